@@ -55,7 +55,8 @@ struct VertexCommand {
     std::string konata;                           ///< file, or empty
     bool arrays = false;                          ///< values in the JSON
     bool lockstep = false;
-    bool quiet = false; ///< no report
+    std::optional<std::int64_t> lockstep_limit; ///< cycles of a phase
+    bool quiet = false;                         ///< no report
 };
 
 struct CalibrateCommand {

@@ -120,6 +120,13 @@ Command make_vertex(const Given& given) {
     vertex.konata = given.text("konata");
     vertex.arrays = given.has("arrays");
     vertex.lockstep = given.has("lockstep");
+    if (given.has("lockstep-limit")) {
+        vertex.lockstep_limit = given.number("lockstep-limit");
+        if (*vertex.lockstep_limit < 1) {
+            throw UsageError(fmt::format("vertex: --lockstep-limit: got {}, expected 1 or more",
+                                         *vertex.lockstep_limit));
+        }
+    }
     vertex.quiet = given.has("quiet");
     check_array_files("expect", vertex.expects, false);
     check_array_files("dump", vertex.dumps, true);

@@ -104,6 +104,8 @@ CommandSpec vertex_command_spec() {
              word("fit-of", "WHAT", "what is fitted", {"tile_cycles", "worker_cycles"},
                   "tile_cycles"),
              flag("lockstep", "list races and memory conflicts instead of stopping at the first"),
+             number("lockstep-limit", "CYCLES",
+                    "most cycles of a phase that are followed slot by slot (default 50000000)"),
              text("trace", "FILE",
                   "write a trace of each instruction, in the formats of `tessera run --trace`"),
              text("konata", "FILE", "write a pipeline trace for the viewer Konata"), quiet()},

@@ -2,6 +2,7 @@
 // The one place where the bench meets the assembler.
 #pragma once
 
+#include "models/isa/assembler.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -24,8 +25,11 @@ struct AssemblyRequest {
 };
 
 /// Reads and links the files. @throws ConfigError, IoError
+/// With a tally, symbols that no source defines are 0 where only instructions use them, and are
+/// listed there.
 [[nodiscard]] program::Codelet assemble_files(const spec::MachineSpec& machine,
-                                              const AssemblyRequest& request);
+                                              const AssemblyRequest& request,
+                                              isa::AssemblyTally* tally = nullptr);
 
 /// Assembles text of ours that runs at `address`.
 [[nodiscard]] program::Codelet assemble_text(const spec::MachineSpec& machine,

@@ -79,6 +79,7 @@ public:
         fill_arrays();
         fill_states();
         expectations();
+        synchronising_words();
         evaluation_.throw_if_failed();
         add_code();
         return std::move(bench_);
@@ -163,7 +164,9 @@ private:
             request.include_directories.push_back(directory);
         }
         request.defines = defines_;
-        codelet_ = assemble_files(machine_, request);
+        isa::AssemblyTally tally;
+        codelet_ = assemble_files(machine_, request, &tally);
+        note_undefined(request, tally);
         for (std::string& file : codelet_.files) {
             const auto relative =
                 std::filesystem::path(file).lexically_relative(loaded_.file.parent_path());
@@ -172,6 +175,21 @@ private:
             }
         }
         bench_.code_bytes = static_cast<Bytes>(codelet_.words.size()) * 4;
+    }
+    void note_undefined(const AssemblyRequest& request, isa::AssemblyTally& tally) {
+        bench_.undefined = std::move(tally.undefined);
+        bench_.undefined_uses.clear();
+        for (const auto& use : tally.undefined_uses) {
+            bench_.undefined_uses.push_back(use.at);
+        }
+        std::sort(bench_.undefined_uses.begin(), bench_.undefined_uses.end());
+        if (!bench_.undefined_uses.empty() && !bench_.undefined_error) {
+            try {
+                static_cast<void>(assemble_files(machine_, request));
+            } catch (const ConfigError& error) {
+                bench_.undefined_error = error;
+            }
+        }
     }
     [[nodiscard]] Bytes data_bytes() const {
         return static_cast<Bytes>(codelet_.data_words.size()) * 4;
@@ -251,12 +269,20 @@ private:
     void request_array(const ArraySpec& array, const BenchArray& made) {
         PlacementRequest request;
         request.name = array.name;
-        request.bytes = made.bytes + whole(array.pointer + "/padding_bytes", array.padding_bytes, 0,
-                                           kMostBytes, "B");
         request.alignment = whole(array.pointer + "/alignment", array.alignment, 1, 32768, "B");
+        const Bytes before = round_up(whole(array.pointer + "/padding_before_bytes",
+                                            array.padding_before_bytes, 0, kMostBytes, "B"),
+                                      request.alignment);
+        request.bytes =
+            before + made.bytes +
+            whole(array.pointer + "/padding_bytes", array.padding_bytes, 0, kMostBytes, "B");
         request.region = array.region;
         element(request, array.pointer + "/element", array.element);
         address(request, array.pointer + "/address", array.address);
+        if (request.address) {
+            *request.address -= static_cast<Address>(std::min<Bytes>(before, *request.address));
+        }
+        padding_before_.push_back(before);
         requests_.push_back(request);
     }
     void element(PlacementRequest& request, const std::string& pointer, const Json& given) {
@@ -291,10 +317,13 @@ private:
         std::size_t next = 0;
         code_at_ = placed[next++].address;
         data_at_ = placed[next++].address;
-        for (auto& array : bench_.arrays) {
-            array.address = placed[next++].address;
+        for (std::size_t i = 0; i < bench_.arrays.size(); ++i) {
+            BenchArray& array = bench_.arrays[i];
+            const Placed& block = placed[next++];
+            const Bytes before = padding_before_[i];
+            array.address = block.address + static_cast<Address>(before);
             places_[array.name] = {array.address, array.bytes, array.type->bytes(),
-                                   placed[next - 1].bytes - array.bytes};
+                                   block.bytes - before - array.bytes, before};
         }
         for (State& state : states_) {
             state.address = placed[next++].address;
@@ -407,6 +436,25 @@ private:
         return machine_.memory.region0_begin();
     }
 
+    void synchronising_words() {
+        const Json& list = loaded_.spec.synchronises;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::string at = fmt::format("/synchronises/{}", i);
+            const Json part = list[i].is_object() ? list[i] : Json{{"array", list[i]}};
+            const ArrayPlace& array = places_.at(part.at("array").get<std::string>());
+            const std::int64_t elements = array.bytes / array.element_bytes;
+            const std::int64_t first =
+                whole(at + "/offset_elements", part.value("offset_elements", Json(0)), 0, elements,
+                      "elements");
+            const std::int64_t length =
+                whole(at + "/length", part.value("length", Json(elements - first)), 0,
+                      elements - first, "elements");
+            bench_.synchronising.emplace_back(array.address +
+                                                  static_cast<Address>(first * array.element_bytes),
+                                              length * array.element_bytes);
+        }
+    }
+
     void expectations() {
         for (BenchArray& array : bench_.arrays) {
             const std::string at = config::child_pointer("/expect", array.name);
@@ -515,6 +563,7 @@ private:
     std::vector<State> states_;
     std::vector<PlacementRequest> requests_;
     std::map<std::string, ArrayPlace> places_;
+    std::vector<Bytes> padding_before_; ///< of each array
     Bytes scratch_bytes_ = 0;
     Bytes stack_bytes_ = 0;
     Bytes stub_offset_ = 0;

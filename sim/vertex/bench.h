@@ -2,6 +2,8 @@
 // One point of a vertex file, assembled, linked and laid out in the tile's memory: ready to run.
 #pragma once
 
+#include "base/error.h"
+#include "models/isa/assembler.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "sim/vertex/evaluation.h"
@@ -69,9 +71,16 @@ struct Bench {
     Address setup = 0; ///< stub that sets the workers' scratch; not timed
     std::vector<BenchPhase> phases;
     std::vector<BenchArray> arrays;
+    /// Words by which contexts synchronise: address and bytes.
+    std::vector<std::pair<Address, Bytes>> synchronising;
     std::vector<Placed> memory;        ///< all that lies in memory, ascending addresses
     std::vector<std::string> warnings; ///< of the assembler
-    Bytes code_bytes = 0;              ///< of the sources, without stubs
+    /// Symbols that no source defines, the instructions that need them, and what is wrong with one
+    /// that is executed.
+    std::vector<isa::UndefinedSymbol> undefined;
+    std::vector<Address> undefined_uses; ///< ascending
+    std::optional<ConfigError> undefined_error;
+    Bytes code_bytes = 0; ///< of the sources, without stubs
 };
 
 /// @throws ConfigError (the file or a source is wrong), IoError, DoesNotFit

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex/report.h"
 
+#include "sim/vertex/code_text.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -75,12 +77,55 @@ Json races_json(const Bench& bench, const PointResult& result) {
                 access_json(bench, race.second_context, race.second_cycle, race.second_pc);
             first["writes"] = race.first_writes;
             second["writes"] = race.second_writes;
-            races.push_back({{"address", race.address},
-                             {"first", std::move(first)},
-                             {"second", std::move(second)}});
+            races.push_back(
+                {{"address", race.address},
+                 {"first", std::move(first)},
+                 {"second", std::move(second)},
+                 {"used_at",
+                  race.used_pc == 0 ? Json(nullptr) : Json(source_line(bench, race.used_pc))}});
         }
     }
     return races;
+}
+
+/// Null where nothing races, or one order alone was run.
+Json order_json(const PointResult& result) {
+    if (!result.order) {
+        return nullptr;
+    }
+    const OrderEffect& effect = *result.order;
+    std::int64_t accesses = 0;
+    for (const auto& phase : result.phases) {
+        accesses += phase.racing_accesses;
+    }
+    const bool ended = effect.other_fault.empty();
+    return {{"racing_accesses", accesses},
+            {"words", ended ? Json(effect.words) : Json(nullptr)},
+            {"first_word", effect.words > 0 ? Json(effect.first_word) : Json(nullptr)},
+            {"other_cycles", ended ? Json(effect.other_cycles) : Json(nullptr)},
+            {"other_fault", ended ? Json(nullptr) : Json(effect.other_fault)}};
+}
+
+Json lines_json(const std::vector<CodeLine>& lines) {
+    Json list = Json::array();
+    for (const auto& line : lines) {
+        if (list.size() < kMostLines) {
+            list.push_back({{"source", line.source},
+                            {"issues", line.issues},
+                            {"cycles", line.cycles},
+                            {"workers", line.workers}});
+        }
+    }
+    return list;
+}
+
+Json placement_json(const Placement& placement) {
+    Json lines = lines_json(placement.lines);
+    for (Json& line : lines) {
+        line.erase("issues");
+        line.erase("workers");
+    }
+    return {{"cycles", placement.cycles}, {"share", placement.share}, {"lines", std::move(lines)}};
 }
 
 Json conflicts_json(const Bench& bench, const PointResult& result) {
@@ -142,21 +187,16 @@ Json point_json(const spec::MachineSpec& machine, const Bench& bench, const Poin
     for (const auto& phase : result.phases) {
         phases.push_back(phase_json(phase));
     }
-    Json lines = Json::array();
-    for (const auto& line : result.lines) {
-        if (lines.size() < kMostLines) {
-            lines.push_back({{"source", line.source},
-                             {"issues", line.issues},
-                             {"cycles", line.cycles},
-                             {"workers", line.workers}});
-        }
-    }
     Json memory = Json::array();
     for (const auto& placed : bench.memory) {
         memory.push_back({{"name", placed.name},
                           {"address", placed.address},
                           {"bytes", placed.bytes},
                           {"element", element_of(machine.memory, placed.address)}});
+    }
+    Json undefined = Json::array();
+    for (const auto& symbol : bench.undefined) {
+        undefined.push_back({{"name", symbol.name}, {"place", symbol.place}});
     }
     Json point = {{"parameters", std::move(parameters)},
                   {"tile_cycles", result.tile_cycles},
@@ -168,10 +208,13 @@ Json point_json(const spec::MachineSpec& machine, const Bench& bench, const Poin
                    {{"by_mnemonic", result.by_mnemonic},
                     {"by_class", result.by_class},
                     {"by_lane", result.by_lane}}},
-                  {"lines", std::move(lines)},
+                  {"lines", lines_json(result.lines)},
+                  {"placement", placement_json(result.placement)},
                   {"races", races_json(bench, result)},
+                  {"order", order_json(result)},
                   {"conflicts", conflicts_json(bench, result)},
                   {"code_bytes", bench.code_bytes},
+                  {"undefined_symbols", std::move(undefined)},
                   {"memory", std::move(memory)},
                   {"check", check_json(checks)}};
     if (with_arrays) {

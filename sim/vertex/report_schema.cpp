@@ -96,10 +96,27 @@ Json check() {
 }
 
 Json point() {
-    const Json race = object("two accesses to one word without a sync between",
-                             {{"address", whole("of the word")},
-                              {"first", access({{"writes", leaf("boolean", "or reads")}})},
-                              {"second", access({{"writes", leaf("boolean", "or reads")}})}});
+    const Json race =
+        object("two accesses to one word without a sync between",
+               {{"address", whole("of the word")},
+                {"first", access({{"writes", leaf("boolean", "or reads")}})},
+                {"second", access({{"writes", leaf("boolean", "or reads")}})},
+                {"used_at", or_null(text("where something comes of what was read"))}});
+    const Json order = or_null(object(
+        "what the order of contexts that race decides: of the machine's order, slot by slot, which "
+        "is shown, and of one context after the other; null where nothing races",
+        {{"racing_accesses", whole("of all phases")},
+         {"words", or_null(whole("of memory that are different"))},
+         {"first_word", or_null(whole("address of the first of them"))},
+         {"other_cycles", or_null(whole("of all phases, one context after the other"))},
+         {"other_fault", or_null(text("which that order ends in"))}}));
+    const Json unaligned = object(
+        "a line", {{"source", text("file:line")}, {"cycles", whole("that branches to it lose")}});
+    const Json placement =
+        object("what workers lose by branches to bundles at 4 modulo 8",
+               {{"cycles", whole("of all workers")},
+                {"share", leaf("number", "of the cycles of workers")},
+                {"lines", list("to align to 8 bytes, most cycles first", unaligned)}});
     const Json placed = object("a block of memory", {{"name", text("of the array or block")},
                                                      {"address", whole("of its first byte")},
                                                      {"bytes", whole("with padding")},
@@ -127,11 +144,17 @@ Json point() {
                                   {"by_class", counts("times issued")},
                                   {"by_lane", counts("worker issues by the lanes that do work")}})},
          {"lines", list("source lines, most cycles first", line)},
+         {"placement", placement},
          {"races", list("in order", race)},
+         {"order", order},
          {"conflicts",
           list("in order, where they are recorded",
                access({{"kind", text("fetch or element")}, {"address", whole("accessed")}}))},
          {"code_bytes", whole("of the sources")},
+         {"undefined_symbols",
+          list("that no source defines, where nothing that ran needs them",
+               object("a symbol", {{"name", text("as the source has it")},
+                                   {"place", text("file:line:column of a use")}}))},
          {"memory", list("ascending addresses", placed)},
          {"check", check()},
          {"arrays",

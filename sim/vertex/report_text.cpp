@@ -53,8 +53,10 @@ std::string race_text(const Json& race) {
     const auto did = [](const Json& access) {
         return access_text(access) + (access.at("writes") == true ? " writes" : " reads");
     };
-    return fmt::format("word {:#x}: {}; {}", race.at("address").get<std::uint64_t>(),
-                       did(race.at("first")), did(race.at("second")));
+    return fmt::format("word {:#x}: {}; {}{}", race.at("address").get<std::uint64_t>(),
+                       did(race.at("first")), did(race.at("second")),
+                       race.at("used_at").is_null() ? ""
+                                                    : "; used at " + plain(race.at("used_at")));
 }
 
 std::string conflict_text(const Json& conflict) {
@@ -91,8 +93,11 @@ public:
         line("stalls", "workers: " + counts_text(workers.at("stall_cycles")) + " cycles");
         line("", "supervisor: " + counts_text(supervisor.at("stall_cycles")) + " cycles");
         hot_lines();
+        placement();
         troubles();
+        order();
         line("code", plain(point_.at("code_bytes")) + " bytes");
+        undefined();
         memory();
         check();
         return std::move(text_);
@@ -195,6 +200,67 @@ private:
         }
     }
 
+    void placement() {
+        const Json& found = point_.at("placement");
+        const Json& lines = found.at("lines");
+        if (lines.empty()) {
+            return;
+        }
+        std::string text =
+            fmt::format("{} cycles of workers, {:.1f} %, are lost by branches to bundles at 4 "
+                        "modulo 8: .align 8 "
+                        "before",
+                        plain(found.at("cycles")), 100 * found.at("share").get<double>());
+        const std::size_t shown = std::min<std::size_t>(3, lines.size());
+        for (std::size_t i = 0; i < shown; ++i) {
+            text += fmt::format("{} {} ({} cycles)", i == 0 ? "" : ",",
+                                plain(lines[i].at("source")), plain(lines[i].at("cycles")));
+        }
+        if (lines.size() > shown) {
+            text += fmt::format(", and {} more", lines.size() - shown);
+        }
+        line("placement", text);
+    }
+
+    /// What races come to.
+    void order() {
+        const Json& found = point_.at("order");
+        if (found.is_null()) {
+            return;
+        }
+        const bool is_one = found.at("racing_accesses") == 1;
+        const std::string accesses =
+            fmt::format("{} pair{} of accesses race{}", plain(found.at("racing_accesses")),
+                        is_one ? "" : "s", is_one ? "s" : "");
+        if (!found.at("other_fault").is_null()) {
+            line("order", fmt::format("{}; shown is the machine's order, slot by slot; one context "
+                                      "after the other the run ends in a fault: {}",
+                                      accesses, plain(found.at("other_fault"))));
+            return;
+        }
+        const auto words = found.at("words").get<std::int64_t>();
+        const bool other_cycles = found.at("other_cycles") != point_.at("tile_cycles");
+        if (words == 0 && !other_cycles) {
+            line("order", accesses + "; no word of memory and no cycle depends on their order, "
+                                     "slot by slot or one context after the other");
+            return;
+        }
+        std::string decides;
+        if (words > 0) {
+            decides =
+                fmt::format("{} word{} of memory, the first at {:#x}", words, words == 1 ? "" : "s",
+                            found.at("first_word").get<std::uint64_t>());
+        }
+        if (other_cycles) {
+            decides +=
+                fmt::format("{}the cycles, {} if one context runs after the other",
+                            decides.empty() ? "" : ", and ", plain(found.at("other_cycles")));
+        }
+        line("order",
+             fmt::format("{}; their order decides {}; shown is the machine's, slot by slot",
+                         accesses, decides));
+    }
+
     void troubles() {
         folded("RACE", point_.at("races"), race_text);
         folded("CONFLICT", point_.at("conflicts"), conflict_text);
@@ -219,6 +285,17 @@ private:
             const std::size_t more = places[i].second - 1;
             line(painted(layout_, Paint::Bad, head),
                  shown[i] + (more == 0 ? "" : fmt::format("; {} more of them", more)));
+        }
+    }
+
+    void undefined() {
+        std::string names;
+        for (const auto& symbol : point_.at("undefined_symbols")) {
+            names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", plain(symbol.at("name")),
+                                 plain(symbol.at("place")));
+        }
+        if (!names.empty()) {
+            line("undefined", names + ": in no source; nothing that ran needs it");
         }
     }
 

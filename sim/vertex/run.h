@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Runs a bench: once on the fast tile for the result, once on the lock-step tile for what happened.
-// Without races both must agree in cycles and memory. With races they may differ, and what they
-// differ in is told; the fast tile must then agree with the same order interpreted instruction by
-// instruction.
+// Runs a bench: on the lock-step tile for the result and for what happened, and before that on the
+// fast tile, which runs one context after the other. Without races both must agree in cycles and
+// memory. With races the machine's order, slot by slot, decides, and what is different in the other
+// order is told; the fast tile must then agree with its own order interpreted instruction by
+// instruction. Where words are named by which contexts synchronise, only the lock-step tile runs.
 #pragma once
 
 #include "models/tile/core/lockstep.h"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,23 @@ struct CodeLine {
     int workers = 0; ///< that ran it
 };
 
+/// What it costs workers that bundles which branches lead to do not lie at multiples of 8 bytes.
+struct Placement {
+    Cycles cycles = 0;
+    double share = 0; ///< of the cycles of workers
+    std::vector<CodeLine>
+        lines; ///< of these bundles, most cycles first; their issues are not counted
+};
+
+/// What the order of contexts that race decides, as far as two orders show it: the machine's and one
+/// context after the other.
+struct OrderEffect {
+    std::int64_t words = 0; ///< of memory
+    Address first_word = 0;
+    Cycles other_cycles = 0; ///< of all phases, one context after the other
+    std::string other_fault; ///< which that order ends in; empty if it ends well
+};
+
 /// Where the time went, of workers or of the supervisor.
 struct Activity {
     std::int64_t issues = 0; ///< instructions and bundles
@@ -69,6 +88,7 @@ struct PointResult {
     Cycles tile_cycles = 0;   ///< all phases: from the first instruction of a stub to its return
     Cycles worker_cycles = 0; ///< of the slowest worker of each launch, summed over the launches
     std::vector<std::vector<std::byte>> arrays; ///< after the run, as Bench::arrays
+    std::optional<OrderEffect> order;           ///< where contexts race and both orders were run
 
     Activity workers;
     Activity supervisor;
@@ -76,14 +96,10 @@ struct PointResult {
     std::map<std::string, std::int64_t> by_class;
     std::map<std::string, std::int64_t> by_lane; ///< of worker issues: main, aux, both
     std::vector<CodeLine> lines;                 ///< most cycles first
-    std::vector<std::string> warnings;           ///< of the calling convention
+    Placement placement;
+    std::vector<std::string> warnings; ///< of the calling convention
     /// Where records are kept: all phases one after the other.
     std::shared_ptr<const tile::LockstepLog> log;
-};
-
-struct RunSettings {
-    bool lockstep_only = false; ///< look for races and conflicts and go on behind them
-    bool keep_log = false;      ///< for traces
 };
 
 /// A compute phase of a vertex file that lasts longer is taken for an endless loop: a tenth of a
@@ -91,18 +107,18 @@ struct RunSettings {
 /// a minute to reach.
 inline constexpr Cycles kPhaseLimitCycles = 200'000'000;
 
+/// A phase that the lock-step tile is to follow for longer ends the run: some seconds.
+inline constexpr Cycles kLockstepLimitCycles = 50'000'000;
+
+struct RunSettings {
+    bool lockstep_only = false; ///< look for races and conflicts and go on behind them
+    bool keep_log = false;      ///< for traces
+    Cycles lockstep_limit_cycles = kLockstepLimitCycles; ///< of a phase
+};
+
 /// @throws ProgramError (a fault of the code, or a supervisor vertex breaks the calling
 /// convention), NotModelled
 [[nodiscard]] PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
                                     const RunSettings& settings);
-
-/// The instruction or bundle at an address as text; empty outside code.
-[[nodiscard]] std::string instruction_text(const Bench& bench, Address address);
-
-/// "scaled_add.S:41"; "stub" outside the sources.
-[[nodiscard]] std::string source_line(const Bench& bench, Address address);
-
-/// Symbol at or before the address, as "name" or "name+0x8".
-[[nodiscard]] std::string symbol_text(const Bench& bench, Address address);
 
 } // namespace tessera::vertex

@@ -12,6 +12,7 @@ using config::Alternative;
 using config::Describe;
 using config::FieldLine;
 using config::Shape;
+using program::PointerFormat;
 
 constexpr const char* kSource = "docs/vertex.md";
 
@@ -151,6 +152,9 @@ Shape make_array_shape() {
     number(d, "padding_bytes", &ArraySpec::padding_bytes)
         .unit("B")
         .says("that may be read behind it");
+    number(d, "padding_before_bytes", &ArraySpec::padding_before_bytes)
+        .unit("B")
+        .says("that may be read before it");
     number(d, "address", &ArraySpec::address).unit("B").says("fixed address of its first byte");
     return *d.shape();
 }
@@ -193,6 +197,15 @@ Describe<StateField> state_pointer() {
     return d;
 }
 
+/// How many entries a list has.
+void add_count(Describe<StateField>& d) {
+    d.field("count", &StateField::count)
+        .json({"boolean", "string"}, {{"enum", {true, false, "u8", "u16", "u32", "bits31_24"}}})
+        .says("their number: behind, in the type named (true: u32), or in bits 31:24 of the first "
+              "word")
+        .from(kSource);
+}
+
 Describe<StateField> state_pointers() {
     Describe<StateField> d;
     d.field("pointers", &StateField::items)
@@ -203,9 +216,28 @@ Describe<StateField> state_pointers() {
     d.field("list", &StateField::is_list)
         .says("true: a word that points to a table of them; false: the words themselves")
         .from(kSource);
-    d.field("count", &StateField::has_count)
-        .says("true: a word with their number behind")
+    add_count(d);
+    add_label(d);
+    return d;
+}
+
+Describe<StateField> state_spans() {
+    Describe<StateField> d;
+    d.field("spans", &StateField::items)
+        .json({"array"})
+        .required()
+        .says(
+            "arrays, or {\"array\", \"offset_bytes\", \"offset_elements\", \"length\"}: an address "
+            "and a number of elements each")
         .from(kSource);
+    d.field("packing", &StateField::span_packing,
+            {{"span", PointerFormat::Span}, {"short_span", PointerFormat::ShortSpan}})
+        .says("of each: two words; or one, address | length << 20")
+        .from(kSource);
+    d.field("list", &StateField::is_list)
+        .says("true: a word that points to a table of them; false: the spans themselves")
+        .from(kSource);
+    add_count(d);
     add_label(d);
     return d;
 }
@@ -224,9 +256,7 @@ Describe<StateField> state_delta_n() {
     number(d, "element_bytes", &StateField::element_bytes)
         .unit("B")
         .says("that offsets count in; those of the first array's elements if not given");
-    d.field("count", &StateField::has_count)
-        .says("true: a word with their number behind")
-        .from(kSource);
+    add_count(d);
     add_label(d);
     return d;
 }
@@ -248,6 +278,7 @@ Shape make_state_shape() {
         .says("go on at a multiple of so many bytes");
     shape.alternatives.push_back(form("pointer", state_pointer()));
     shape.alternatives.push_back(form("pointers", state_pointers()));
+    shape.alternatives.push_back(form("spans", state_spans()));
     shape.alternatives.push_back(form("delta_n", state_delta_n()));
     shape.alternatives.push_back(form("align", align));
     return shape;
@@ -399,6 +430,12 @@ Shape make_vertex_shape() {
     d.field("expect", &VertexSpec::expect)
         .json({"object"}, {{"additionalProperties", values_form()}})
         .says("values of arrays after the run")
+        .from(kSource);
+    d.field("synchronises", &VertexSpec::synchronises)
+        .json({"array"})
+        .says("arrays, or {\"array\", \"offset_elements\", \"length\"}, by whose words contexts "
+              "order "
+              "what they do")
         .from(kSource);
     d.object("tolerance", &VertexSpec::tolerance, std::make_shared<const Shape>(tolerance_shape()))
         .says("of the comparison with `expect`: exact if not given");

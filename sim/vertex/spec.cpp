@@ -41,6 +41,7 @@ public:
         arrays();
         calls();
         expectations();
+        items("/synchronises", loaded_.spec.synchronises, {"array", "offset_elements", "length"});
     }
 
     std::vector<Diagnostic> take() { return std::move(mistakes_); }
@@ -322,23 +323,39 @@ private:
             if (!field.base_array.empty()) {
                 array_named(field.pointer + "/base_array", field.base_array);
             }
-            items(field);
+            list(field);
             call.fields.push_back(std::move(field));
         }
     }
 
-    void items(const StateField& field) {
-        const bool spans = field.form == "delta_n";
-        for (std::size_t i = 0; field.items.is_array() && i < field.items.size(); ++i) {
-            const Json& item = field.items[i];
-            const std::string at = fmt::format("{}/{}/{}", field.pointer, field.form, i);
+    void list(StateField& field) {
+        std::vector<std::string> known{"array", "offset_elements", "offset_bytes"};
+        if (field.form == "delta_n" || field.form == "spans") {
+            known.emplace_back("length");
+        }
+        items(fmt::format("{}/{}", field.pointer, field.form), field.items, known);
+        const Json forms = {true, false, "u8", "u16", "u32", "bits31_24"};
+        if (std::find(forms.begin(), forms.end(), field.count) == forms.end()) {
+            fail(field.pointer + "/count", "got " + got_text(field.count) +
+                                               ", expected true, false, u8, u16, u32 or bits31_24");
+            field.count = false;
+        }
+        const bool has_first_word = field.is_list || field.form == "delta_n";
+        if (field.count == "bits31_24" && !has_first_word) {
+            fail(field.pointer + "/count", "got bits31_24 of a pointer that is not there",
+                 "it goes with list: true");
+        }
+    }
+
+    /// Names of arrays, or objects with some of the keys.
+    void items(const std::string& pointer, const Json& list,
+               const std::vector<std::string>& known) {
+        for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+            const Json& item = list[i];
+            const std::string at = fmt::format("{}/{}", pointer, i);
             if (!item.is_object()) {
                 array_named(at, item);
                 continue;
-            }
-            std::vector<std::string> known{"array", "offset_elements", "offset_bytes"};
-            if (spans) {
-                known.emplace_back("length");
             }
             for (const auto& [key, value] : item.items()) {
                 const std::string inner = child_pointer(at, key);

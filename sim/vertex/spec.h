@@ -32,6 +32,7 @@ struct ArraySpec {
     Region region = Region::Any;
     Json alignment = 16;
     Json padding_bytes = 32;
+    Json padding_before_bytes = 0;
     Json address; ///< expression, or null
 };
 
@@ -46,11 +47,12 @@ struct StateField {
     Json offset_elements = 0;
     Json length; ///< of short_span and span; null: the array's elements behind the offset
     program::PointerFormat packing = program::PointerFormat::Word;
+    program::PointerFormat span_packing = program::PointerFormat::Span; ///< of `spans`
     Json shift = 4;
     Json base = 0;
-    Json items; ///< of `pointers` and `delta_n`
+    Json items; ///< of `pointers`, `spans` and `delta_n`
     bool is_list = false;
-    bool has_count = false;
+    Json count = false; ///< or true, "u8", "u16", "u32", "bits31_24"
     std::string base_array;
     Json element_bytes; ///< null: of the first array
 };
@@ -94,6 +96,7 @@ struct VertexSpec : CallSpec {
     Json worker_scratch_bytes = 256;
     Json stack_bytes = 1024;
     Json expect = Json::object();
+    Json synchronises = Json::array(); ///< arrays, or parts of them
     ToleranceSpec tolerance;
 };
 

@@ -37,6 +37,9 @@ public:
                 append(4, entry);
             }
         }
+        for (const auto& [at, entries] : counts_) {
+            add_count(at, entries);
+        }
         return std::move(bytes_);
     }
 
@@ -51,6 +54,10 @@ private:
     };
 
     [[nodiscard]] bool measuring() const { return arrays_ == nullptr; }
+    /// Into bits 31:24 of a word with an address: those of tile memory have 21 bits.
+    void add_count(std::size_t at, std::int64_t entries) {
+        bytes_[at + 3] |= static_cast<std::byte>(entries);
+    }
     void align(std::int64_t bytes) {
         const auto unit = static_cast<std::size_t>(bytes);
         bytes_.resize((bytes_.size() + unit - 1) / unit * unit);
@@ -73,6 +80,8 @@ private:
             pointer(field);
         } else if (field.form == "pointers") {
             pointers(field);
+        } else if (field.form == "spans") {
+            spans(field);
         } else if (field.form == "delta_n") {
             delta_n(field);
         } else if (field.form == "align") {
@@ -120,11 +129,16 @@ private:
             whole(at + "/offset_bytes", offset_bytes, -kOffsetLimit, kOffsetLimit, "B") +
             array.element_bytes * whole(at + "/offset_elements", offset_elements, -kOffsetLimit,
                                         kOffsetLimit, "elements");
-        const bool inside = bytes >= 0 && bytes <= array.bytes + array.padding_bytes;
+        const bool inside =
+            bytes >= -array.padding_before_bytes && bytes <= array.bytes + array.padding_bytes;
         if (!inside) {
             evaluation_.fail(at, fmt::format("got an offset of {} B, expected one inside '{}' of "
-                                             "{} B and {} B of padding",
-                                             bytes, name, array.bytes, array.padding_bytes));
+                                             "{} B and {} B of padding{}",
+                                             bytes, name, array.bytes, array.padding_bytes,
+                                             array.padding_before_bytes == 0
+                                                 ? ""
+                                                 : fmt::format(", {} B of it before",
+                                                               array.padding_before_bytes)));
         }
         return {name, static_cast<std::int64_t>(array.address) + bytes,
                 std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes, array.element_bytes,
@@ -196,28 +210,59 @@ private:
             const Target to = item_target(at, field.items[i]);
             words.push_back(entry(at, table, {to.address}, to));
         }
+        list(field, words);
+        count(field, words.size());
+    }
+    /// The entries themselves, or a pointer to them.
+    void list(const StateField& field, const std::vector<std::uint32_t>& words) {
         if (field.is_list) {
-            add_table(table, 0, words);
-        } else {
-            for (const std::uint32_t word : words) {
-                append_word(word);
+            add_table(words);
+            return;
+        }
+        for (const std::uint32_t word : words) {
+            append_word(word);
+        }
+    }
+    /// How many entries a list has, where the field says it.
+    void count(const StateField& field, std::size_t entries) {
+        const std::string at = field.pointer + "/count";
+        if (field.count == "bits31_24") {
+            counts_.emplace_back(first_word_, whole(at, entries, 0, 255, "entries"));
+        } else if (field.count != false) {
+            const auto& type =
+                *find_value_type(field.count == true ? "u32" : field.count.get<std::string>());
+            const std::int64_t limit = (std::int64_t{1} << (8 * type.bytes())) - 1;
+            append(type.bytes(),
+                   static_cast<std::uint64_t>(whole(at, entries, 0, limit, "entries")));
+        }
+    }
+
+    void spans(const StateField& field) {
+        std::vector<std::uint32_t> words;
+        const program::PointerFacts& facts = program::facts_of(field.span_packing);
+        for (std::size_t i = 0; i < field.items.size(); ++i) {
+            const std::string at = fmt::format("{}/spans/{}", field.pointer, i);
+            const Target to = item_target(at, field.items[i]);
+            const std::int64_t elements =
+                length(at, member(field.items[i], "length", nullptr), to, field.span_packing);
+            const std::uint64_t bits = pack(at, field.span_packing, {to.address, elements}, to);
+            for (Bytes done = 0; done < facts.bytes; done += 4) {
+                words.push_back(
+                    static_cast<std::uint32_t>(bits >> (8 * static_cast<unsigned>(done))));
             }
         }
-        if (field.has_count) {
-            append_word(static_cast<std::int64_t>(words.size()));
-        }
+        list(field, words);
+        count(field, field.items.size());
     }
     std::uint32_t entry(const std::string& at, const PointerTable& table,
                         const PointerTarget& target, const Target& to) {
         return static_cast<std::uint32_t>(pack(at, table.entry, target, to));
     }
-    void add_table(const PointerTable& table, std::int64_t base,
-                   const std::vector<std::uint32_t>& words) {
-        if (table.has_base()) {
-            append_word(base);
-        }
+    /// A word that points to a table of `words`.
+    void add_table(const std::vector<std::uint32_t>& words) {
         append_word(0);
-        tables_.emplace_back(bytes_.size() - 4, words);
+        first_word_ = bytes_.size() - 4;
+        tables_.emplace_back(first_word_, words);
     }
 
     void delta_n(const StateField& field) {
@@ -249,10 +294,11 @@ private:
             words.push_back(
                 entry(at(i), table, {targets[i].address, elements, base, unit}, targets[i]));
         }
-        add_table(table, base, words);
-        if (field.has_count) {
-            append_word(static_cast<std::int64_t>(words.size()));
-        }
+        append_word(base);
+        const std::size_t at_base = bytes_.size() - 4;
+        add_table(words);
+        first_word_ = at_base;
+        count(field, words.size());
     }
 
     Evaluation& evaluation_;
@@ -260,6 +306,8 @@ private:
     Address address_;
     std::vector<std::byte> bytes_;
     std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> tables_; ///< by pointer to them
+    std::size_t first_word_ = 0; ///< of the last list that has a pointer
+    std::vector<std::pair<std::size_t, std::int64_t>> counts_; ///< by the word that takes them
 };
 
 } // namespace

@@ -21,6 +21,7 @@ struct ArrayPlace {
     Bytes bytes = 0;
     Bytes element_bytes = 1;
     Bytes padding_bytes = 0; ///< readable behind it
+    Bytes padding_before_bytes = 0;
 };
 
 /// Bytes of the state with its tables. Its addresses need not be known yet.

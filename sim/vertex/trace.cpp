@@ -2,6 +2,7 @@
 #include "sim/vertex/trace.h"
 
 #include "models/tile/core/pipeline_trace.h"
+#include "sim/vertex/code_text.h"
 #include "traces/exporters/exporter.h"
 #include "traces/exporters/konata.h"
 #include "traces/selection.h"

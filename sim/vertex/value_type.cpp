@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -27,6 +28,8 @@ std::vector<ValueType> make_types() {
             types.push_back({facts.name, facts.type});
         }
     }
+    types.push_back({"f8_143", ElementType::U8, 3});
+    types.push_back({"f8_152", ElementType::U8, 2});
     types.push_back({"f8", ElementType::U8});
     types.push_back({"bytes", ElementType::U8});
     return types;
@@ -69,6 +72,45 @@ std::string append_single(double value, std::vector<std::byte>& out) {
     return {};
 }
 
+constexpr unsigned kNanCode = 0x80; ///< what would be minus zero
+constexpr unsigned kLargestCode = 0x7f;
+
+/// The magnitude of an FP8 code of 7 bits: exponents are biased by 2 to the power of their bits
+/// less 1.
+double magnitude_of(unsigned code, int fraction_bits) {
+    const int bias = 1 << (6 - fraction_bits);
+    const int exponent = static_cast<int>(code >> static_cast<unsigned>(fraction_bits));
+    const int one = 1 << fraction_bits;
+    const int fraction = static_cast<int>(code) & (one - 1);
+    return std::ldexp(exponent == 0 ? fraction : fraction + one,
+                      std::max(exponent, 1) - bias - fraction_bits);
+}
+
+std::string append_quarter(const ValueType& type, double value, std::vector<std::byte>& out) {
+    if (std::isnan(value)) {
+        append(kNanCode, 1, out);
+        return {};
+    }
+    const double magnitude = std::fabs(value);
+    unsigned below = 0; // the greatest code whose number is not above it
+    for (unsigned bit = 0x40; bit != 0; bit >>= 1U) {
+        below |= magnitude_of(below | bit, type.fraction_bits) <= magnitude ? bit : 0U;
+    }
+    // beyond the largest number the next one would follow at the same distance
+    const double low = magnitude_of(below, type.fraction_bits);
+    const double step = below == kLargestCode ? low - magnitude_of(below - 1, type.fraction_bits)
+                                              : magnitude_of(below + 1, type.fraction_bits) - low;
+    const double over = magnitude - low;
+    const unsigned code =
+        below + (over > step / 2 || (over == step / 2 && below % 2 == 1) ? 1U : 0U);
+    if (code > kLargestCode) {
+        const double most = magnitude_of(kLargestCode, type.fraction_bits);
+        return fmt::format("got {}, expected {}..{} ({})", value, -most, most, type.name);
+    }
+    append(code == 0 || value > 0 ? code : code | kNanCode, 1, out);
+    return {};
+}
+
 } // namespace
 
 std::span<const ValueType> value_types() {
@@ -86,6 +128,9 @@ const ValueType* find_value_type(std::string_view name) {
 }
 
 std::string append_element(const ValueType& type, double value, std::vector<std::byte>& bytes) {
+    if (type.fraction_bits != 0) {
+        return append_quarter(type, value, bytes);
+    }
     if (!is_float(type.type)) {
         return append_integer(type, value, bytes);
     }
@@ -109,11 +154,23 @@ double element_value(ElementType type, const std::byte* bytes) {
     return static_cast<std::int32_t>(bits << unused) >> unused;
 }
 
+double element_value(const ValueType& type, const std::byte* bytes) {
+    if (type.fraction_bits == 0) {
+        return element_value(type.type, bytes);
+    }
+    const auto code = std::to_integer<unsigned>(*bytes);
+    if (code == kNanCode) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    const double magnitude = magnitude_of(code & kLargestCode, type.fraction_bits);
+    return (code & kNanCode) == 0 ? magnitude : -magnitude;
+}
+
 std::vector<double> element_values(const ValueType& type, std::span<const std::byte> bytes) {
     std::vector<double> values;
     const auto step = static_cast<std::size_t>(type.bytes());
     for (std::size_t at = 0; at + step <= bytes.size(); at += step) {
-        values.push_back(element_value(type.type, bytes.data() + at));
+        values.push_back(element_value(type, bytes.data() + at));
     }
     return values;
 }

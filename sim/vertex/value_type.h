@@ -16,25 +16,28 @@
 namespace tessera::vertex {
 
 struct ValueType {
-    std::string_view name; ///< as the file says it
-    ElementType type = ElementType::F32;
+    std::string_view name;               ///< as the file says it
+    ElementType type = ElementType::F32; ///< that its bytes are stored as
+    int fraction_bits = 0;               ///< of FP8 numbers: 3 or 2, else 0
 
     [[nodiscard]] Bytes bytes() const { return bytes_of(type); }
 };
 
-/// f16, f32, i8, u8, i16, u16, i32, u32, and `f8` and `bytes`, which are u8: what they stand for, a
-/// codelet knows.
+/// f16, f32, i8, u8, i16, u16, i32, u32; `f8_143` and `f8_152`, FP8 numbers of scale 0
+/// (docs/deviations.md#fp8); and `f8` and `bytes`, which are u8: what they stand for, a codelet
+/// knows.
 [[nodiscard]] std::span<const ValueType> value_types();
 /// Null where there is none of that name.
 [[nodiscard]] const ValueType* find_value_type(std::string_view name);
 
-/// Appends the little-endian bytes of `value`, rounded to nearest even for f16 and f32. Returns why
+/// Appends the little-endian bytes of `value`, rounded to nearest even for floats. Returns why
 /// the type cannot hold it, or nothing.
 [[nodiscard]] std::string append_element(const ValueType& type, double value,
                                          std::vector<std::byte>& bytes);
 
-/// The value of the element that starts at `bytes`, of a type of value_types().
+/// The value of the element that starts at `bytes`, of a type of value_types() but FP8.
 [[nodiscard]] double element_value(ElementType type, const std::byte* bytes);
+[[nodiscard]] double element_value(const ValueType& type, const std::byte* bytes);
 
 /// All elements of an array.
 [[nodiscard]] std::vector<double> element_values(const ValueType& type,

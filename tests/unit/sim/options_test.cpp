@@ -61,6 +61,7 @@ Fields fields(const VertexCommand& vertex) {
             {"konata", vertex.konata},
             {"arrays", vertex.arrays ? "yes" : "no"},
             {"lockstep", vertex.lockstep ? "yes" : "no"},
+            {"lockstep_limit", vertex.lockstep_limit ? std::to_string(*vertex.lockstep_limit) : ""},
             {"quiet", vertex.quiet ? "yes" : "no"}};
 }
 Fields fields(const CalibrateCommand& calibrate) {
@@ -204,6 +205,7 @@ const std::vector<Case> kOwnCases{
     {{"vertex", "v"}, "fit", "a*n", "fit", "a*n"},
     {{"vertex", "v", "--fit", "a"}, "fit-of", "worker_cycles", "fit_of", "worker_cycles"},
     {{"vertex", "v"}, "lockstep", "", "lockstep", "yes"},
+    {{"vertex", "v"}, "lockstep-limit", "777", "lockstep_limit", "777"},
     {{"vertex", "v"}, "trace", "t", "trace", "t"},
     {{"vertex", "v"}, "konata", "k", "konata", "k"},
     {{"vertex", "v"}, "quiet", "", "quiet", "yes"},

@@ -2,6 +2,7 @@
 #include "base/float16.h"
 #include "models/isa/assembler.h"
 #include "sim/vertex/bench.h"
+#include "sim/vertex/code_text.h"
 #include "sim/vertex/placement.h"
 #include "tests/unit/sim/vertex/support.h"
 
@@ -220,6 +221,101 @@ TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][ve
     CHECK(word_of(bench, "state", 8) == ((b + 4 - a) / 2 | 3U << 20));
 }
 
+TEST_CASE("lists of spans, and how many entries lists have", "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::string arrays =
+        R"("arrays": {"a": {"type": "f16", "length": 4}, "b": {"type": "f16", "length": 8}}, )";
+    const std::string entries = R"(["b", {"array": "a", "offset_elements": 1, "length": 2}])";
+    const auto made = [&](const std::string& keys) {
+        return folder.bench(arrays + R"("state": [{"spans": )" + entries + keys + "}]");
+    };
+    const auto list = made(R"(, "list": true, "count": "u8")");
+    const Address a = test::array_of(list, "a").address;
+    const Address b = test::array_of(list, "b").address;
+    const auto state =
+        std::find_if(list.memory.begin(), list.memory.end(),
+                     [](const vertex::Placed& placed) { return placed.name == "state"; });
+    REQUIRE(state != list.memory.end());
+    CHECK(word_of(list, "state", 0) == state->address + 8);
+    CHECK(word_of(list, "state", 1) == 2);
+    const std::vector<Address> table{b, 8, a + 2, 2};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        CHECK(word_of(list, "state", 2 + i) == table[i]);
+    }
+    const auto in_place = made(R"(, "packing": "short_span", "count": true)");
+    CHECK(word_of(in_place, "state", 0) == (b | (8U << 20U)));
+    CHECK(word_of(in_place, "state", 1) == ((a + 2) | (2U << 20U)));
+    CHECK(word_of(in_place, "state", 2) == 2);
+    const auto packed = made(R"(, "list": true, "count": "bits31_24")");
+    CHECK(word_of(packed, "state", 0) == ((state->address + 4) | (2U << 24U)));
+    const auto deltas = folder.bench(
+        arrays + R"("state": [{"delta_n": ["a", "b"], "count": "bits31_24"}, {"u8": 7}])");
+    CHECK(word_of(deltas, "state", 0) == (std::min(a, b) | (2U << 24U)));
+    CHECK(word_of(deltas, "state", 2) == 7);
+    // two counts of 8 bits share a word
+    const auto bytes = folder.bench(arrays + R"("state": [
+        {"pointers": ["a"], "count": "u8"}, {"u8": 9}, {"u16": 5}])");
+    CHECK(word_of(bytes, "state", 1) == (1U | (9U << 8U) | (5U << 16U)));
+    CHECK(folder.refusal(arrays + R"("state": [{"pointers": ["a"], "count": "u7"}])") ==
+          "/state/0/count: got string \"u7\", expected true, false, u8, u16, u32 or bits31_24");
+    CHECK(folder.refusal(arrays + R"("state": [{"pointers": ["a"], "count": "bits31_24"}])") ==
+          "/state/0/count: got bits31_24 of a pointer that is not there; it goes with list: true");
+    std::string many = "\"a\"";
+    for (int i = 0; i < 255; ++i) {
+        many += ", \"a\"";
+    }
+    for (const std::string count : {"u8", "bits31_24"}) {
+        CHECK(folder.bench_refusal(arrays + R"("state": [{"pointers": [)" + many +
+                                   R"(], "list": true, "count": ")" + count + "\"}]") ==
+              "/state/0/count: got 256, expected a whole number of 0..255" +
+                  std::string(" entries"));
+    }
+    CHECK(folder.bench_refusal(arrays + R"("state": [{"spans": [{"array": "a", "length": 5}]}])") ==
+          "/state/0/spans/0/length: got 5, expected a whole number of 0..4 elements, what 'a' has "
+          "from there");
+}
+
+TEST_CASE("padding before an array may be read and pointed to", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto file = [](const std::string& array, const std::string& offset) {
+        return R"("arrays": {"x": {"length": 2, )" + array +
+               R"(}}, "state": [{"pointer": "x", "offset_bytes": )" + offset + "}]";
+    };
+    const auto padded = R"("padding_before_bytes": 20, "element": "own")";
+    const auto bench = folder.bench(file(padded, "-20"));
+    const Address x = test::array_of(bench, "x").address;
+    CHECK(x % 16 == 0);
+    CHECK(word_of(bench, "state", 0) == x - 20);
+    const auto block =
+        std::find_if(bench.memory.begin(), bench.memory.end(),
+                     [](const vertex::Placed& placed) { return placed.name == "x"; });
+    REQUIRE(block != bench.memory.end());
+    CHECK(block->address == x - 32); // of its alignment
+    CHECK(block->bytes == 32 + 8 + 32);
+    CHECK(folder.bench_refusal(file(padded, "-33")) ==
+          "/state/0: got an offset of -33 B, expected one inside 'x' of 8 B and 32 B of padding, "
+          "32 B of it before");
+    const auto fixed = folder.bench(file(R"("padding_before_bytes": 16, "address": 335872)", "0"));
+    CHECK(test::array_of(fixed, "x").address == 335872);
+}
+
+TEST_CASE("words that synchronise are parts of arrays", "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::string arrays = R"("arrays": {"x": {"type": "u16", "length": 8}}, )";
+    const auto bench = folder.bench(
+        arrays + R"("synchronises": ["x", {"array": "x", "offset_elements": 2, "length": 4},
+                                     {"array": "x", "offset_elements": 6}])");
+    const Address x = test::array_of(bench, "x").address;
+    CHECK(bench.synchronising ==
+          std::vector<std::pair<Address, Bytes>>{{x, 16}, {x + 4, 8}, {x + 12, 4}});
+    CHECK(folder.refusal(arrays + R"("synchronises": ["y"])") ==
+          "/synchronises/0: unknown array 'y'");
+    CHECK(folder.refusal(arrays + R"("synchronises": [{"array": "x", "lenght": 1}])") ==
+          "/synchronises/0/lenght: unknown key; did you mean 'length'?");
+    CHECK(folder.bench_refusal(arrays + R"("synchronises": [{"array": "x", "length": 9}])") ==
+          "/synchronises/0/length: got 9, expected a whole number of 0..8 elements");
+}
+
 TEST_CASE("a memory element is named by its number, and there are as many as memory has",
           "[unit][vertex]") {
     const VertexFolder folder;
@@ -364,9 +460,9 @@ TEST_CASE("element types keep what they can hold", "[unit][vertex]") {
     for (const auto& type : vertex::value_types()) {
         INFO(type.name);
         std::vector<std::byte> bytes;
-        CHECK(vertex::append_element(type, 100, bytes).empty());
+        CHECK(vertex::append_element(type, 96, bytes).empty());
         CHECK(static_cast<Bytes>(bytes.size()) == type.bytes());
-        CHECK(vertex::element_value(type.type, bytes.data()) == 100);
+        CHECK(vertex::element_value(type, bytes.data()) == 96);
         CHECK_FALSE(vertex::append_element(type, 1e39, bytes).empty());
     }
     std::vector<std::byte> bytes;

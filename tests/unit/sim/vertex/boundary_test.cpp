@@ -194,6 +194,8 @@ TEST_CASE("element types hold their least and greatest values", "[unit][vertex]"
         {"i8", -128, 127, -129, 128},
         {"u8", 0, 255, -1, 256},
         {"f8", 0, 255, -1, 256},
+        {"f8_143", -240, 240, -248, 248},
+        {"f8_152", -57344, 57344, -61440, 61440},
         {"bytes", 0, 255, -1, 256},
         {"i16", -32768, 32767, -32769, 32768},
         {"u16", 0, 65535, -1, 65536},
@@ -209,7 +211,7 @@ TEST_CASE("element types hold their least and greatest values", "[unit][vertex]"
         for (const double value : {row.least, row.most, 0.0, 1.0}) {
             std::vector<std::byte> bytes;
             CHECK(vertex::append_element(type, value, bytes).empty());
-            CHECK(vertex::element_value(type.type, bytes.data()) == value);
+            CHECK(vertex::element_value(type, bytes.data()) == value);
         }
         for (const double value : {row.below, row.above}) {
             std::vector<std::byte> bytes;
@@ -217,16 +219,53 @@ TEST_CASE("element types hold their least and greatest values", "[unit][vertex]"
             CHECK(bytes.empty());
         }
         std::vector<std::byte> bytes;
-        const bool is_real = row.type[0] == 'f' && row.type[1] != '8';
+        const std::string name = row.type;
+        const bool has_infinity = name == "f16" || name == "f32";
+        const bool is_real = has_infinity || type.fraction_bits != 0;
         CHECK(vertex::append_element(type, 0.5, bytes).empty() == is_real);
         bytes.clear();
         CHECK(
             vertex::append_element(type, std::numeric_limits<double>::infinity(), bytes).empty() ==
-            is_real);
+            has_infinity);
     }
     std::vector<std::byte> half;
     CHECK(vertex::append_element(*vertex::find_value_type("f16"), 65519, half).empty());
     CHECK(vertex::element_value(ElementType::F16, half.data()) == 65504);
+}
+
+TEST_CASE("FP8 numbers are the nearest code", "[unit][vertex]") {
+    const auto code = [](const char* type, double value) {
+        std::vector<std::byte> bytes;
+        CHECK(vertex::append_element(*vertex::find_value_type(type), value, bytes) == "");
+        return bytes.empty() ? -1 : std::to_integer<int>(bytes.front());
+    };
+    const auto value = [](const char* type, int bits) {
+        const auto byte = static_cast<std::byte>(bits);
+        return vertex::element_value(*vertex::find_value_type(type), &byte);
+    };
+    // every code but that of NaN stands for a number that gives it again
+    for (const char* type : {"f8_143", "f8_152"}) {
+        CAPTURE(type);
+        for (int bits = 0; bits < 256; ++bits) {
+            if (bits != 0x80) {
+                CHECK(code(type, value(type, bits)) == bits);
+            }
+        }
+        CHECK(std::isnan(value(type, 0x80)));
+        CHECK(code(type, std::numeric_limits<double>::quiet_NaN()) == 0x80);
+        CHECK(code(type, -0.0) == 0);
+        CHECK(code(type, -1e-9) == 0);
+    }
+    CHECK(code("f8_143", 1) == 0x40);
+    CHECK(value("f8_143", 1) == std::ldexp(1, -10)); // the smallest
+    CHECK(value("f8_152", 1) == std::ldexp(1, -17));
+    CHECK(code("f8_152", 1) == 0x40);
+    // ties to even, on both sides; and just beside one
+    CHECK(code("f8_143", 1.0625) == 0x40);
+    CHECK(code("f8_143", 1.1875) == 0x42);
+    CHECK(code("f8_143", -1.1875) == 0xc2);
+    CHECK(code("f8_143", 1.0626) == 0x41);
+    CHECK(code("f8_143", 247.9) == 0x7f);
 }
 
 TEST_CASE("fixed addresses lie in memory and on their alignment", "[unit][vertex]") {

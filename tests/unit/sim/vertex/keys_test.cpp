@@ -31,6 +31,9 @@ std::string text_of(const vertex::Bench& bench) {
     for (const auto& placed : bench.memory) {
         text += fmt::format("memory {} {:#x} {}\n", placed.name, placed.address, placed.bytes);
     }
+    for (const auto& [address, bytes] : bench.synchronising) {
+        text += fmt::format("synchronising {:#x} {}\n", address, bytes);
+    }
     for (const auto& segment : bench.image.segments) {
         text += fmt::format("segment {} {:#x} {}", segment.name, segment.address, segment.bytes);
         for (const std::byte byte :
@@ -206,6 +209,8 @@ TEST_CASE("every key of a vertex file has a case in which it moves something", "
          kStart + call + "}]"},
         {"new_phase", kStart + call + R"(, "new_phase": false}])",
          kStart + call + R"(, "new_phase": true}])"},
+        {"synchronises", with(x + R"("synchronises": ["x"])"),
+         with(x + R"("synchronises": [{"array": "x", "length": 1}])")},
         {"code.element", with(R"("code": {"element": 3})"), with(R"("code": {"element": 4})")},
         {"code.address", with(R"("code": {"address": 311296})"),
          with(R"("code": {"address": 311328})")},
@@ -236,6 +241,7 @@ TEST_CASE("every key of an array has a case in which it moves something", "[unit
         of_array("element", "3", "4"),
         of_array("alignment", "16", "512"),
         of_array("padding_bytes", "0", "64"),
+        of_array("padding_before_bytes", "0", "64"),
         of_array("address", "335872", "335880", R"("length": 4, "alignment": 8)"),
     };
     for (const std::string element : {R"("own")", R"({"not_with": ["first"]})"}) {
@@ -300,6 +306,12 @@ TEST_CASE("every key of a field of vertex state has a case in which it moves som
         of_state("list", "false", "true", R"("pointers": ["x", "y"])"),
         of_state("count", "false", "true", R"("pointers": ["x", "y"])"),
         of_state("count", "false", "true", R"("delta_n": ["x", "y"])"),
+        of_state("count", R"("u16")", R"("bits31_24")", R"("pointers": ["x", "y"], "list": true)"),
+        of_state("count", R"("u8")", R"("bits31_24")", R"("delta_n": ["x", "y"])"),
+        of_state("spans", R"(["x", "y"])", R"(["y", "x"])"),
+        of_state("list", "false", "true", R"("spans": ["x"])"),
+        of_state("packing", R"("span")", R"("short_span")", R"("spans": ["x"])"),
+        of_state("count", "false", "true", R"("spans": ["x"])"),
         of_state("delta_n", R"(["x", "y"])", R"(["y", "x"])", R"("element_bytes": 2)"),
         of_state("base_array", R"("x")", R"("y")", R"("delta_n": ["y"], "element_bytes": 2)"),
         of_state("element_bytes", "2", "4", R"("delta_n": ["x", "y"])"),

@@ -40,6 +40,7 @@ vertex::PointResult scene() {
     race.first_cycle = 42;
     race.second_cycle = 43;
     race.second_writes = true;
+    race.used_pc = 44;
     phase.races = {race};
     tile::Conflict conflict;
     conflict.kind = isa::ConflictKind::Fetch;
@@ -168,6 +169,57 @@ TEST_CASE("every figure that people read stands in its own line", "[unit][vertex
     CHECK(text.find("CONFLICT") == std::string::npos);
 }
 
+TEST_CASE("what races come to is told", "[unit][vertex]") {
+    auto result = scene();
+    const auto told = [&] {
+        const Json point = vertex::point_json(kMachine, empty_bench(), result, {}, false);
+        const std::string text = vertex::report_text(
+            vertex::result_json("v", "bow", Json::object(), Json::array({point}), nullptr));
+        const std::size_t at = text.find("\norder ");
+        std::string words;
+        std::istringstream in(at == std::string::npos ? "" : text.substr(at));
+        for (std::string word; in >> word && word != "code";) {
+            words += (words.empty() ? "" : " ") + word;
+        }
+        return words;
+    };
+    CHECK(told().empty());
+    const std::string accesses = "order 15 pairs of accesses race; ";
+    result.order = vertex::OrderEffect{0, 0, result.tile_cycles, ""};
+    CHECK(told() == accesses +
+                        "no word of memory and no cycle depends on their order, slot by slot "
+                        "or one context after the other");
+    result.order->other_cycles = 99;
+    CHECK(told() == accesses + "their order decides the cycles, 99 if one context runs after the "
+                               "other; shown is the machine's, slot by slot");
+    result.order->words = 2;
+    result.order->first_word = 0x1234;
+    CHECK(told() == accesses +
+                        "their order decides 2 words of memory, the first at 0x1234, and the "
+                        "cycles, 99 if one context runs after the other; shown is the "
+                        "machine's, slot by slot");
+    result.order->other_fault = "it fell";
+    CHECK(told() == accesses + "shown is the machine's order, slot by slot; one context after the "
+                               "other the run ends in a fault: it fell");
+    const Json point = vertex::point_json(kMachine, empty_bench(), result, {}, false);
+    CHECK(point["order"]["words"].is_null());
+    CHECK(point["order"]["other_fault"] == "it fell");
+}
+
+TEST_CASE("what placement costs is told with the lines to align", "[unit][vertex]") {
+    auto result = scene();
+    const auto text = [&] {
+        const Json point = vertex::point_json(kMachine, empty_bench(), result, {}, false);
+        return vertex::report_text(
+            vertex::result_json("v", "bow", Json::object(), Json::array({point}), nullptr));
+    };
+    CHECK(text().find("placement") == std::string::npos);
+    result.placement = {
+        100, 0.07, {{"a.S:1", 0, 40}, {"a.S:2", 0, 30}, {"a.S:3", 0, 20}, {"a.S:4", 0, 10}}};
+    CHECK(text().find("placement    100 cycles of workers, 7.0 %, are lost") != std::string::npos);
+    CHECK(text().find("a.S:3 (20 cycles), and 1 more") != std::string::npos);
+}
+
 TEST_CASE("workers side by side that take the same are one line", "[unit][vertex]") {
     // begins and ends are those of all of them, in whatever order they ran
     auto result = scene();
@@ -210,6 +262,8 @@ TEST_CASE("races and conflicts tell both sides, who, when and where", "[unit][ve
     CHECK(race["second"]["context"] == "worker_4");
     CHECK(race["second"]["cycle"] == 43);
     CHECK(race["second"]["writes"] == true);
+    CHECK(race["used_at"] == "stub");
+    CHECK(point["order"].is_null());
     REQUIRE(point["conflicts"].size() == 2);
     CHECK(point["conflicts"][0]["kind"] == "fetch");
     CHECK(point["conflicts"][1]["kind"] == "element");
