@@ -53,7 +53,7 @@ void tell_warning(const std::string& sentence) {
 }
 
 void tell_failure(const std::string& sentence) {
-    std::fputs((with_head_painted("tessera: " + sentence) + "\n").c_str(), stderr);
+    tell(with_head_painted("tessera: " + sentence) + "\n");
 }
 
 Failure failure_of(const std::exception_ptr& error) {

@@ -134,8 +134,8 @@ void count_jump(Context& c, const Position& from, const Position& to) {
 
 void check_limit(const Context& c, const MicroOperation& op, std::int64_t issues) {
     if (issues > c.issue_limit) [[unlikely]] {
-        throw ExecutionFault{"the worker has not exited within tile.phase_limit_cycles: it seems to "
-                             "loop for ever",
+        throw ExecutionFault{"the worker has not exited within tile.phase_limit_cycles: it seems "
+                             "to loop for ever",
                              false, &op, false, true};
     }
 }

@@ -201,7 +201,7 @@ fs::path freeze(const Source& source, Planner& planner, const config::ConfigPath
         constexpr std::size_t kDigits = 8;
         const std::string name = utf8_of(source.name) + "-" + sha256(all).text().substr(0, kDigits);
         const fs::path file = folder / (name + ".json");
-        if (fs::exists(file)) {
+        if (fs::exists(file) && fs::exists(folder / name / kPlacesFile)) {
             touch(file);
             return file;
         }

@@ -129,8 +129,7 @@ void Counter::finish(PointResult& result) const {
         }
     }
     for (auto& [source, line] : lines) {
-        result.lines.push_back(
-            {source, line.issues, line.cycles, std::popcount(workers[source])});
+        result.lines.push_back({source, line.issues, line.cycles, std::popcount(workers[source])});
     }
     sort(result.lines);
     result.placement = placement(result.workers);
@@ -161,7 +160,7 @@ Placement Counter::placement(const Activity& workers) const {
     }
     for (const auto& [address, cycles] : unaligned_) {
         found.cycles += cycles;
-        found.lines.push_back({source_line(bench_, address), 0, cycles, 0});
+        found.lines.push_back({source_line(bench_, address), 0, cycles});
     }
     sort(found.lines);
     found.share = all == 0 ? 0 : static_cast<double>(found.cycles) / static_cast<double>(all);

@@ -22,3 +22,9 @@ def check(case):
                                     "-q", "--json", "-").stdout)
     case.assertEqual(again["cycles"], lines["b.mtx"]["cycles"])
     case.assertIn("cycles", case.tessera("sweep", "show", "s.sweep", "--best").stdout)
+    # a file that is not there is an answer, and the next line is served
+    asked = ('{"workload": "tiny_spmm_b1", "workload.pattern.file": "nope.mtx"}\n'
+             '{"tile.workers": 4}\n')
+    answers = case.tessera("sweep", "worker", "tiny_matmul", "--machine", "tiny", "--stdin",
+                           input=asked).stdout.splitlines()
+    case.assertEqual([json.loads(answer)["status"] for answer in answers], ["invalid", "ok"])
