@@ -470,7 +470,16 @@ private:
             }
             changes.push_back({sweep::full_path(path), value});
         }
-        const PlannedPoint point = planner_.made_of(changes);
+        PlannedPoint point;
+        try {
+            point = planner_.made_of(changes);
+        } catch (const IoError& error) { // a file that the line names is not there
+            return refusal(error.what());
+        }
+        return answer_to(point);
+    }
+
+    std::string answer_to(const PlannedPoint& point) {
         if (!point.mistakes.empty()) {
             std::string text;
             for (const Diagnostic& mistake : point.mistakes) {
