@@ -209,11 +209,16 @@ void run_rows(Calibration& calibration, const CalibrateCommand& command,
     if (!command.store.empty()) {
         kept.emplace(command.store, kModelVersion);
     }
-    WorkProgress progress("workloads", command.quiet);
-    const RunOutcomes outcomes = run_all(
-        runs_of(calibration, command.seeds), command.threads, elaborate, kept ? &*kept : nullptr,
-        [&](std::size_t ended, std::size_t all) { progress.show(ended, all); });
-    progress.clear();
+    std::optional<ProgressShow> progress;
+    const auto ended = [&](std::size_t all, const RunOutcome& outcome) {
+        if (!progress) {
+            progress.emplace("workload", all, command.quiet);
+        }
+        progress->ended(outcome.failure.empty() ? "" : "failed");
+    };
+    const RunOutcomes outcomes = run_all(runs_of(calibration, command.seeds), command.threads,
+                                         elaborate, kept ? &*kept : nullptr, ended);
+    progress.reset();
     for (RowOutcome& row : calibration.rows) {
         read_results(row, command.seeds, outcomes);
     }

@@ -100,7 +100,8 @@ RunOutcome outcome_of(const ChildOutcome& child) {
 } // namespace
 
 RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once, const Elaborate& elaborate,
-                    KeptRuns* kept, const std::function<void(std::size_t, std::size_t)>& ended) {
+                    KeptRuns* kept,
+                    const std::function<void(std::size_t, const RunOutcome&)>& ended) {
     RunOutcomes outcomes;
     std::vector<const Run*> left;
     for (const auto& [key, run] : runs) {
@@ -122,8 +123,8 @@ RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once, const E
         if (kept != nullptr && outcome.failure.empty()) {
             kept->keep(run, outcome.result);
         }
+        ended(bodies.size(), outcome);
         outcomes.emplace(run.key(), std::move(outcome));
-        ended(end.ended, bodies.size());
     }));
     return outcomes;
 }

@@ -26,10 +26,11 @@ struct RunOutcome {
 using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key
 
 /// Runs each once, by its key. Those that `kept` has are not run again, and others go there as they
-/// end; null: nothing is kept. `ended` is called after each with how many have ended of how many that
-/// are run.
+/// end; null: nothing is kept. `ended` is called after each with how many are
+/// run and what it came to.
 [[nodiscard]] RunOutcomes
 run_all(const std::map<std::string, Run>& runs, int at_once, const Elaborate& elaborate,
-        KeptRuns* kept, const std::function<void(std::size_t ended, std::size_t all)>& ended);
+        KeptRuns* kept,
+        const std::function<void(std::size_t all, const RunOutcome& outcome)>& ended);
 
 } // namespace tessera::sim::calibrate

@@ -4,7 +4,6 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "sim/exit_code.h"
-#include "sim/progress_line.h"
 #include "sim/result.h"
 #include "sim/screen.h"
 #include "sim/sweep/check.h"
@@ -13,12 +12,12 @@
 #include "sim/sweep/need_store.h"
 #include "sim/sweep/outcome.h"
 #include "sim/sweep/planner.h"
-#include "sim/sweep/progress.h"
 #include "sim/sweep/record.h"
 #include "sim/sweep/source.h"
 #include "sim/sweep/standing.h"
 #include "sim/sweep/store.h"
 #include "sim/warm_worker.h"
+#include "sim/work_progress.h"
 
 #include <fmt/format.h>
 
@@ -60,10 +59,11 @@ public:
     /// `record` is called with the line of each, in the order of their ends.
     void run(sweep::Planner& planner, const std::vector<std::int64_t>& numbers,
              const std::string& mode, const std::function<void(const Json&)>& record) {
-        sweep::ProgressShow progress(numbers.size(), command_.quiet);
+        ProgressShow progress("point", numbers.size(), command_.quiet);
         const auto ended = [&](const Json& one) {
             record(one);
-            progress.ended(one["status"].get<std::string>());
+            const auto status = one["status"].get<std::string>();
+            progress.ended(status == sweep::kOkStatus ? "" : status);
         };
         for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
             const std::size_t end = std::min(first + kAtATime, numbers.size());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/activity.h"
 #include "sim/progress_line.h"
-#include "sim/work_progress.h"
 
 #include <catch2/catch.hpp>
 
@@ -71,14 +70,4 @@ TEST_CASE("activities within activities without end are ignored from some depth 
         all.pop_back();
     }
     CHECK(current_activities().empty());
-}
-
-TEST_CASE("work of many parts is told with its rate and the time that is left at that rate") {
-    CHECK(sim::progress_text(12, 90, "points", 24, "") ==
-          "12 of 90 points, 0.5 a second, 3 min left");
-    CHECK(sim::progress_text(1200, 1259, "workloads", 1200, "2 not ok") ==
-          "1,200 of 1,259 workloads, 1 a second, 59 s left, 2 not ok");
-    CHECK(sim::progress_text(1, 7201, "points", 1, "") ==
-          "1 of 7,201 points, 1 a second, 2.0 h left");
-    CHECK(sim::progress_text(5, 5, "points", 10, "") == "5 of 5 points, 0.5 a second, 0 s left");
 }

@@ -11,7 +11,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/memory_report_test.cpp
     unit/sim/options_test.cpp
     unit/sim/output_test.cpp
-    unit/sim/progress_test.cpp unit/sim/sweep/progress_test.cpp
+    unit/sim/progress_test.cpp unit/sim/work_progress_test.cpp
     unit/sim/result_test.cpp
     unit/sim/sentences_test.cpp
     unit/sim/several_test.cpp

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-#include "sim/sweep/progress.h"
+#include "sim/work_progress.h"
 
 #include <catch2/catch.hpp>
 
 #include <vector>
 
-using namespace tessera::sweep;
+using namespace tessera::sim;
 
-TEST_CASE("how far a sweep is, how fast, and what went wrong", "[unit][sweep]") {
+TEST_CASE("how far work is, how fast, and what went wrong", "[unit][sim]") {
     CHECK(progress_text({95, 0, {}, 61}) == "0 of 95 points in 61 s");
     CHECK(progress_text({95, 19, {}, 10}) == "19 of 95 points, 1.9 a second, 40 s left");
     CHECK(progress_text({4000, 1000, {{"fault", 2}, {"does_not_fit", 30}}, 1000}) ==
           "1,000 of 4,000 points, 1 a second, 50 min left, 32 not ok: 30 does_not_fit, 2 fault");
+    CHECK(progress_text({1, 0, {}, 5, "workload"}) == "0 of 1 workload in 5 s");
     CHECK(duration_text(0.1) == "1 s");
     CHECK(duration_text(119) == "119 s");
     CHECK(duration_text(120) == "2 min");
     CHECK(duration_text(7200) == "2.0 h");
 }
 
-TEST_CASE("a log has a line at each tenth of the points and in each half minute", "[unit][sweep]") {
+TEST_CASE("a log has a line at each tenth of the points and in each half minute", "[unit][sim]") {
     // a point each `period` seconds, seconds by seconds
     const auto lines = [](std::size_t points, double period) {
         LogPace pace;
