@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_published_bring.h"
 
 #include "kernels/graph/copy.h"
+#include "models/timing/tile_position.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,11 +13,6 @@
 namespace tessera::spmm {
 namespace {
 
-bool is_in(const published::StaticBand& band, TileId tile) {
-    const auto number = static_cast<std::int64_t>(tile);
-    return number >= band.first_tile && number < band.first_tile + band.tiles;
-}
-
 class Bringer {
 public:
     Bringer(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
@@ -24,8 +20,8 @@ public:
         : graph_(graph), layout_(layout), buffers_(buffers), element_(layout.types().element),
           bring_(bring), copies_(copies) {}
 
-    /// Each row of X goes to the tiles of a band whose blocks touch it. Pairs take it together where
-    /// both have it at one place.
+    /// Each row of X goes to the tiles of a band whose blocks touch it. A pair takes together what both
+    /// want of it and one of them does not have to give.
     void bring_x() {
         const std::vector<published::StaticPart>& parts = layout_.plan().parts;
         for (std::size_t number = 0; number < parts.size(); ++number) {
@@ -85,7 +81,6 @@ private:
     /// Elements `run` of a row's part, which stand on tile `home` behind `before` others.
     void send_x(const published::StaticBand& band, std::int64_t row, std::int64_t part, TileId home,
                 Span run, std::int64_t before) {
-        const spec::ExchangeSpec& exchange = layout_.machine().exchange;
         const std::vector<TileBlocks>& tiles = layout_.tiles();
         const Bytes bytes = run.size() * element_;
         const graph::Place from{buffers_.home_x, before * element_};
@@ -93,26 +88,20 @@ private:
         const auto column = static_cast<std::int32_t>(row);
         std::vector<graph::Receiver> wide;
         std::vector<graph::Receiver> narrow;
-        const bool may_be_wide = exchange.pair_double && bytes >= exchange.pair_min_items * kWord;
-        const auto place_on = [&](TileId tile) {
-            const TileBlocks& mine = tiles[tile];
-            return graph::Place{buffers_.x,
-                                mine.slot_of(column) * layout_.line_bytes(mine.part) + into};
-        };
+        const bool may_be_wide = layout_.sends_wide(home, bytes);
         for (std::int64_t i = 0; i < band.tiles; ++i) {
             const auto tile = static_cast<TileId>(band.first_tile + i);
-            if (!tiles[tile].has(column)) {
+            const auto slot = tiles[tile].slot_of(column);
+            if (!slot) {
                 continue;
             }
-            const graph::Place to = place_on(tile);
+            const graph::Place to{buffers_.x, *slot * layout_.line_bytes(part) + into};
             if (tile == home) {
                 copy(tile, from, to, bytes);
                 continue;
             }
-            const TileId partner = tile ^ 1U;
-            const bool together = may_be_wide && partner != home && partner < tiles.size() &&
-                                  tiles[partner].part == part && tiles[partner].has(column) &&
-                                  place_on(partner) == to && is_in(band, partner);
+            const bool together = may_be_wide && *slot < tiles[tile].together &&
+                                  timing::partner_tile(layout_.machine().chip, tile) != home;
             (together ? wide : narrow).push_back({tile, to});
         }
         if (!wide.empty()) {

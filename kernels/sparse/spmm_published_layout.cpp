@@ -2,10 +2,12 @@
 #include "kernels/sparse/spmm_published_layout.h"
 
 #include "models/spec/matrix_unit.h"
+#include "models/timing/tile_position.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace tessera::spmm {
 namespace {
@@ -113,8 +115,8 @@ void PublishedLayout::deal_blocks() {
         }
         std::int64_t order = 0;
         for (std::size_t band = 0; band < part.bands.size(); ++band) {
-            deal_band(static_cast<std::int64_t>(number), part.bands[band], blocks_of[band],
-                      row_of_block, order);
+            deal_band(static_cast<std::int64_t>(number), static_cast<std::int64_t>(band),
+                      blocks_of[band], row_of_block, order);
         }
         if (number == 0) {
             for (const auto& blocks : blocks_of) {
@@ -122,17 +124,29 @@ void PublishedLayout::deal_blocks() {
             }
         }
     }
+    for (TileId tile = 0; tile < tiles_.size(); ++tile) {
+        const auto partner = timing::partner_tile(machine_.chip, tile);
+        if (partner && tile < *partner) {
+            join_pair(tiles_[tile], tiles_[*partner]);
+        }
+    }
+    for (TileBlocks& tile : tiles_) {
+        find_slots(tile);
+    }
 }
 
-void PublishedLayout::deal_band(std::int64_t part, const published::StaticBand& band,
+void PublishedLayout::deal_band(std::int64_t part, std::int64_t number,
                                 const std::vector<std::int64_t>& blocks,
                                 const std::vector<std::int32_t>& row_of_block,
                                 std::int64_t& order) {
+    const published::StaticBand& band =
+        plan_.parts[static_cast<std::size_t>(part)].bands[static_cast<std::size_t>(number)];
     const auto count = static_cast<std::int64_t>(blocks.size());
     const std::int64_t share = ceil_div(count, band.tiles);
     for (std::int64_t i = 0; i * share < count; ++i) {
         TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + i)];
         tile.part = part;
+        tile.band = number;
         for (std::int64_t j = i * share; j < std::min(count, (i + 1) * share); ++j) {
             const auto block = blocks[static_cast<std::size_t>(j)];
             const std::int32_t row = row_of_block[static_cast<std::size_t>(block)];
@@ -149,30 +163,65 @@ void PublishedLayout::deal_band(std::int64_t part, const published::StaticBand& 
 }
 
 void PublishedLayout::collect_columns(TileBlocks& tile) {
-    const auto slot_of = [&](std::int32_t column) -> std::int32_t& {
-        return slot_of_column_[static_cast<std::size_t>(column)];
-    };
-    const auto column_of_block = [&](std::int64_t block) {
-        return matrix_.block_column[static_cast<std::size_t>(block)];
-    };
     slot_of_column_.resize(static_cast<std::size_t>(matrix_.block_columns()), -1);
     for (const std::int64_t block : tile.blocks) {
-        const std::int32_t column = column_of_block(block);
-        if (slot_of(column) < 0) {
-            slot_of(column) = 0;
+        const std::int32_t column = matrix_.block_column[static_cast<std::size_t>(block)];
+        std::int32_t& slot = slot_of_column_[static_cast<std::size_t>(column)];
+        if (slot < 0) {
+            slot = 0;
             tile.columns.push_back(column);
         }
     }
     std::sort(tile.columns.begin(), tile.columns.end());
+    for (const std::int32_t column : tile.columns) {
+        slot_of_column_[static_cast<std::size_t>(column)] = -1;
+    }
+}
+
+/// Both tiles begin with what both want and at least some of which comes at double width.
+void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
+    if (one.part != other.part || one.band != other.band) {
+        return;
+    }
+    std::vector<std::int32_t> both;
+    std::set_intersection(one.columns.begin(), one.columns.end(), other.columns.begin(),
+                          other.columns.end(), std::back_inserter(both));
+    const auto single = std::remove_if(both.begin(), both.end(), [&](std::int32_t column) {
+        return !comes_wide(column, one.part);
+    });
+    both.erase(single, both.end());
+    for (TileBlocks* tile : {&one, &other}) {
+        const auto is_together = [&both](std::int32_t column) {
+            return std::binary_search(both.begin(), both.end(), column);
+        };
+        std::stable_partition(tile->columns.begin(), tile->columns.end(), is_together);
+        tile->together = count_of(both);
+    }
+}
+
+bool PublishedLayout::comes_wide(std::int32_t column, std::int64_t part) const {
+    bool wide = false;
+    x_homes_.cut(elements_of(column, part), [&](TileId home, Span run, std::int64_t /*before*/) {
+        wide = wide || sends_wide(home, run.size() * types_.element);
+    });
+    return wide;
+}
+
+bool PublishedLayout::sends_wide(TileId home, Bytes bytes) const {
+    const auto partner = timing::partner_tile(machine_.chip, home);
+    return machine_.exchange.pairs() && partner && home < *partner &&
+           bytes >= machine_.exchange.pair_min_items * kWord;
+}
+
+void PublishedLayout::find_slots(TileBlocks& tile) {
     for (std::size_t slot = 0; slot < tile.columns.size(); ++slot) {
-        slot_of(tile.columns[slot]) = static_cast<std::int32_t>(slot);
+        slot_of_column_[static_cast<std::size_t>(tile.columns[slot])] =
+            static_cast<std::int32_t>(slot);
     }
     tile.slots.reserve(tile.blocks.size());
     for (const std::int64_t block : tile.blocks) {
-        tile.slots.push_back(slot_of(column_of_block(block)));
-    }
-    for (const std::int32_t column : tile.columns) {
-        slot_of(column) = -1;
+        const std::int32_t column = matrix_.block_column[static_cast<std::size_t>(block)];
+        tile.slots.push_back(slot_of_column_[static_cast<std::size_t>(column)]);
     }
 }
 

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::spmm {
@@ -91,19 +93,29 @@ private:
 
 /// What a tile multiplies.
 struct TileBlocks {
-    std::int64_t part = 0;              ///< of the columns of X
-    std::vector<std::int64_t> blocks;   ///< numbers in the matrix, row by row
-    std::vector<std::int64_t> order;    ///< of `blocks` in the order of bands, the first one
-    std::vector<std::int32_t> rows;     ///< of `blocks`, each once
-    std::vector<std::int32_t> columns;  ///< of `blocks`, each once, ascending
+    std::int64_t part = 0;            ///< of the columns of X
+    std::int64_t band = 0;            ///< of the part
+    std::vector<std::int64_t> blocks; ///< numbers in the matrix, row by row
+    std::vector<std::int64_t> order;  ///< of `blocks` in the order of bands, the first one
+    std::vector<std::int32_t> rows;   ///< of `blocks`, each once
+    /// Of `blocks`, each once: first the `together` ones, whose rows of X the pair takes together, at
+    /// one place for both tiles; then the others. Both ascending.
+    std::vector<std::int32_t> columns;
+    std::int64_t together = 0;
     std::vector<std::int32_t> slots;    ///< of each block: index into `columns`
     std::vector<std::int64_t> row_ends; ///< of each row behind its last block
 
-    [[nodiscard]] std::int64_t slot_of(std::int32_t column) const {
-        return std::lower_bound(columns.begin(), columns.end(), column) - columns.begin();
-    }
-    [[nodiscard]] bool has(std::int32_t column) const {
-        return std::binary_search(columns.begin(), columns.end(), column);
+    /// Where `column` is in `columns`.
+    [[nodiscard]] std::optional<std::int64_t> slot_of(std::int32_t column) const {
+        const auto middle = columns.begin() + together;
+        for (const auto& [first, last] :
+             {std::pair{columns.begin(), middle}, std::pair{middle, columns.end()}}) {
+            const auto found = std::lower_bound(first, last, column);
+            if (found != last && *found == column) {
+                return found - columns.begin();
+            }
+        }
+        return {};
     }
 };
 
@@ -159,6 +171,9 @@ public:
     [[nodiscard]] Bytes partial_bytes(std::int64_t part) const {
         return columns_on(part) * block() * types_.partial;
     }
+    /// Whether `bytes` of tile `home` go to pairs at double width. Their sender borrows its partner's
+    /// lane from the exchange's start on, so only one tile of each pair, the first, sends so.
+    [[nodiscard]] bool sends_wide(TileId home, Bytes bytes) const;
     [[nodiscard]] Bytes block_bytes() const { return block() * block() * types_.element; }
     /// Of a row of X or C the elements of a part.
     [[nodiscard]] Span elements_of(std::int64_t row, std::int64_t part) const;
@@ -171,10 +186,12 @@ public:
 
 private:
     void deal_blocks();
-    void deal_band(std::int64_t part, const published::StaticBand& band,
-                   const std::vector<std::int64_t>& blocks,
+    void deal_band(std::int64_t part, std::int64_t number, const std::vector<std::int64_t>& blocks,
                    const std::vector<std::int32_t>& row_of_block, std::int64_t& order);
     void collect_columns(TileBlocks& tile);
+    void join_pair(TileBlocks& one, TileBlocks& other) const;
+    [[nodiscard]] bool comes_wide(std::int32_t column, std::int64_t part) const;
+    void find_slots(TileBlocks& tile);
     /// Elements of X and C that stand together.
     [[nodiscard]] std::int64_t grain() const {
         return block() == 1 ? types_.vector : types_.vector * types_.vector;
@@ -191,7 +208,8 @@ private:
     Linear value_homes_;
     std::vector<TileBlocks> tiles_;
     std::vector<std::int64_t> in_order_;
-    std::vector<std::int32_t> slot_of_column_; ///< scratch; -1: none yet
+    std::vector<std::int32_t>
+        slot_of_column_; ///< scratch; -1: none yet, while columns are collected
 };
 
 } // namespace tessera::spmm

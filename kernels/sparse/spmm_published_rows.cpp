@@ -15,7 +15,8 @@ namespace {
 using program::Role;
 
 constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where sums are spread
-constexpr std::int64_t kPricedSync = 126; ///< the one place where a barrier has a price
+constexpr std::int64_t kPricedSync = 126;  ///< the one place where a barrier has a price
+constexpr std::int64_t kWorkersOfMany = 2; ///< that a group has where there are more than workers
 
 /// A tile's partial result of a row, and where.
 struct Contribution {
@@ -29,7 +30,7 @@ struct Piece {
     std::int64_t depth = 0;
     std::int64_t elements = 0;
     graph::Place sum;
-    std::size_t reductions = 0; ///< of its group
+    std::int64_t group_rows = 0; ///< rows and parts of its group
 };
 
 class Rows {
@@ -41,9 +42,9 @@ public:
     Cycles add(std::vector<program::Step>& steps) {
         find_contributions();
         const Groups groups = by_contributors();
-        std::size_t reductions = 0;
         for (const auto& [count, rows] : groups) {
-            reductions += is_summed(count) ? rows.size() : 0;
+            summed_groups_ += is_summed(count) ? 1 : 0;
+            summed_rows_ += is_summed(count) ? count_of(rows) : 0;
         }
         const auto put = graph_.add_exchange({"put rows", Role::Reduce, kPublishedOwner});
         const auto put_here =
@@ -67,7 +68,7 @@ public:
             }
         }
         for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-            add_sums(tile, reductions);
+            add_sums(tile);
         }
         steps.push_back(graph::run(put));
         steps.push_back(graph::run(put_here));
@@ -157,7 +158,7 @@ private:
                     layout_.elements_of(row, part),
                     [&, row = row, part = part](TileId home, Span run, std::int64_t before) {
                         reduce_piece(row, part, run, home, {buffers_.result, before * element_},
-                                     depth, rows.size());
+                                     depth, count_of(rows));
                     });
             }
             return;
@@ -174,7 +175,7 @@ private:
                 const graph::Place sum{buffers_.sums, sum_bytes_[home]};
                 sum_bytes_[home] += here.size() * element_;
                 graph_.hold(buffers_.sums, home, sum_bytes_[home]);
-                reduce_piece(row, part, here, home, sum, depth, rows.size());
+                reduce_piece(row, part, here, home, sum, depth, count_of(rows));
                 layout_.c_homes().cut(here, [&](TileId to, Span moved, std::int64_t before) {
                     give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
@@ -211,12 +212,12 @@ private:
 
     /// Elements `run` of a row's part, summed on a tile into `sum`.
     void reduce_piece(std::int64_t row, std::int64_t part, Span run, TileId tile, graph::Place sum,
-                      std::int64_t depth, std::size_t reductions) {
+                      std::int64_t depth, std::int64_t group_rows) {
         const Bytes bytes = run.size() * types_.partial;
         const Bytes slots = slot_bytes_[tile];
         slot_bytes_[tile] += depth * bytes;
         graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
-        pieces_[tile].push_back({slots, depth, run.size(), sum, reductions});
+        pieces_[tile].push_back({slots, depth, run.size(), sum, group_rows});
         const Span all = layout_.elements_of(row, part);
         Bytes slot = slots;
         for (const Contribution& from : contributions(row, part)) {
@@ -228,7 +229,7 @@ private:
     }
 
     /// The reductions of a tile: those of each group by the workers that it has, evenly, side by side.
-    void add_sums(TileId tile, std::size_t all_reductions) {
+    void add_sums(TileId tile) {
         std::map<std::int64_t, std::vector<Piece>> groups;
         for (const Piece& piece : pieces_[tile]) {
             groups[piece.depth].push_back(piece);
@@ -244,8 +245,7 @@ private:
                 words += words_of(piece);
             }
             graph_.add_work(reduce_, tile, words * depth);
-            const std::int64_t workers =
-                std::min(words, workers_of(pieces.front(), groups.size(), all_reductions));
+            const std::int64_t workers = std::min(words, workers_of(pieces.front()));
             for (std::int64_t worker = 0; worker < workers; ++worker) {
                 const Span mine{worker * words / workers, (worker + 1) * words / workers};
                 vertices.push_back(regions_of(tile, pieces, mine));
@@ -253,23 +253,34 @@ private:
             }
         }
         reduce_cycles_ = std::max(reduce_cycles_, cycles_of(issues));
-        std::vector<graph::Field> state{graph::word(count_of(vertices) - 1)};
+        std::vector<graph::Field> state{graph::word(count_of(vertices) - 1),
+                                        graph::word(together(count_of(vertices)) - 1)};
         state.insert(state.end(), vertices.begin(), vertices.end());
         graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
     }
 
-    /// Of workers with so many issues, as many at a time as a tile has.
+    /// Of so many vertices those that are started before the supervisor waits for all workers: all,
+    /// where they fill the round, as it has no slot then until one of them is done.
+    [[nodiscard]] std::int64_t together(std::int64_t vertices) const {
+        const spec::TileSpec& tile = layout_.machine().tile;
+        return tile.round_cycles() == tile.workers ? vertices : std::min(vertices, tile.workers);
+    }
+
+    /// Of vertices with so many issues: each on the first worker that is done with earlier ones.
     [[nodiscard]] Cycles cycles_of(const std::vector<std::int64_t>& issues) const {
-        Cycles cycles = 0;
-        const auto workers = static_cast<std::size_t>(layout_.machine().tile.workers);
-        for (std::size_t first = 0; first < issues.size(); first += workers) {
-            const std::size_t last = std::min(first + workers, issues.size());
-            const auto slowest =
-                *std::max_element(issues.begin() + static_cast<std::ptrdiff_t>(first),
-                                  issues.begin() + static_cast<std::ptrdiff_t>(last));
-            cycles += layout_.machine().tile.round_cycles() * (slowest + 5);
+        constexpr std::int64_t kLaunch = 6; // rounds from a worker's exit to its next vertex
+        const spec::TileSpec& tile = layout_.machine().tile;
+        std::vector<std::int64_t> rounds(static_cast<std::size_t>(tile.workers));
+        const std::int64_t wave = together(count_of(issues));
+        for (std::int64_t i = 0; i < count_of(issues); ++i) {
+            if (i % wave == 0) {
+                std::fill(rounds.begin(), rounds.end(),
+                          *std::max_element(rounds.begin(), rounds.end()));
+            }
+            *std::min_element(rounds.begin(), rounds.end()) +=
+                issues[static_cast<std::size_t>(i)] + kLaunch;
         }
-        return cycles;
+        return tile.round_cycles() * *std::max_element(rounds.begin(), rounds.end());
     }
 
     /// Of one partial result.
@@ -305,18 +316,13 @@ private:
         state.front() = graph::word(regions - 1);
         return graph::table(graph_.add_table(tile, state));
     }
-    /// Of a tile's workers those that have the pieces of one group.
-    [[nodiscard]] std::int64_t workers_of(const Piece& piece, std::size_t groups,
-                                          std::size_t all_reductions) const {
+    /// Of a tile's workers those that a group has, whatever other groups the tile has some of: the
+    /// library shares them out once for all tiles.
+    [[nodiscard]] std::int64_t workers_of(const Piece& piece) const {
         const std::int64_t workers = layout_.machine().tile.workers;
-        if (groups == 1) {
-            return workers;
-        }
-        if (static_cast<std::int64_t>(groups) > workers) {
-            return 2;
-        }
-        return ceil_div(workers * static_cast<std::int64_t>(piece.reductions),
-                        static_cast<std::int64_t>(std::max<std::size_t>(all_reductions, 1)));
+        return summed_groups_ > workers
+                   ? kWorkersOfMany
+                   : ceil_div(workers * piece.group_rows, std::max<std::int64_t>(summed_rows_, 1));
     }
 
     graph::Graph& graph_;
@@ -333,7 +339,9 @@ private:
     std::vector<std::vector<Piece>> pieces_;                            ///< by tile
     std::map<TileId, Bytes> slot_bytes_;
     std::map<TileId, Bytes> sum_bytes_;
-    Cycles reduce_cycles_ = 0; ///< of the slowest tile
+    std::int64_t summed_groups_ = 0;
+    std::int64_t summed_rows_ = 0; ///< and parts, of all these groups
+    Cycles reduce_cycles_ = 0;     ///< of the slowest tile
 };
 
 } // namespace

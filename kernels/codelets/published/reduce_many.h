@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // clang-format off
-// Reductions side by side: a supervisor starts a worker vertex once for each state, as many at a time as there are workers, and each
-// takes several regions of outputs.
+// Reductions side by side: a supervisor starts a worker vertex once for each state, and each takes several regions of outputs. Where
+// workers fill the round, a supervisor without a slot stands still, so that the next vertex goes to the first worker that is done; where
+// they do not, it has to wait for all of them.
 //
-//   ReduceMany_add_{half,float,float_half}      supervisor. State: u32 vertices - 1, then for each the address of its state.
+//   ReduceMany_add_{half,float,float_half}      supervisor. State: u32 vertices - 1, u32 vertices - 1 that it starts before it waits for
+//                                               all workers, then for each vertex the address of its state.
 //   ReduceRegions_add_{half,float,float_half}   worker. State: u32 regions - 1, then for each: pointer out, pointer in (8-byte aligned),
 //                                               u16 partials - 1, outputs as 8-byte words of partials - 1, u32 stride from partial to
 //                                               partial in 8-byte words.
 //
 // FP32 sums are in the accumulators.
-// Timing: five supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of
+// Timing: six supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of
 // partials, p of them, 11 + p, in FP32 10 + p (11 + p with FP16 outputs).
 #ifndef TESSERA_PUBLISHED_REDUCE_MANY_H
 #define TESSERA_PUBLISHED_REDUCE_MANY_H
@@ -21,8 +23,9 @@
 #define vertices m1
 #define entry m2
 #define state m3
-#define free m4
-#define region0 m5
+#define wave m4
+#define free m5
+#define region0 m6
 
 .macro REDUCE_MANY TYPE
 DEF_STACK_USAGE 0 .text.ReduceMany_add_\TYPE
@@ -35,8 +38,9 @@ ReduceMany_add_\TYPE:
     setzi       $entry, ReduceRegions_add_\TYPE
     setzi       $region0, TMEM_REGION0_BASE_ADDR
     ld32step    $vertices, $mzero, $list+=, 1
+    ld32step    $wave, $mzero, $list+=, 1
 .Lwave_\TYPE:
-    setzi       $free, CTXT_WORKERS - 1
+    mov         $free, $wave
 .Lvertex_\TYPE:
     ld32step    $state, $mzero, $list+=, 1
     sub         $state, $state, $region0
