@@ -52,8 +52,11 @@ public:
     std::string add_file(const fs::path& file) {
         const auto [known, is_new] = copies_.try_emplace(fs::absolute(file).lexically_normal());
         if (is_new) {
+            // the number stands before the whole ending: readers go by ".mtx" of "a.mtx.gz"
+            const std::string whole = file.filename().string();
+            const std::size_t dot = std::min(whole.find('.', 1), whole.size());
             known->second =
-                free_name("files/" + utf8_of(file.stem().string()), file.extension().string());
+                free_name("files/" + utf8_of(whole.substr(0, dot)), utf8_of(whole.substr(dot)));
         }
         return known->second;
     }
