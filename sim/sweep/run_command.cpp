@@ -302,7 +302,7 @@ private:
             }
             seconds += found->second.seconds / static_cast<double>(found->second.points);
         }
-        return "about " + sweep::duration_text(seconds / command_.jobs) + ", as stored points took";
+        return "about " + duration_text(seconds / command_.jobs) + ", as stored points took";
     }
 
     void run_stage(Stage& stage) {

@@ -125,9 +125,9 @@ template <class Kind> void run_job(Kind kind) {
     const spec::MachineSpec machine = machine_of(kTilesOfJob);
     const auto job = job_of(std::move(kind));
     const auto& program = job->plan(machine);
-    std::map<std::string, std::vector<std::byte>> operands;
+    std::map<program::ArrayId, std::vector<std::byte>> operands;
     for (const auto& operand : job->operands()) {
-        operands[operand.tensor].assign(operand.bytes.begin(), operand.bytes.end());
+        operands[operand.array].assign(operand.bytes.begin(), operand.bytes.end());
     }
     measured([&] {
         static_cast<void>(test::run_program(machine, program, operands, isa::engines().front()));

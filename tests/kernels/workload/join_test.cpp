@@ -82,6 +82,8 @@ TEST_CASE("of equally bad parts the first has the worst element", "[kernels]") {
     CHECK(joined({part(1, 2, 1), part(1, 2, 1)}).worst_row == 1);
     CHECK(joined({part(1, 0.5, 1, 1), part(9, 9, 1, 1)}).worst_row == 1);
     // parts without elements add nothing
-    CHECK(joined({CheckResult{.passed = true}, part(1, 0.5)}).worst_row == 5 + 1);
-    CHECK(joined({part(1, 0.5), CheckResult{.passed = true}}).worst_row == 1);
+    CheckResult none;
+    none.passed = true;
+    CHECK(joined({none, part(1, 0.5)}).worst_row == 5 + 1);
+    CHECK(joined({part(1, 0.5), none}).worst_row == 1);
 }

@@ -31,9 +31,10 @@ TEST_CASE("the list of parameters comes from the descriptions", "[unit][config]"
 }
 
 TEST_CASE("the list of parameters has a line of columns and a meaning each", "[unit][config]") {
-    CHECK(parameters_text({{"a.b", "", "integer", "B", "1..2", "1", "one thing", "x.md", "by x"},
-                           {"long.path", "kind=k", "text", "", "p|q", "p", "other", "", ""},
-                           {"c", "kind=k", "boolean", "", "", "required", "", "", ""}}) ==
+    CHECK(parameters_text(
+              {{"a.b", "", "integer", "B", "1..2", "1", "one thing", "x.md", "by x", true, {}},
+               {"long.path", "kind=k", "text", "", "p|q", "p", "other", "", "", true, {}},
+               {"c", "kind=k", "boolean", "", "", "required", "", "", "", true, {}}}) ==
           "path  type     range   default\n"
           "a.b   integer  1..2 B  1\n"
           "    one thing; used by x; x.md\n"
@@ -87,8 +88,9 @@ TEST_CASE("whole numbers have no exponent below ten to the fifteenth", "[unit][c
 TEST_CASE("the heading of a list of parameters has the quiet color, and nothing else has it",
           "[unit][config]") {
     const Layout colored{.columns = 100, .color = true};
-    const std::vector<Parameter> list{{"a.b", "", "integer", "B", "1..2", "1", "thing", "", ""},
-                                      {"a.c", "", "integer", "B", "1..2", "1", "other", "", ""}};
+    const std::vector<Parameter> list{
+        {"a.b", "", "integer", "B", "1..2", "1", "thing", "", "", true, {}},
+        {"a.c", "", "integer", "B", "1..2", "1", "other", "", "", true, {}}};
     CHECK(parameters_text(list, colored) ==
           painted(colored, Paint::Quiet, "path  type     range   default") +
               "\n"
