@@ -209,44 +209,6 @@ TEST_CASE("the largest row of a tile is told with the worker that has it") {
     }
 }
 
-TEST_CASE("the largest row of a tile is told with the worker that has it") {
-    const test::ScratchFolder folder;
-    workload::SpmmWorkload spmm;
-    spmm.n = 8; // one group of columns: a row is one worker's
-    spmm.pattern.source = workload::PatternSpec::Source::File;
-    std::string rows = "%%MatrixMarket matrix coordinate pattern general\n16 32 55\n";
-    for (int row = 1; row <= 16; ++row) {
-        for (int column = 1; column <= (row == 6 ? 25 : 2); ++column) {
-            rows += fmt::format("{} {}\n", row, column);
-        }
-    }
-    spmm.pattern.path = folder.write("hub.mtx", rows);
-    for (const auto plan : {workload::PlanKind::Fastest, workload::PlanKind::Published}) {
-        spmm.plan = plan;
-        spec::MachineSpec machine;
-        machine.chip.tiles = 2;
-        const auto job = job::make_job({"hub", spmm});
-        const auto& sets = job->plan(machine, job::Operands::None).compute_sets;
-        const auto multiply = std::find_if(sets.begin(), sets.end(),
-                                           [](const auto& set) { return set.name == "multiply"; });
-        REQUIRE(multiply != sets.end());
-        CHECK(multiply->item_word == "row");
-        std::int64_t all = 0;
-        std::int64_t of_hub = 0; // which the published plan divides among tiles
-        program::WorkItem largest;
-        for (std::size_t tile = 0; tile < multiply->work.size(); ++tile) {
-            all += multiply->work[tile];
-            const program::WorkItem& item = multiply->items.at(tile);
-            CHECK(item.amount <= multiply->work[tile]);
-            CHECK((item.worker >= 0 && item.worker < 6));
-            largest = item.amount > largest.amount ? item : largest;
-            of_hub += item.number == 5 ? item.amount : 0;
-        }
-        CHECK(largest.number == 5); // from 0
-        CHECK(of_hub * 55 == all * 25);
-    }
-}
-
 TEST_CASE("products have closed forms, by which their jobs know themselves without a plan") {
     const spec::MachineSpec machine;
     const auto dense = job::make_job(small(workload::ValuesSpec::Kind::Integer));
@@ -418,12 +380,12 @@ TEST_CASE("a step's verdict is that of its worst round") {
         for (const std::uint16_t off : rounds) {
             auto made = c;
             made[5] = static_cast<std::uint16_t>(made[5] ^ off);
-            run_leaves(*job, program.control, [&](const std::string&) {
+            run_leaves(*job, program.control, [&](program::ArrayId) {
                 const auto bytes = std::as_bytes(std::span(made));
                 return std::vector<std::byte>(bytes.begin(), bytes.end());
             });
         }
-        return job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
+        return job->check([](program::ArrayId) { return std::vector<std::byte>{}; }, 1);
     };
     const auto of = [&](const std::vector<std::uint16_t>& rounds) {
         const auto json = verdict_of(rounds).json.at("steps").at(0);
@@ -457,7 +419,7 @@ TEST_CASE("a step's verdict is that of its worst round") {
 TEST_CASE("a step that has not run is wrong, however good it would be") {
     const auto job = job::make_job({"none", repeated_product()});
     static_cast<void>(job->plan(spec::MachineSpec{}));
-    const auto outcome = job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
+    const auto outcome = job->check([](program::ArrayId) { return std::vector<std::byte>{}; }, 1);
     CHECK_FALSE(outcome.passed);
     CHECK(outcome.text == "WRONG: step c: it has not run");
     const auto a = job->operands().at(0).bytes;

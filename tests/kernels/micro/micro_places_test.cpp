@@ -199,14 +199,15 @@ TEST_CASE("the host gives what is read and has what is written", "[kernels][micr
     const auto machine = test::chip_of(3);
     const auto bytes = micro::marked_bytes(3 * 12, 1);
     for (const auto& [direction, from, to, says] :
-         {std::tuple{StreamDirection::Read, "host", "in_tiles", "to"},
-          std::tuple{StreamDirection::Write, "in_tiles", "host", "from"}}) {
+         {std::tuple{StreamDirection::Read, program::remote_buffer(0), program::tensor(0), "to"},
+          std::tuple{StreamDirection::Write, program::tensor(0), program::remote_buffer(0),
+                     "from"}}) {
         transfer.direction = direction;
         const auto emitted = micro::emit(machine, transfer);
         CHECK(emitted.graph.name == fmt::format("host {} tiles, 12 B to each of 3, 2 times", says));
         const auto values = emitted.values();
-        CHECK(values.given.at(0).tensor == from);
-        CHECK(values.expected.at(0).tensor == to);
+        CHECK((values.given.at(0).array == from));
+        CHECK((values.expected.at(0).array == to));
         CHECK((values.given[0].bytes == bytes));
         CHECK((values.expected[0].bytes == bytes));
         CHECK(emitted.arrivals.has_value() == (direction == StreamDirection::Read));
