@@ -341,8 +341,7 @@ std::vector<OptionSpec> all_options(const CommandSpec& command) {
 const std::vector<ExitCodeSpec>& exit_codes() {
     static const std::vector<ExitCodeSpec> all{
         {0, "ok"},
-        {1, "the run ended, but its answer is wrong; calibrate --check: a target is missed; sweep "
-            "show and diff: nothing to compare, or not alike"},
+        {1, "the answer is wrong, a target is missed, or there is nothing to compare"},
         {2, "the command line is wrong"},
         {3, "a machine, workload, vertex, source or data file, or a --set, is wrong"},
         {4, "does not fit in tile memory or in streaming memory"},

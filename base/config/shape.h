@@ -108,8 +108,8 @@ struct Parameter {
     std::string default_value;
     std::string sentence;
     std::string source;
-    std::string used;     ///< "with exchange.fabric mesh or ring; by exchanges"
-    bool settable = true; ///< false for what is part of the file only
+    std::string used;                  ///< "with exchange.fabric mesh or ring; by exchanges"
+    bool settable = true;              ///< false for what is part of the file only
     std::vector<std::string> suffixes; ///< of the files that its value may name
 };
 

@@ -189,8 +189,7 @@ private:
         const Json& all = point_.at("lines");
         for (std::size_t i = 0; i < std::min(kMostListed, all.size()); ++i) {
             const auto workers = all[i].at("workers").get<int>();
-            lines.push_back({plain(all[i].at("cycles")),
-                             workers > 1 ? fmt::format("worker-cycles of {}", workers) : "cycles",
+            lines.push_back({plain(all[i].at("cycles")), workers > 1 ? "worker-cycles" : "cycles",
                              plain(all[i].at("issues")), "issues", plain(all[i].at("source"))});
         }
         rows("hot lines", {Align::Right, Align::Left, Align::Right, Align::Left, Align::Left},

@@ -314,14 +314,16 @@ class ProcessesTest(FilesCase):
                 done = self.tessera("run", *workloads, "--machine", "tiny", "--json", "r.json",
                                     *arguments, code=code)
                 runs = json.loads((self.scratch / "r.json").read_text())["runs"]
-                self.assertEqual([run["workload"]["name"] for run in runs],
-                                 [pathlib.Path(w).stem for w in workloads])
-                for run in runs:
-                    failed = run["workload"]["name"] in ("large", "odd")
+                labels = [run["workload"]["name"] for run in runs]
+                names = [label.rsplit("/", 1)[-1] for label in labels]
+                self.assertEqual(names, [pathlib.Path(w).stem for w in workloads])
+                self.assertEqual(len(set(labels)), len(labels))  # told apart where called alike
+                for run, name in zip(runs, names):
+                    failed = name in ("large", "odd")
                     self.assertEqual(run["status"], "failed" if failed else "ok")
                     if failed:
                         self.assertEqual(run["exit_code"],
-                                         4 if run["workload"]["name"] == "large" else 3)
+                                         4 if name == "large" else 3)
                         self.assertIn(run["message"], done.stderr)
                         self.assertIn(f"failed with exit code {run['exit_code']}", done.stdout)
                 self.assertEqual("cycles ratio" in done.stdout,
@@ -362,8 +364,10 @@ class HostTest(FilesCase):
         # less than the library and a buffer of it take by themselves
         done = self.tessera(*RUN, "--threads", "1", code=71, preexec_fn=self.limited(200_000))
         self.assertIn("--no-check runs without", done.stderr)
-        done = self.tessera("run", "tiny_matmul", "--no-check", "--threads", "1", code=71,
-                            preexec_fn=self.limited(400_000))
+        self.tessera("run", "tiny_matmul", "--no-check", "--threads", "1",
+                     preexec_fn=self.limited(400_000))
+        done = self.tessera("run", "dense_4096_f16", "--no-check", "--threads", "1", code=71,
+                            preexec_fn=self.limited(300_000))
         self.assertIn("tessera: the host has not enough memory for this run", done.stderr)
 
     def test_only_a_check_loads_the_library(self):

@@ -377,15 +377,16 @@ TEST_CASE("a step's verdict is that of its worst round") {
         const auto job = job::make_job({"rounds", repeated_product()});
         const program::Program& program = job->plan(spec::MachineSpec{});
         const auto c = product(*job);
+        auto made = c;
+        const auto read = [&](program::ArrayId) {
+            const auto bytes = std::as_bytes(std::span(made));
+            return std::vector<std::byte>(bytes.begin(), bytes.end());
+        };
         for (const std::uint16_t off : rounds) {
-            auto made = c;
-            made[5] = static_cast<std::uint16_t>(made[5] ^ off);
-            run_leaves(*job, program.control, [&](program::ArrayId) {
-                const auto bytes = std::as_bytes(std::span(made));
-                return std::vector<std::byte>(bytes.begin(), bytes.end());
-            });
+            made[5] = static_cast<std::uint16_t>(c[5] ^ off);
+            run_leaves(*job, program.control, read);
         }
-        return job->check([](program::ArrayId) { return std::vector<std::byte>{}; }, 1);
+        return job->check(read, 1); // what the last round left is there in the end
     };
     const auto of = [&](const std::vector<std::uint16_t>& rounds) {
         const auto json = verdict_of(rounds).json.at("steps").at(0);

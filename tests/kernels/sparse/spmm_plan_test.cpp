@@ -85,8 +85,9 @@ TEST_CASE("sparse products are exact in the predicted cycles on few tiles", "[ke
 TEST_CASE("sparse products go by the published plan where that is expected to be faster",
           "[kernels]") {
     const spec::MachineSpec machine = machine_with(64);
+    std::size_t published_wins = 0;
+    std::size_t ours_wins = 0;
     for (const std::int64_t block : {4, 8, 16}) {
-        std::size_t published_wins = 0;
         for (const std::int64_t n : {4, 16, 256}) {
             const auto a = test::sparse_operand({512, 512, n, block, 20});
             workload::SpmmWorkload workload;
@@ -100,9 +101,11 @@ TEST_CASE("sparse products go by the published plan where that is expected to be
             CAPTURE(block, n, ours.total(), published.total());
             CHECK(chosen.total() == std::min(ours.total(), published.total()));
             published_wins += published.total() < ours.total() ? 1U : 0U;
+            ours_wins += ours.total() < published.total() ? 1U : 0U;
         }
-        CHECK(published_wins > 0);
     }
+    CHECK(published_wins > 0);
+    CHECK(ours_wins > 0);
 }
 
 TEST_CASE("sparse products are exact for any number of workers", "[kernels]") {

@@ -240,7 +240,9 @@ TEST_CASE("every group has a target, and signs stand for the marks of groups tha
         CAPTURE(group.name);
         CHECK(group.target.asks());
     }
-    const auto outcome = [](const char* name) { return GroupOutcome{.group = group_of(name), .nearness = {}}; };
+    const auto outcome = [](const char* name) {
+        return GroupOutcome{.group = group_of(name), .nearness = {}};
+    };
     const Layout layout{.columns = 200, .color = false};
     CHECK(marked_name(group_of("host")) == "host =");
     CHECK(marked_name(group_of("exchange: broadcast")) == "exchange: broadcast *+");

@@ -136,7 +136,7 @@ TEST_CASE("every figure that people read stands in its own line", "[unit][vertex
         "lanes        main 71",
         "stalls       workers: memory 65 cycles",
         "             supervisor: branch 68 cycles",
-        "hot lines    73  worker-cycles of 6  72  issues  a.S:1",
+        "hot lines    73  worker-cycles  72  issues  a.S:1",
         "             18  cycles               3  issues  a.S:2",
         "              7  cycles               2  issues  stub",
         race,

@@ -221,7 +221,8 @@ TEST_CASE("the lines of a run have all its issues, and all its cycles but the la
             issues += line.issues;
             cycles += line.cycles;
             // the supervisor runs the stub and the chief, all six workers what is theirs
-            CHECK(line.workers == (line.source == "stub" || ran.result.workers.issues == 0 ? 0 : 6));
+            CHECK(line.workers ==
+                  (line.source == "stub" || ran.result.workers.issues == 0 ? 0 : 6));
         }
         CHECK(issues == result.workers.issues + result.supervisor.issues);
         Cycles stalls = 0;
