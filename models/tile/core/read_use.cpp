@@ -26,6 +26,14 @@ std::uint32_t mask_of(const isa::MemoryAccess& access) {
     return ((1U << (8U * access.access_bytes)) - 1U) << (8U * (access.address % 4U));
 }
 
+/// Calls `each` for every read of these lists, once for each that it is in.
+template <class Each>
+void for_each_read(std::span<const std::vector<RaceDetector::ReadId>> lists, const Each& each) {
+    for (const auto& list : lists) {
+        std::for_each(list.begin(), list.end(), each);
+    }
+}
+
 } // namespace
 
 ReadUse::ReadUse(const isa::MemoryView& memory, std::size_t workers, RaceDetector& races)
@@ -78,12 +86,16 @@ void ReadUse::end(const isa::Context& context, Cycles cycle, Address pc,
     Places& places = contexts_[static_cast<std::size_t>(context.number + 1)];
     const isa::DataFlow& flow = running_->flow;
     results_.resize(std::max(results_.size(), flow.results.size()));
-    for (std::size_t i = 0; i < flow.results.size(); ++i) {
-        gather(places, flow.results[i].from, results_[i], pc);
+    const std::span<Sources> results(results_.data(), flow.results.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        gather(places, flow.results[i].from, results[i], pc);
     }
-    for (std::size_t i = 0; i < flow.results.size(); ++i) {
-        assign(places[flow.results[i].to], results_[i]);
+    // A read may move from a place that another result overwrites first: it is held meanwhile.
+    for_each_read(results, [this](ReadId id) { races_.hold(id); });
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        assign(places[flow.results[i].to], results[i]);
     }
+    for_each_read(results, [this](ReadId id) { races_.release(id); });
     if (clears_) {
         for (unsigned place = isa::place::kAccumulators; place < isa::place::kCount; ++place) {
             assign(places[place], {});
