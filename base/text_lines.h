@@ -40,7 +40,7 @@ public:
     bool next_filled();
 
     [[nodiscard]] std::string_view line() const { return line_; }
-    /// Of the line, from 1; 0 before the first.
+    /// The line's number, from 1; it is 0 before the first line.
     [[nodiscard]] int number() const { return number_; }
     /// How much of the text is behind the line.
     [[nodiscard]] std::size_t bytes_left() const { return text_.size() - next_; }

@@ -29,7 +29,7 @@ namespace tessera::expression {
 /// number, name and operator of each term of a sum (% counts 5, exp, log, log2 and tanh 10).
 inline constexpr std::int64_t kMostSteps = 400'000'000;
 
-/// What expressions may take together.
+/// The steps that expressions may take together.
 struct Work {
     std::int64_t most = kMostSteps;
     std::string_view of = "a file"; ///< whose they are, in a message

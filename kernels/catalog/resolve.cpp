@@ -290,8 +290,8 @@ private:
         return is_view ? read.front() : storages_made_++;
     }
 
-    /// What would change unseen if an output that is made in `storage` were written over tensor
-    /// `index`; empty where there is nothing.
+    /// Says what would change unseen if an output that is made in `storage` were written over tensor
+    /// `index`; the text is empty where nothing would.
     [[nodiscard]] std::string view_of(std::size_t index, std::size_t storage) const {
         if (!storages_[index]) {
             return {};

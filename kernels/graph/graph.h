@@ -261,7 +261,8 @@ public:
     /// The tile has so much (more) to do in the compute set; for reports, and of those that wait
     /// for others the reason.
     void add_work(ComputeSetId set, TileId tile, std::int64_t amount);
-    /// Of the tile's work in the compute set, a part that one worker does alone; the largest is kept.
+    /// Notes a part of the tile's work that one worker does alone. The graph keeps the largest one of
+    /// each tile and compute set.
     void add_item(ComputeSetId set, TileId tile, const program::WorkItem& item);
     TableId add_table(TileId tile, std::span<const Field> words);
 

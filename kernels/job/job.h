@@ -48,7 +48,7 @@ struct ProductWork {
     std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
     ElementType partials = ElementType::F16;
     ElementType operands = ElementType::F16;
-    /// Of flops, those of element-wise sparse products, which the matrix unit does not do.
+    /// Counts those of `flops` that element-wise sparse products have; the matrix unit does not do them.
     std::int64_t vector_flops = 0;
 };
 

@@ -334,14 +334,7 @@ void Reader::finish() {
                  " as line " + std::to_string(size_line_number_) + " says",
              "the file is truncated");
     }
-    const auto before = [](const CoordinateEntry& a, const CoordinateEntry& b) {
-        return a.row != b.row         ? a.row < b.row
-               : a.column != b.column ? a.column < b.column
-                                      : a.line < b.line;
-    };
-    if (!std::is_sorted(matrix_.entries.begin(), matrix_.entries.end(), before)) {
-        std::sort(matrix_.entries.begin(), matrix_.entries.end(), before);
-    }
+    sort_by_place(matrix_.entries);
     if (duplicates_ == Duplicates::Sum) {
         sum_duplicates();
     } else {

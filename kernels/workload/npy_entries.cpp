@@ -163,12 +163,7 @@ CoordinateMatrix read_npy_entries_file(const std::string& path) {
         reading.step();
     }
     stream.expect_end();
-    if (is_fortran) {
-        std::sort(matrix.entries.begin(), matrix.entries.end(),
-                  [](const CoordinateEntry& a, const CoordinateEntry& b) {
-                      return a.row != b.row ? a.row < b.row : a.column < b.column;
-                  });
-    }
+    sort_by_place(matrix.entries);
     return matrix;
 }
 
