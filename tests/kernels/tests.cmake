@@ -53,6 +53,8 @@ tessera_test(test_kernels_elementwise LABELS kernels
   LINK tessera_elementwise tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_plans LABELS kernels
   SOURCES
+    kernels/published/dense_model_test.cpp
     kernels/published/dense_planner_test.cpp
+    kernels/published/static_model_test.cpp
     kernels/published/static_planner_test.cpp
   LINK tessera_published fmt::fmt)
