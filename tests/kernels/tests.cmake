@@ -32,7 +32,7 @@ tessera_test(test_kernels_published_vector LABELS kernels
   LINK tessera_vertex)
 tessera_test(test_kernels_micro LABELS kernels
   SOURCES kernels/micro/exchange_pattern_test.cpp kernels/micro/memory_stream_test.cpp kernels/micro/micro_useful_test.cpp kernels/rearrange/rearrange_test.cpp
-          kernels/micro/micro_places_test.cpp kernels/micro/micro_values_test.cpp kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
+          kernels/micro/micro_places_test.cpp kernels/micro/micro_sentences_test.cpp kernels/micro/micro_values_test.cpp kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/family/comparison_test.cpp
