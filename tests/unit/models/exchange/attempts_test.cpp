@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Which ways of sending the messages of an exchange are tried, in which order and until when:
+// written down once more, one attempt after the other.
+#include "kernels/exchange/exchange_late_first.h"
+#include "kernels/exchange/exchange_orders.h"
+#include "kernels/exchange/exchange_parts.h"
+#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange/exchange_timelines.h"
+#include "tests/unit/models/exchange/random_transfers.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::exchange_test;
+using plan::JobList;
+using plan::JobOrder;
+
+namespace {
+
+/// Attempts at one exchange, and the best of them. Nothing ends early.
+class Search {
+public:
+    Search(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers)
+        : machine_(machine), timing_(machine), runs_(timing::transfer_runs(machine, transfers)),
+          bound_(timing::exchange_bound(machine, transfers, runs_)),
+          list_(plan::make_jobs(timing_, transfers, runs_)) {
+        // Within 3 % of the bound and the latency of a message an exchange is good, and also where
+        // it is no longer than its longest message by itself.
+        near_ = static_cast<Cycles>(1.03 * static_cast<double>(bound_.cycles())) + 100;
+        good_ = near_;
+        for (const auto& job : list_.jobs) {
+            Cycles latency = 0;
+            Cycles start = 0;
+            for (const auto& to : list_.of(job)) {
+                const Cycles offset = to.offset(job.wide);
+                latency = std::max(latency, offset + timing_.mux_to_pointer(to.tile));
+                start = std::max(start, -offset);
+            }
+            good_ = std::max(good_, start + latency + list_.events(job, job.wide) +
+                                        machine.exchange.row_tail_cycles);
+        }
+        run();
+    }
+
+    [[nodiscard]] std::vector<program::ExchangeRow> rows() const {
+        return plan::Timelines{machine_, timing_, *best_list_, *best_}.rows();
+    }
+    [[nodiscard]] const plan::Schedule& schedule() const { return *best_; }
+    [[nodiscard]] const JobList& list() const { return *best_list_; }
+    [[nodiscard]] const timing::ExchangeBound& bound() const { return bound_; }
+    /// Attempts by the name of what they try.
+    [[nodiscard]] const std::map<std::string, int>& tried() const { return tried_; }
+    /// That of the best.
+    [[nodiscard]] const std::string& won() const { return won_; }
+
+private:
+    void run() {
+        const auto& grid = timing_.grid();
+        const bool multicasts = std::any_of(list_.jobs.begin(), list_.jobs.end(),
+                                            [](const auto& job) { return job.receivers > 1; });
+        const bool wide = std::any_of(list_.jobs.begin(), list_.jobs.end(),
+                                      [](const auto& job) { return job.wide; });
+        if (multicasts) {
+            const auto grouped = plan::grouped_order(list_, grid);
+            attempt("groups", list_, grouped, {});
+            if (wide && wanted()) {
+                attempt("groups in words", list_, grouped, {.wide = false});
+            }
+            if (wanted()) {
+                if (auto parts = plan::divide_receivers(list_, grid, bound_)) {
+                    attempt("divided", std::move(*parts));
+                }
+            }
+        }
+        if (wanted()) {
+            attempt("shift", list_, plan::shift_order(list_, grid), {});
+        }
+        if (wanted()) {
+            attempt("busiest", list_, plan::busiest_order(list_, grid), {});
+        }
+        if (wanted()) {
+            attempt("rounds", list_, plan::round_order(list_, grid), {});
+        }
+        for (const std::uint32_t least : {2U, 1U}) {
+            if (wanted()) {
+                auto rules = best_rules_;
+                rules.least_piece = least;
+                attempt("pieces of " + std::to_string(least), *best_list_, best_order_, rules);
+            }
+        }
+        if (wanted()) {
+            attempt("earliest", list_, *plan::earliest_order(list_, grid, 30'000'000), {});
+        }
+        if (wanted()) {
+            attempt("given", list_, plan::given_order(list_), {});
+        }
+        late_first();
+        if (multicasts && machine_.exchange.far_first && best_->longest_row_events > near_ &&
+            best_rules_.least_piece == 0) {
+            if (auto parts = plan::far_first(*best_list_, best_order_, timing_)) {
+                attempt("far first", std::move(*parts));
+            }
+        }
+    }
+
+    /// Up to twelve times, each after what the one before came to.
+    void late_first() {
+        if (best_->longest_row_events <= near_) {
+            return;
+        }
+        const JobList& list = *best_list_;
+        auto rules = best_rules_;
+        rules.least_piece = 2;
+        plan::LateFirst orders{list, best_order_, best_->rows.size()};
+        auto order = orders.next(*best_);
+        for (int i = 0; i < 12 && best_->longest_row_events > near_; ++i) {
+            const auto made = attempt("late first", list, order, rules);
+            order = orders.next(made);
+        }
+    }
+
+    [[nodiscard]] bool wanted() const { return !best_ || best_->longest_row_events > good_; }
+
+    plan::Schedule attempt(const std::string& name, const JobList& list, const JobOrder& order,
+                           const plan::PlacementRules& rules) {
+        ++tried_[name];
+        plan::MessagePlacer placer{machine_, timing_, list};
+        CHECK(placer.place_all(order, rules));
+        if (!best_ || placer.schedule().longest_row_events < best_->longest_row_events) {
+            best_ = placer.schedule();
+            best_list_ = &list;
+            best_order_ = order;
+            best_rules_ = rules;
+            won_ = name;
+        }
+        return placer.take_schedule();
+    }
+    void attempt(const std::string& name, plan::Parts made) {
+        const auto& parts = parts_.emplace_back(std::move(made));
+        static_cast<void>(attempt(name, parts.list, parts.order, {}));
+    }
+
+    const spec::MachineSpec& machine_;
+    timing::ExchangeTiming timing_;
+    std::vector<timing::TransferRun> runs_;
+    timing::ExchangeBound bound_;
+    JobList list_;
+    Cycles near_ = 0;
+    Cycles good_ = 0;
+    std::list<plan::Parts> parts_;
+    std::optional<plan::Schedule> best_;
+    const JobList* best_list_ = nullptr;
+    JobOrder best_order_;
+    plan::PlacementRules best_rules_;
+    std::map<std::string, int> tried_;
+    std::string won_;
+};
+
+void check_stats(const plan::PlannedExchange& planned, const Search& search) {
+    std::int64_t sent = 0;
+    std::int64_t received = 0;
+    std::int64_t wide = 0;
+    std::int64_t lowered = 0;
+    const JobList& list = search.list();
+    for (std::size_t i = 0; i < list.jobs.size(); ++i) {
+        const bool is_wide = search.schedule().placements[i].wide;
+        sent += list.jobs[i].words;
+        received += std::int64_t{list.jobs[i].words} * list.jobs[i].receivers;
+        wide += is_wide ? 1 : 0;
+        lowered += list.jobs[i].paired && !is_wide ? 1 : 0;
+    }
+    Bytes bytes = 0;
+    Bytes longest = 0;
+    for (const auto& row : planned.exchange.rows) {
+        bytes += static_cast<Bytes>(4 * row.words.size());
+        longest = std::max(longest, static_cast<Bytes>(4 * row.words.size()));
+    }
+    const auto& stats = planned.stats;
+    CHECK(stats.longest_row_events == search.schedule().longest_row_events);
+    CHECK(stats.bound.cycles() == search.bound().cycles());
+    CHECK(stats.words_sent == sent);
+    CHECK(stats.words_received == received);
+    CHECK(stats.wide_messages == wide);
+    CHECK(stats.lowered_messages == lowered);
+    CHECK(stats.row_bytes == bytes);
+    CHECK(stats.longest_row_bytes == longest);
+    CHECK(stats.active_tiles == static_cast<std::int64_t>(planned.exchange.rows.size()));
+}
+
+} // namespace
+
+TEST_CASE("the rows of an exchange are those of the shortest attempt, made until one is good",
+          "[exchange][attempts]") {
+    std::map<std::string, int> tried;
+    std::map<std::string, int> won;
+    int exchanges = 0;
+    for (unsigned seed = 0; seed < 270; ++seed) {
+        spec::MachineSpec machine;
+        Pattern pattern;
+        const auto one_of = [](const auto& some, unsigned number) {
+            return some[number % some.size()];
+        };
+        pattern.tiles = one_of(std::vector{6, 16, 40, 1472}, seed);
+        pattern.transfers = static_cast<int>(4 + seed * 7 % 70);
+        pattern.max_receivers = one_of(std::vector{1, 3, 12}, seed / 4);
+        pattern.max_words = one_of(std::vector{3, 40, 400, 2000}, seed / 12);
+        pattern.paired_percent = seed / 48 % 2 == 0 ? 0 : 40;
+        machine.chip.tiles = pattern.tiles;
+        machine.exchange.far_first = seed / 96 % 2 == 0;
+        const auto transfers = RandomTransfers{machine, pattern, seed}.make();
+        if (transfers.empty()) {
+            continue;
+        }
+        CAPTURE(seed);
+        ++exchanges;
+        const auto planned = plan::plan_exchange_with_stats(machine, "x", transfers);
+        const Search search(machine, transfers);
+        for (const auto& [name, times] : search.tried()) {
+            tried[name] += times;
+        }
+        ++won[search.won()];
+        CAPTURE(search.won());
+        check_stats(planned, search);
+        const auto rows = search.rows();
+        REQUIRE(planned.exchange.rows.size() == rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            CHECK(planned.exchange.rows[i].tile == rows[i].tile);
+            CHECK(planned.exchange.rows[i].words == rows[i].words);
+        }
+    }
+    CHECK(exchanges > 250);
+    // every way is tried and wins somewhere
+    for (const char* name :
+         {"groups", "groups in words", "divided", "shift", "busiest", "rounds", "pieces of 2",
+          "pieces of 1", "earliest", "given", "late first", "far first"}) {
+        CAPTURE(name);
+        CHECK(tried[name] > 0);
+        CHECK(won[name] > 0);
+    }
+    CHECK(tried["given"] < exchanges);
+}
