@@ -132,8 +132,8 @@ TEST_CASE("sums, blurs, barriers and streams are called by their sizes", "[kerne
         CHECK(sentence(rows) ==
               fmt::format("remote buffer {}, 6 rows of 32 B, 2 at a time, 1 times",
                           read ? "read" : "write"));
-        CHECK(sentence(host) == fmt::format("host {} tiles, 8 B to each of 3, 4 times",
-                                            read ? "to" : "from"));
+        CHECK(sentence(host) ==
+              fmt::format("host {} tiles, 8 B to each of 3, 4 times", read ? "to" : "from"));
     }
 }
 
