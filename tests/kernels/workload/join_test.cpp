@@ -87,3 +87,39 @@ TEST_CASE("of equally bad parts the first has the worst element", "[kernels]") {
     CHECK(joined({none, part(1, 0.5)}).worst_row == 5 + 1);
     CHECK(joined({part(1, 0.5), none}).worst_row == 1);
 }
+
+TEST_CASE("joined checks have the numbers of all parts, and the last one's kind", "[kernels]") {
+    CheckResult one = part(0.5, 0.25, 0);
+    one.tolerance = 4;
+    one.worst_expected = 7;
+    CheckResult other = part(1, 0.5, 2, 1);
+    other.tolerance = 3;
+    other.worst_expected = 9;
+    other.exact_required = true;
+    other.type = ElementType::F32;
+    other.columns = 6;
+    const CheckResult all = joined({one, other, part(0.5, 0.25, 1, 1)});
+    CHECK(all.elements == 30);
+    CHECK(all.failed_elements == 3);
+    CHECK(all.non_finite_elements == 2);
+    CHECK(all.tolerance == 4);
+    CHECK(all.worst_expected == 9);
+    CHECK(all.max_error == 1);
+    CHECK(all.max_error_over_tolerance == 0.5);
+    const CheckResult two = joined({one, other});
+    CHECK(two.exact_required);
+    CHECK(two.type == ElementType::F32);
+    CHECK(two.columns == 6);
+    CHECK_FALSE(joined({other, one}).exact_required);
+}
+
+TEST_CASE("the first row of a result may be its worst", "[kernels]") {
+    CheckResult first = part(5, 3, 1);
+    first.worst_row = 0;
+    CHECK(joined({first, part(1, 0.5)}).worst_row == 0);
+    CHECK(joined({first, part(1, 0.5)}).worst_got == 3);
+    CHECK_FALSE(joined({first, part(1, 0.5)}).passed);
+    // where exactness is required, one that fails is worse than what is further off and passes
+    CHECK(joined({part(5, 0.9), part(1, 0.5, 1)}).worst_row == 5 + 1);
+    CHECK(joined({part(1, 0.5, 1), part(0.5, 0.25, 1)}).worst_row == 1);
+}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_operands LABELS unit
   SOURCES
+    kernels/workload/check_model_test.cpp
     kernels/workload/half_test.cpp
     kernels/workload/join_test.cpp
     kernels/workload/matrix_market_test.cpp
