@@ -244,6 +244,14 @@ TEST_CASE("mistakes in the size line are located", "[operands]") {
     CHECK(error_of(kPattern) ==
           "a.mtx:1:1: the file ends before the size line; expected rows, columns, entries");
     CHECK(error_of(kPattern + "3 3\n") == "a.mtx:2:1: size line: got 2 words, expected 3");
+    for (int more = 1; more < 12; ++more) { // more words than are kept, too
+        std::string words = "3 3 1";
+        for (int i = 0; i < more; ++i) {
+            words += " 1";
+        }
+        CHECK(error_of(kPattern + words + "\n") ==
+              "a.mtx:2:7: size line: got " + std::to_string(3 + more) + " words, expected 3");
+    }
     CHECK(error_of(kPattern + "3 3 1 1\n") == "a.mtx:2:7: size line: got 4 words, expected 3");
     CHECK(error_of(kPattern + "x 3 1\n") == "a.mtx:2:1: rows: got 'x', expected a whole number");
     CHECK(error_of(kPattern + "3 0 1\n") == "a.mtx:2:3: columns: got 0, expected 1..2147483647");
@@ -291,6 +299,12 @@ TEST_CASE("malformed values are located", "[operands]") {
     CHECK(value(kReal, "abc") == "a.mtx:3:5: value: got 'abc', expected a finite number");
     CHECK(value(kReal, "1.5x") == "a.mtx:3:5: value: got '1.5x', expected a finite number");
     CHECK(value(kReal, "+-1") == "a.mtx:3:5: value: got '+-1', expected a finite number");
+    for (const std::string word : {"+", "-", "."}) {
+        CHECK(value(kReal, word) ==
+              "a.mtx:3:5: value: got '" + word + "', expected a finite number");
+    }
+    CHECK(read(kReal + "1 1 1\n1 1 +4\n").entries.at(0).value == 4.0);
+    CHECK(read(kReal + "1 1 1\n1 1 -4\n").entries.at(0).value == -4.0);
     CHECK(value(kReal, "nan") == "a.mtx:3:5: value: got 'nan', expected a finite number");
     CHECK(value(kReal, "-inf") == "a.mtx:3:5: value: got '-inf', expected a finite number");
     CHECK(value(kReal, "1e999") == "a.mtx:3:5: value: got '1e999', expected a finite number within "
@@ -345,6 +359,20 @@ TEST_CASE("the size of a file is read without its entries", "[operands]") {
           }).find("the file ends before the size line") != std::string::npos);
     CHECK(config_error([&] { return size("3 2 1\n"); }).find("not a Matrix Market file") !=
           std::string::npos);
+    // a comment may be the last line of a piece, and the size the last line of the file
+    const std::string piece(65'536 - kPattern.size() - 2, '%');
+    CHECK(size(kPattern + piece + "\n\n" + "3 2 1\n") ==
+          std::pair<std::int64_t, std::int64_t>{3, 2});
+    CHECK(size(kPattern + piece + "\n" + "3 2 1\n") == std::pair<std::int64_t, std::int64_t>{3, 2});
+    // of what is packed no more is unpacked than has the size: the rest may be damaged
+    std::string entries;
+    for (int line = 0; line < 300'000; ++line) {
+        entries += std::to_string(line * 7919LL % 100'003) + " 1\n";
+    }
+    const std::string packed = gzip_of(kPattern + "% size\n\n3 2 1\n" + entries);
+    const std::string cut = folder.file("cut.mtx.gz", packed.substr(0, packed.size() / 2));
+    CHECK(read_matrix_market_size(cut) == MatrixShape{3, 2});
+    CHECK_THROWS_WITH(read_matrix_market_file(cut), Catch::Contains("the file is truncated"));
     CHECK_THROWS_AS(read_matrix_market_size(folder.file("absent.mtx")), IoError);
     CHECK(read_matrix_market_size(tessera::test::source_path("configs/data/cora.mtx")).rows ==
           2708);

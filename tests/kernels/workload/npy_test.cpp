@@ -136,6 +136,18 @@ TEST_CASE("an array of any shape has its elements in rows, lowest byte first", "
     CHECK(config_error([] {
               return read_npy_array(with_header(header_of("<f8", "(2,)", "True"), "x"), "a.npy");
           }) == "a.npy: data: got 1 bytes, expected the elements of shape (2,) of type <f8");
+    for (const std::size_t bytes : {4, 7, 9, 12}) { // of two elements of four bytes
+        CHECK(config_error([&] {
+                  return read_npy_array(
+                      with_header(header_of("<f4", "(2,)"), std::string(bytes, 'x')), "a.npy");
+              }) == "a.npy: data: got " + std::to_string(bytes) +
+                        " bytes, expected the elements of shape (2,) of type <f4");
+    }
+    CHECK(read_npy_array(with_header(header_of("<f4", "(2,)"), "12345678"), "a.npy").data ==
+          "12345678");
+    CHECK(config_error([] {
+              return read_npy_array(with_header(header_of("<f4", "(-2,)"), ""), "a.npy");
+          }).find("expected the elements of shape (-2,)") != std::string::npos);
 }
 
 TEST_CASE("names of types are those of NumPy", "[operands]") {
@@ -147,6 +159,16 @@ TEST_CASE("names of types are those of NumPy", "[operands]") {
         CAPTURE(name);
         CHECK_FALSE(npy_type(name));
     }
+    for (const char* name : {"<i1", ">u1", "=b1", "|i1"}) {
+        CAPTURE(name);
+        const auto type = npy_type(name);
+        REQUIRE(type);
+        CHECK(type->bytes == 1);
+        CHECK_FALSE(type->is_big_endian); // of one byte the order is no order
+        CHECK(type->descr == "|" + std::string(name).substr(1));
+    }
+    CHECK_FALSE(npy_type("=f8")->is_big_endian);
+    CHECK(npy_type(">i2")->descr == "<i2");
 }
 
 TEST_CASE("a wider element is rounded once", "[operands]") {
@@ -199,6 +221,17 @@ TEST_CASE("f32 matrices are written as NumPy writes them", "[operands]") {
     header.resize(117, ' ');
     CHECK(bytes == with_header(header + "\n", bytes_of(values)));
     CHECK((bytes.size() - bytes_of(values).size()) % 64 == 0);
+    // a header of more than 255 bytes has its length in two
+    std::vector<std::int64_t> shape(100, 1);
+    const std::string many = npy_bytes("<f4", shape, bytes_of<float>({7}));
+    const auto array = read_npy_array(many, "a.npy");
+    CHECK(array.shape == shape);
+    CHECK(array.data == bytes_of<float>({7}));
+    CHECK((many.size() - 4) % 64 == 0);
+    // however long the shape's text is
+    for (const std::int64_t rows : {1, 10, 100, 1000, 10'000, 100'000, 1'000'000}) {
+        CHECK((npy_bytes("<f4", {rows, 1}, "").size()) % 64 == 0);
+    }
 }
 
 TEST_CASE("of a file no more is read than its header asks for", "[operands]") {
@@ -230,6 +263,23 @@ TEST_CASE("of a file no more is read than its header asks for", "[operands]") {
     }
     CHECK(error_of_file(bytes) ==
           ": header: got " + std::to_string(long_header.size()) + " bytes, expected at most 65524");
+    long_header = header_of("<f4", "(2, 3)");
+    long_header.insert(1, std::string(65'524 - long_header.size(), ' '));
+    bytes = with_header(long_header, data, 2);
+    CHECK(read_npy_file(folder.file("long.npy", bytes)).columns == 3);
+}
+
+TEST_CASE("of large elements the whole file is read", "[operands]") {
+    // more bytes than the first piece, which has the header
+    const ScratchFolder folder;
+    constexpr std::int64_t kElements = 10'000;
+    std::vector<double> values(kElements);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<double>(i % 100);
+    }
+    const auto matrix =
+        read_npy_file(folder.file("a.npy", npy_bytes("<f8", {1, kElements}, bytes_of(values))));
+    CHECK(f16_to_f32(matrix.values.back()) == 99.0F);
 }
 
 TEST_CASE("a file that is no npy file or ends early is refused", "[operands]") {
@@ -238,7 +288,10 @@ TEST_CASE("a file that is no npy file or ends early is refused", "[operands]") {
     CHECK(error_of("") == "a.npy: not an npy file: it does not start with \\x93NUMPY");
     CHECK(error_of("PK\x03\x04") == "a.npy: not an npy file: it does not start with \\x93NUMPY");
     CHECK(error_of(whole.substr(0, 7)) == "a.npy: the file ends inside its version number");
+    CHECK(error_of(whole.substr(0, 8)) == "a.npy: the file ends inside its header length");
     CHECK(error_of(whole.substr(0, 9)) == "a.npy: the file ends inside its header length");
+    CHECK(error_of(whole.substr(0, 10)) ==
+          "a.npy: header: got 0 bytes, expected 60; the file is truncated");
     CHECK(error_of(whole.substr(0, 20)) ==
           "a.npy: header: got 10 bytes, expected 60; the file is truncated");
     CHECK(error_of(whole.substr(0, whole.size() - 1)) ==
@@ -281,6 +334,8 @@ TEST_CASE("shapes that are not expected are refused", "[operands]") {
                    "a.npy", MatrixShape{1, 6})
               .columns == 6);
     CHECK(shape("(6,)", MatrixShape{1, 5}) == "a.npy: shape: got (1, 6), expected (1, 5)");
+    CHECK(shape("(6,)", MatrixShape{2, 3}) == "a.npy: shape: got 1 dimensions, expected 2");
+    CHECK(shape("(2, 3)", MatrixShape{1, 6}) == "a.npy: shape: got (2, 3), expected (1, 6)");
     CHECK(shape("(6,)", MatrixShape{6, 1}) == "a.npy: shape: got 1 dimensions, expected 2");
     // several matrices, one below the other
     CHECK(read_npy(with_header(header_of("<f4", "(3, 1, 2)"), bytes_of<float>({1, 2, 3, 4, 5, 6})),
@@ -316,6 +371,11 @@ TEST_CASE("a malformed header is located", "[operands]") {
     CHECK(header("{'shape': (1 1)}") == "a.npy: header, character 14: got '1', expected ')'");
     CHECK(header("{'shape': (1, 1)") ==
           "a.npy: header, character 17: got the header's end, expected '}'");
+    // a brace behind the header is none of it
+    CHECK(error_of(with_header("{'shape': (1, 1)", "}")) ==
+          "a.npy: header, character 17: got the header's end, expected '}'");
+    CHECK(error_of(with_header("{'shape': (1, 1) ", "  }")) ==
+          "a.npy: header, character 18: got the header's end, expected '}'");
     CHECK(header("{} x") == "a.npy: header, character 4: got 'x', expected the end of the header");
 }
 

@@ -128,6 +128,8 @@ TEST_CASE("an overflow in binary32 makes infinities, and NaN of two", "[operands
     const float nan = std::numeric_limits<float>::quiet_NaN();
     CHECK(check_f32(kLarge, kLarge, 1, 1, infinity).overflow.elements == 1);
     CHECK(check_f32(kLarge, kLarge, 1, 1, infinity).passed);
+    CHECK(check_f32(kLarge, kLarge, 1, 1, infinity).elements == 1);
+    CHECK(check_f32(kLarge, kLarge, 1, 1, infinity).overflow.first == 0);
     CHECK_FALSE(check_f32(kLarge, kLarge, 1, 1, 5).passed);
     CHECK(check_f32(kLarge, kLarge, kLarge, -kLarge, nan).passed);
     CHECK(check_f32(kLarge, kLarge, kLarge, -kLarge, nan).overflow.elements == 1);
@@ -155,4 +157,46 @@ TEST_CASE("parts tell of the first overflow of all, by row and column", "[operan
     join(all, part, 4);
     CHECK(all.overflow.elements == 4);
     CHECK(all.overflow.first == 5 * 3 + 1);
+}
+
+TEST_CASE("an overflow that must be exact is told with the number that the machine has",
+          "[operands]") {
+    CheckOptions options{.partials = ElementType::F32, .exact_required = true};
+    const auto right = check_sum({30000, 30000, 30000}, kMost, options);
+    CHECK(right.passed);
+    CHECK(right.overflow.elements == 1);
+    CHECK(right.worst_expected == double{kMost});
+    const auto wrong = check_sum({-30000, -30000, -30000}, 0, options);
+    CHECK_FALSE(wrong.passed);
+    CHECK(wrong.max_error == double{kMost});
+    CHECK(wrong.worst_expected == -double{kMost});
+}
+
+TEST_CASE("what was found later is added behind what was found before", "[operands]") {
+    Overflow all;
+    all.note(7, -3);
+    CHECK(all.first == 7);
+    CHECK(all.largest == 3);
+    all.note(9, 2);
+    CHECK(all.first == 7);
+    CHECK(all.largest == 3);
+    all.note(0, 5);
+    CHECK(all.first == 0);
+    CHECK(all.elements == 3);
+    all.note(4, 1); // element 0 is one, too
+    CHECK(all.first == 0);
+    CHECK(all.elements == 4);
+    Overflow first_of_all;
+    first_of_all.note(0, 1);
+    Overflow joined = first_of_all;
+    joined.add(all, 100);
+    CHECK(joined.first == 0);
+    CHECK(joined.elements == 5);
+    CHECK(joined.largest == 5);
+    Overflow none;
+    joined.add(none, 0);
+    CHECK(joined.first == 0);
+    CHECK(joined.elements == 5);
+    none.add(all, 100);
+    CHECK(none.first == 100);
 }

@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
 
 using tessera::f32_to_f16;
 using tessera::test::dense;
@@ -67,6 +70,35 @@ TEST_CASE("the tolerance follows its formula", "[operands]") {
 TEST_CASE("the library is not left to take a processor with AVX2 for an old one", "[operands]") {
     if (__builtin_cpu_supports("avx2") != 0 && std::getenv("OPENBLAS_CORETYPE") == nullptr) {
         CHECK(Blas::loaded().core() != "Prescott");
+    }
+}
+
+TEST_CASE("loading the library leaves its variables as they were", "[operands]") {
+    // in a process of its own: the library is loaded once
+    const char* const name = "OPENBLAS_NUM_THREADS";
+    ::setenv(name, "3", 1);
+    static_cast<void>(Blas::loaded());
+    REQUIRE(std::getenv(name) != nullptr);
+    CHECK(std::string(std::getenv(name)) == "3");
+    ::unsetenv(name);
+}
+
+TEST_CASE("loading the library sets no variable that was not there", "[operands]") {
+    const char* const name = "OPENBLAS_NUM_THREADS";
+    ::unsetenv(name);
+    CHECK_FALSE(Blas::loaded().core().empty());
+    CHECK(std::getenv(name) == nullptr);
+}
+
+TEST_CASE("as many products are made at once as the host has processors, where there is room",
+          "[operands]") {
+    const auto processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int at_once = Blas::loaded().most_at_once();
+    CHECK(at_once >= 1);
+    CHECK(at_once <= processors);
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
+        CHECK(at_once == processors);
     }
 }
 
@@ -272,6 +304,24 @@ TEST_CASE("results below the normal numbers may be off by half a step a rounding
     CHECK_FALSE(with(0, a).passed);
     CHECK_FALSE(with(3 * 0x1p-24F, a).passed);
     CHECK_FALSE(with(0x1p-24F, {1, 1, {0}}).passed); // no product, no rounding
+    // half a step for each rounding to binary16, of which the last is always one
+    for (const std::int64_t roundings : {0, 1, 2, 5}) {
+        for (const auto partials : {tessera::ElementType::F16, tessera::ElementType::F32}) {
+            for (const bool half_products : {false, true}) {
+                CheckOptions options{
+                    .partials = partials, .roundings = roundings, .half_products = half_products};
+                const bool half = partials == tessera::ElementType::F16;
+                const std::int64_t most = (half ? roundings + 1 : 1) + (half_products ? 1 : 0);
+                for (std::int64_t steps = 0; steps < 8; ++steps) { // 1 and 2 are half a step off
+                    const std::vector<std::uint16_t> c{
+                        f32_to_f16(static_cast<float>(steps) * 0x1p-24F)};
+                    const std::int64_t halves = std::abs(2 * steps - 3);
+                    CAPTURE(roundings, half, half_products, steps);
+                    CHECK(check(c, a, b, options).passed == (halves <= most));
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("an error of exactly the tolerance passes", "[operands]") {

@@ -150,6 +150,9 @@ TEST_CASE("the size of a mask is read from its first line", "[operands]") {
     CHECK(read_smtx_size(folder.file("a.smtx", "7, 9, 3\nnonsense")) == MatrixShape{7, 9});
     const std::string blanks(100000, ' ');
     CHECK(read_smtx_size(folder.file("b.smtx", "7," + blanks + "9, 3\n")) == MatrixShape{7, 9});
+    CHECK(read_smtx_size(folder.file("b.smtx", "7, 9, 3")) == MatrixShape{7, 9});
+    CHECK(read_smtx_size(folder.file("b.smtx", "\r\n \n" + blanks + "7, 9, 3")) ==
+          MatrixShape{7, 9});
     CHECK(config_error([&] { return read_smtx_size(folder.file("c.smtx", "7; 9\n")); }) ==
           folder.file("c.smtx") + ":1:1: rows: got '7;', expected a whole number");
     CHECK_THROWS_AS(read_smtx_size(folder.file("absent.smtx")), IoError);

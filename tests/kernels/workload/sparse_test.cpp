@@ -263,6 +263,17 @@ TEST_CASE("FP32 matrices hold the numbers of FP16 ones, and a file's more exactl
     CHECK(config_error([&] {
               return make_sparse_f32(from_file(beyond, PatternSpec::FileValues::File));
           }) == beyond + ":4:1: value: not finite in f32");
+    // what rounds to 2^128 is beyond, the number before it is not
+    for (const auto& [text, is_within] :
+         {std::pair{"3.4028235677973366e38", false}, {"3.4028235677973362e38", true}}) {
+        const std::string edge = folder.file("e.mtx", kReal + "1 1 1\n1 1 " + text + "\n");
+        const auto at_edge = from_file(edge, PatternSpec::FileValues::File);
+        if (is_within) {
+            CHECK(make_sparse_f32(at_edge).values.front() == std::numeric_limits<float>::max());
+        } else {
+            CHECK_THROWS_AS(make_sparse_f32(at_edge), tessera::ConfigError);
+        }
+    }
     const std::string within =
         folder.file("w.mtx", kReal + "2 3 2\n1 1 0.3333333333333333\n2 3 -100000\n");
     const auto fits = from_file(within, PatternSpec::FileValues::File);
@@ -326,8 +337,16 @@ TEST_CASE("generator settings out of range are refused", "[operands]") {
     grouped.pattern.source = PatternSpec::Source::NOfM;
     CHECK(error_of(grouped) == "/pattern/density: got 0.3, 1.2 of each 4 blocks, expected a whole "
                                "number of them: 0.25 or 0.5");
-    grouped.pattern.group = 1025;
-    CHECK(error_of(grouped) == "/pattern/group: got 1025 blocks, expected 1..1024 blocks");
+    for (const std::int64_t group : {0, 1025}) {
+        grouped.pattern.group = group;
+        CHECK(error_of(grouped) ==
+              "/pattern/group: got " + std::to_string(group) + " blocks, expected 1..1024 blocks");
+    }
+    for (const std::int64_t group : {1, 1024}) {
+        grouped.pattern.group = group;
+        grouped.pattern.density = group == 1 ? 1.0 : 0.5;
+        CHECK(make_sparse(grouped).blocks() == (group == 1 ? 32 * 32 : 32 * 16));
+    }
     grouped = generated(100000, 100000, 1, 0.5);
     grouped.pattern.source = PatternSpec::Source::NOfM;
     CHECK(error_of(grouped) ==

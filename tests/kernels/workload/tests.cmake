@@ -7,6 +7,7 @@ tessera_test(test_unit_operands LABELS unit
     kernels/workload/matrix_market_test.cpp
     kernels/workload/npy_test.cpp
     kernels/workload/overflow_test.cpp
+    kernels/workload/packed_file_test.cpp
     kernels/workload/pattern_file_test.cpp
     kernels/workload/pattern_test.cpp
     kernels/workload/reference_test.cpp

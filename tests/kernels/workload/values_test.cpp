@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/npy.h"
+#include "kernels/workload/random.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/workload/exactness.h"
 #include "tests/kernels/workload/support.h"
@@ -126,4 +127,96 @@ TEST_CASE("dense values are read from a file of the right shape", "[operands]") 
           "/values_b: " + file.path + ": shape: got (2, 3), expected (3, 2)");
     const ValuesSpec absent{ValuesSpec::Kind::File, folder.file("absent.npy")};
     CHECK_THROWS_AS(make_dense(2, 3, absent, 1, Operand::B, 2), IoError);
+}
+
+TEST_CASE("values are drawn by the number of their element, on every host alike", "[operands]") {
+    constexpr std::int64_t kRows = 3;
+    constexpr std::int64_t kLength = 5000; // runs of three
+    for (const std::uint64_t seed : {1, 9}) {
+        const DenseF16 a = make_dense(kRows, kLength, kInteger, seed, Operand::A, kLength);
+        const DenseF16 b = make_dense(kLength, kRows, kInteger, seed, Operand::B, kLength);
+        const CounterRandom draws_a(seed, 1);
+        const CounterRandom draws_b(seed, 2);
+        const CounterRandom places(seed, 0x100 + 1); // where a run of A has its element
+        int wrong = 0;
+        for (std::uint64_t i = 0; i < kRows * kLength; ++i) {
+            const std::uint64_t row = i / kLength;
+            const std::uint64_t column = i % kLength;
+            const bool is_kept = places.below(3, (row << 32U) + column / 3) == column % 3;
+            // -1, 0 or 1
+            const double of_a = is_kept ? static_cast<double>(draws_a.below(3, i)) - 1 : 0;
+            const double of_b = static_cast<double>(draws_b.below(3, i)) - 1;
+            wrong += static_cast<double>(f16_to_f32(a.values[i])) == of_a ? 0 : 1;
+            wrong += static_cast<double>(f16_to_f32(b.values[i])) == of_b ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+        const DenseF16 bias = make_dense(1, 40, kUniform, seed, Operand::Bias, 0);
+        const CounterRandom draws_bias(seed, 3);
+        for (std::uint64_t i = 0; i < 40; ++i) {
+            CHECK(static_cast<double>(f16_to_f32(bias.values[i])) ==
+                  (static_cast<double>(draws_bias.below(33, i)) - 16) / 16);
+        }
+    }
+}
+
+TEST_CASE("groups are one below the other, and rows of each are thinned alike", "[operands]") {
+    constexpr std::int64_t kGroups = 3;
+    constexpr std::int64_t kRows = 2;
+    constexpr std::int64_t kLength = 4097; // runs of three
+    const DenseF16 all = make_groups(kGroups, kRows, kLength, kInteger, 5, Operand::A, kLength);
+    CHECK(all.rows == kGroups * kRows);
+    CHECK(all.columns == kLength);
+    const CounterRandom places(5, 0x100 + 1);
+    int wrong = 0;
+    for (std::uint64_t row = 0; row < kGroups * kRows; ++row) {
+        for (std::uint64_t column = 0; column < kLength; ++column) {
+            const bool is_kept = places.below(3, ((row % kRows) << 32U) + column / 3) == column % 3;
+            const std::uint16_t value = all.values[row * kLength + column];
+            wrong += is_kept || value == 0 ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+    const DenseF32 wide =
+        make_groups_f32(kGroups, kRows, kLength, kInteger, 5, Operand::A, kLength);
+    CHECK(std::equal(wide.values.begin(), wide.values.end(), all.values.begin(),
+                     [](float one, std::uint16_t half) { return one == f16_to_f32(half); }));
+}
+
+TEST_CASE("a bias is one product more in every run of a contraction", "[operands]") {
+    // runs of ceil(L / 2048) leave at most 2047 products beside the bias
+    for (const auto& [products, length] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0},
+                                                            {1, 2},
+                                                            {2046, 2047},
+                                                            {2047, 2048},
+                                                            {2048, 2050},
+                                                            {4094, 4096},
+                                                            {4095, 4098}}) {
+        CAPTURE(products);
+        CHECK(contraction_with_bias(products) == length);
+        const std::int64_t run = std::max<std::int64_t>(1, (length + kExactSum - 1) / kExactSum);
+        CHECK((products + run - 1) / run <= kExactSum - 1);
+        CHECK(integer_amplitude(length) * integer_amplitude(length) *
+                  ((products + run - 1) / run + 1) <=
+              kExactSum);
+    }
+}
+
+TEST_CASE("a matrix without blocks says why it has none", "[operands]") {
+    SparsePattern none;
+    none.rows = 64;
+    none.columns = 2048;
+    none.block = 16;
+    none.row_start.assign(5, 0);
+    CHECK(contraction_length(none) == 0);
+    PatternSpec pattern;
+    pattern.density = 0;
+    CHECK(why_empty(none, pattern) == "density 0 keeps no block of 16 x 16 in 64 x 2048");
+    pattern.density = 1e-6;
+    CHECK(why_empty(none, pattern) == "density 1e-06 rounds to no block of 16 x 16 in 64 x 2048");
+    pattern.source = PatternSpec::Source::File;
+    pattern.path = "some.mtx";
+    CHECK(why_empty(none, pattern) == "some.mtx has no entries");
+    none.block_column.push_back(0);
+    CHECK(why_empty(none, pattern) == std::nullopt);
 }
