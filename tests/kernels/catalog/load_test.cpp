@@ -170,3 +170,129 @@ TEST_CASE("a step of no known family still names its tensors", "[unit][catalog]"
         of_step(R"({"family": "rleu", "inputs": ["x"], "output": 3})").find("unknown tensor 'h'") !=
         std::string::npos);
 }
+
+TEST_CASE("a file that is not found is told with all places that were looked at",
+          "[unit][catalog]") {
+    const test::ScratchFolder scratch;
+    const auto beside = scratch.path("a.json");
+    const auto text = matmul(2, 2, 2, R"(, "values_a": "w.npy")");
+    const std::string data = test::source_path("configs/data/w.npy");
+    CHECK_THROWS_WITH(load(text, beside),
+                      Catch::Contains("/values_a: cannot find 'w.npy'; looked for " +
+                                      scratch.path("w.npy") + ", " + data));
+    // what is said on the command line is looked for where that is
+    CHECK_THROWS_WITH(load(matmul(2, 2, 2), beside, {"workload.values_a=w.npy"}),
+                      Catch::Contains("cannot find 'w.npy'; looked for w.npy, " + data));
+    CHECK_THROWS_WITH(load(text, beside, {"workload.m=3"}),
+                      Catch::Contains("looked for " + scratch.path("w.npy") + ", "));
+}
+
+TEST_CASE("the files that a workload names are listed with the places that name them",
+          "[unit][catalog]") {
+    const test::ScratchFolder scratch;
+    for (const char* name : {"a.npy", "b.npy", "c.npy"}) {
+        static_cast<void>(scratch.write(
+            name, workload::npy_bytes_f16(std::vector<std::uint16_t>(4, 0x3c00), {2, 2})));
+    }
+    const auto loaded = load(matmul(2, 2, 2,
+                                    R"(, "bias": true, "values_a": "a.npy", "values_b": "b.npy",
+                                       "values_bias": "c.npy")"),
+                             scratch.path("a.json"));
+    const auto& made = std::get<workload::MatmulWorkload>(loaded.workload.kind);
+    CHECK(made.of_a().path == scratch.path("a.npy"));
+    CHECK(made.of_b().path == scratch.path("b.npy"));
+    CHECK(made.of_bias().path == scratch.path("c.npy"));
+    std::vector<std::string> found;
+    for (const auto& input : loaded.inputs) {
+        found.push_back(input.pointer + " " + input.path.filename().string());
+    }
+    CHECK(found ==
+          std::vector<std::string>{"/values_a a.npy", "/values_b b.npy", "/values_bias c.npy"});
+    const auto sparse =
+        load(spmm(R"(, "values_b": "b.npy")", R"({"file": "cora.mtx"})"), scratch.path("a.json"));
+    REQUIRE(sparse.inputs.size() == 2);
+    CHECK(sparse.inputs[0].pointer == "/values_b");
+    CHECK(sparse.inputs[1].pointer == "/pattern/file");
+    CHECK(load(matmul(2, 2, 2)).inputs.empty());
+}
+
+TEST_CASE("every way to say a pattern is that pattern, and is written as it was said",
+          "[unit][catalog]") {
+    using Source = workload::PatternSpec::Source;
+    const auto read = [](const std::string& pattern) {
+        const auto loaded = load(spmm(R"(, "m": 64, "k": 64)", pattern));
+        return std::pair(std::get<workload::SpmmWorkload>(loaded.workload.kind).pattern,
+                         loaded.resolved["pattern"]);
+    };
+    for (const auto& [name, source] : {std::pair{"uniform", Source::Uniform},
+                                       {"banded", Source::Banded},
+                                       {"power_law", Source::PowerLaw},
+                                       {"n_of_m", Source::NOfM}}) {
+        CAPTURE(name);
+        const auto [pattern, resolved] =
+            read(fmt::format(R"({{"generator": "{}", "density": 0.25, "seed": 7}})", name));
+        CHECK(pattern.source == source);
+        CHECK(pattern.density == 0.25);
+        CHECK(pattern.seed == 7);
+        CHECK(resolved["generator"] == name);
+        CHECK(resolved["density"] == 0.25);
+        CHECK(resolved.contains("exponent") == (source == Source::PowerLaw));
+        CHECK(resolved.contains("group") == (source == Source::NOfM));
+        CHECK_FALSE(resolved.contains("file"));
+    }
+    CHECK(read(R"({"generator": "power_law", "density": 0.25, "exponent": 2.5})").first.exponent ==
+          2.5);
+    CHECK(read(R"({"generator": "n_of_m", "density": 0.25, "group": 8})").first.group == 8);
+    const auto of_file = load(spmm("", R"({"file": "cora.mtx", "duplicates": "sum"})"));
+    CHECK(std::get<workload::SpmmWorkload>(of_file.workload.kind).pattern.duplicates ==
+          workload::Duplicates::Sum);
+    CHECK(of_file.resolved["pattern"]["file"] == "cora.mtx");
+    CHECK_FALSE(of_file.resolved["pattern"].contains("generator"));
+}
+
+TEST_CASE("a density that keeps no whole number of a group's blocks is refused where it stands",
+          "[unit][catalog]") {
+    const auto of = [](const std::string& density) {
+        return refusal(spmm(R"(, "m": 64, "k": 64)",
+                            R"({"generator": "n_of_m", "density": )" + density + "}"));
+    };
+    CHECK(of("0.5").empty());
+    CHECK(of("0.3").find("/pattern/density: got 0.3, 1.2 of each 4 blocks, expected a whole "
+                         "number of them: 0.25 or 0.5") != std::string::npos);
+}
+
+TEST_CASE("generated patterns need the sizes that a file would have", "[unit][catalog]") {
+    CHECK(refusal(spmm("", kUniform)).find("/m: missing") != std::string::npos);
+    CHECK(refusal(spmm(R"(, "m": 4)", kUniform)).find("/k: missing") != std::string::npos);
+    CHECK(refusal(spmm(R"(, "m": 4, "k": 4)", kUniform)).empty());
+    for (const std::int64_t block : {1, 2, 4, 8, 16, 17}) {
+        const bool is_one = block != 2 && block != 17;
+        CHECK(refusal(spmm(fmt::format(R"(, "m": 64, "k": 64, "block": {})", block), kUniform))
+                  .empty() == is_one);
+    }
+}
+
+TEST_CASE("what a product may say is all in it", "[unit][catalog]") {
+    const auto made = load(matmul(2, 3, 4,
+                                  R"(, "groups": 5, "transpose_a": true, "transpose_b": true,
+                                     "plan": "published", "seed": 9, "dtype": "f143",
+                                     "activation": "gelu")"));
+    const auto& product = std::get<workload::MatmulWorkload>(made.workload.kind);
+    CHECK(product.groups == 5);
+    CHECK(product.transpose_a);
+    CHECK(product.transpose_b);
+    CHECK(product.plan == workload::PlanKind::Published);
+    CHECK(product.seed == 9);
+    CHECK(product.dtype == ElementType::F143);
+    CHECK(product.partials == ElementType::F16);
+    CHECK(product.activation == workload::Activation::Gelu);
+    const auto turned = load(spmm(R"(, "m": 4, "k": 4, "transpose_a": true, "transpose_b": true,
+                                     "dtype": "f32", "plan": "published")",
+                                  kUniform));
+    const auto& sparse = std::get<workload::SpmmWorkload>(turned.workload.kind);
+    CHECK(sparse.transpose_a);
+    CHECK(sparse.transpose_b);
+    CHECK(sparse.dtype == ElementType::F32);
+    CHECK(sparse.partials == ElementType::F32);
+    CHECK(sparse.plan == workload::PlanKind::Published);
+}

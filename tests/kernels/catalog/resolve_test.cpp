@@ -143,3 +143,53 @@ TEST_CASE("repeats in repeats make so many rounds and no more", "[unit][catalog]
     }
     CHECK(told(of_x({deep})).size() == 5);
 }
+
+TEST_CASE("a step of another number of inputs than its family's is told which those are",
+          "[unit][catalog]") {
+    CHECK(told(of_x({step("matmul", {"x"}, "y")})) ==
+          Lines{"/steps/0/inputs: got 1 tensors, expected 2: a, b"});
+    CHECK(told(of_x({step("relu", {"x", "x"}, "y")})) ==
+          Lines{"/steps/0/inputs: got 2 tensors, expected 1: x"});
+}
+
+TEST_CASE("a given tensor stands as it says, in grains of its own", "[unit][catalog]") {
+    auto workload = of_x({step("relu", {"x"}, "y")});
+    workload.tensors.front().row_major = true;
+    workload.tensors.front().grain_bytes = 48;
+    const auto resolved = catalog::resolve(workload, toy_families());
+    REQUIRE(resolved.pipeline.tensors.size() == 2);
+    CHECK(resolved.pipeline.tensors[0].row_major);
+    CHECK(resolved.pipeline.tensors[0].grain_bytes == 48);
+    CHECK_FALSE(resolved.pipeline.tensors[1].row_major);
+}
+
+TEST_CASE("that nothing reads a tensor is not told where a mistake hides who may",
+          "[unit][catalog]") {
+    const Lines unread{"/tensors/x: no step reads it, expected it among the inputs of a step; it "
+                       "would take memory for nothing"};
+    auto of_z = of_x({step("relu", {"z"}, "y")});
+    of_z.tensors.push_back(dense("z", {4, 8}));
+    CHECK(told(of_z) == unread);
+    // a step without steps of its own, or without a family and inputs, may have read x
+    auto with_loop = of_z;
+    PipelineStep loop;
+    loop.kind = PipelineStep::Kind::Repeat;
+    loop.repeats = 2;
+    with_loop.steps.push_back(loop);
+    CHECK(told(with_loop).empty());
+    with_loop.steps.back().children = {step("relu", {"z"}, "h")};
+    CHECK(told(with_loop) == unread);
+    std::swap(with_loop.steps.front(), with_loop.steps.back());
+    with_loop.steps.front().children.clear();
+    CHECK(told(with_loop).empty()); // whatever comes behind it
+    auto with_hidden = of_z;
+    with_hidden.steps.push_back(step("", {}, "h"));
+    CHECK(told(with_hidden).empty());
+    with_hidden.steps.back().inputs = {"z"};
+    CHECK(told(with_hidden) == unread);
+    std::swap(with_hidden.steps.front(), with_hidden.steps.back());
+    with_hidden.steps.front().inputs.clear();
+    CHECK(told(with_hidden).empty());
+    with_hidden.steps.front() = step("rleu", {}, "h");
+    CHECK(told(with_hidden, {"/steps/0"}).empty());
+}

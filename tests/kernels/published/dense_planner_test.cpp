@@ -195,6 +195,7 @@ TEST_CASE("plans next to the best one cost what is known of them", "[kernels][pu
 TEST_CASE("no plan that the rules allow is better than the one found", "[kernels][published]") {
     spec::MachineSpec spec;
     const std::vector<std::tuple<std::int64_t, ElementType, ElementType>> cases{
+        {1, ElementType::F16, ElementType::F16}, // X gathered once costs as much, and more bytes
         {8, ElementType::F16, ElementType::F16},
         {40, ElementType::F16, ElementType::F32},
         {23, ElementType::F32, ElementType::F32},
@@ -260,6 +261,97 @@ TEST_CASE("without double width into pairs an even number of out parts gains not
     const Cycles pairs = phases_of(problem, dense_machine(machine), {16, 16, 16}, split).inputs;
     machine.exchange.pair_double = false;
     CHECK(phases_of(problem, dense_machine(machine), {16, 16, 16}, split).inputs == 2 * pairs);
+}
+
+TEST_CASE("the vertices of a type are those that the machine has units for",
+          "[kernels][published]") {
+    using Vertices = std::vector<DenseVertex>;
+    const auto of = [](ElementType data, ElementType partials, std::int64_t sets) {
+        DenseMachine machine = bow();
+        machine.amp_sets = sets;
+        return dense_vertices({1, 1, 1, data, partials}, machine);
+    };
+    CHECK(of(ElementType::F16, ElementType::F16, 2) == Vertices{{16, 16, 16}, {16, 8, 8}});
+    CHECK(of(ElementType::F16, ElementType::F16, 1) == Vertices{{16, 8, 8}});
+    CHECK(of(ElementType::F32, ElementType::F32, 2) == Vertices{{8, 16, 16}, {8, 8, 8}});
+    CHECK(of(ElementType::F32, ElementType::F32, 1) == Vertices{{8, 8, 8}});
+    for (const std::int64_t sets : {1, 2}) {
+        CHECK(of(ElementType::F16, ElementType::F32, sets) == Vertices{{16, 8, 8}, {16, 16, 8}});
+        for (const ElementType quarter : {ElementType::F143, ElementType::F152}) {
+            CHECK(of(quarter, ElementType::F16, sets) == Vertices{{32, 16, 16}});
+        }
+    }
+    CHECK(bow().amp_sets == 2);
+}
+
+TEST_CASE("what a planner knows of a machine is what the machine has", "[kernels][published]") {
+    spec::MachineSpec spec;
+    spec.chip.tiles = 77;
+    spec.tile.workers = 5;
+    spec.exchange.lane_bytes = 8;
+    const DenseMachine machine = dense_machine(spec);
+    CHECK(machine.tiles == 77);
+    CHECK(machine.workers == 5);
+    CHECK(machine.round_cycles == spec.tile.round_cycles());
+    CHECK(machine.tile_bytes == spec.memory.bytes());
+    CHECK(machine.element_bytes == spec.memory.element_bytes);
+    CHECK(machine.exchange_bytes ==
+          (spec.exchange.has_wide_lanes() ? 8 : spec.exchange.link_bytes));
+    CHECK(machine.pair_bytes == (spec.exchange.pairs() ? 16 : machine.exchange_bytes));
+    spec.exchange.pair_double = false;
+    CHECK(dense_machine(spec).pair_bytes == dense_machine(spec).exchange_bytes);
+    // a row of FP16 channels takes four steps, of FP32 ones eight
+    CHECK(machine.row_issues_f16 == spec.amp.issues_of(4));
+    CHECK(machine.row_issues_f32 == spec.amp.issues_of(8));
+}
+
+TEST_CASE("temporaries of just the bound fit", "[kernels][published]") {
+    // the whole of a tile is the bound, so that it is a whole number
+    for (const auto& [tiles, data] :
+         {std::pair<std::int64_t, ElementType>{8, ElementType::F16}, {23, ElementType::F32}}) {
+        DenseMachine machine = bow();
+        machine.tiles = tiles;
+        const DenseProblem problem{200, 96, 37, data, data};
+        const DensePlan wanted = plan_dense(problem, machine, 1.0);
+        machine.tile_bytes = wanted.phases.temporary_bytes;
+        REQUIRE(plan_of(problem, machine, wanted.vertex, wanted.split).phases.total() ==
+                wanted.phases.total()); // sums with room for less are no slower here
+        CHECK(plan_dense(problem, machine, 1.0).split == wanted.split);
+        --machine.tile_bytes;
+        const DensePlan other = plan_dense(problem, machine, 1.0);
+        CHECK(other.phases.temporary_bytes < wanted.phases.temporary_bytes);
+        CHECK(other.phases.total() >= wanted.phases.total());
+        // where nothing fits into one tile, two tiles are the last bound
+        const auto plans = all_plans(problem, machine);
+        Bytes least = plans.front().phases.temporary_bytes;
+        for (const DensePlan& plan : plans) {
+            least = std::min(least, plan.phases.temporary_bytes);
+        }
+        machine.tile_bytes = (least + 1) / 2;
+        CHECK(plan_dense(problem, machine, 1.0).phases.temporary_bytes <= 2 * machine.tile_bytes);
+        machine.tile_bytes = (least - 1) / 2;
+        CHECK(plan_dense(problem, machine, 1.0).phases.total() ==
+              std::min_element(
+                  plans.begin(), plans.end(),
+                  [&](const DensePlan& one, const DensePlan& next) {
+                      const auto total = [&](const DensePlan& plan) {
+                          return plan_of(problem, machine, plan.vertex, plan.split).phases.total();
+                      };
+                      return total(one) < total(next);
+                  })
+                  ->phases.total());
+    }
+}
+
+TEST_CASE("all tiles may have parts of the in-channels", "[kernels][published]") {
+    DenseMachine machine = bow();
+    for (const std::int64_t tiles : {1, 2, 16, 40}) {
+        machine.tiles = tiles;
+        const DensePlan plan =
+            plan_dense({16, 4096, 1, ElementType::F16, ElementType::F16}, machine);
+        CHECK(plan.split.in_parts <= tiles);
+        CHECK((tiles > 16 || plan.split.in_parts == tiles));
+    }
 }
 
 TEST_CASE("where no plan fits the bound is raised, and at last dropped", "[kernels][published]") {
@@ -464,6 +556,19 @@ TEST_CASE("operands stand where they are needed", "[kernels][published]") {
     CHECK(spread_weights(48 * 16, plan, ElementType::F16) == std::vector<Run>{{0, 48 * 16}});
     // 48 channels of 16 columns in pieces of at least 128 B = 64 elements.
     CHECK(spread_inputs(48 * 16, plan, ElementType::F16).size() == 12);
+    DensePlan parts;
+    parts.split = {6, 10, 1, 1, 1, false};
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        parts.vertex = dense_vertices({1, 1, 1, type, type}, bow()).front();
+        const std::int64_t weight_set = parts.vertex.in_group * parts.vertex.out_group;
+        CHECK(spread_weights(9 * weight_set, parts, type) ==
+              spread_piece(9 * weight_set, 6, weight_set, 256 / bytes_of(type)));
+        CHECK(spread_inputs(40 * parts.vertex.in_group, parts, type) ==
+              spread_piece(40 * parts.vertex.in_group, 10, parts.vertex.in_group,
+                           128 / bytes_of(type)));
+        CHECK(spread_weights(9 * weight_set, parts, type).front().last % weight_set == 0);
+        CHECK(spread_reduction(100, 9, type) == spread_piece(100, 9, 16, 0));
+    }
 }
 
 // The table of docs/published_plans.md#dense-products and how long each search takes.

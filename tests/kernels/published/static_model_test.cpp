@@ -483,3 +483,116 @@ TEST_CASE("a column more costs a worker of blocks its steps", "[kernels][publish
         }
     }
 }
+
+namespace {
+
+/// A full pattern of so many blocks each way.
+StaticProblem full(std::int64_t rows, std::int64_t columns, std::int64_t block, std::int64_t n) {
+    return {n, block, ElementType::F16, Counts(static_cast<std::size_t>(rows), columns),
+            Counts(static_cast<std::size_t>(columns), rows)};
+}
+
+} // namespace
+
+TEST_CASE("rows of X are within reach of an offset of 16 bits", "[kernels][published]") {
+    constexpr std::int64_t kMost = 65535;
+    const StaticMachine machine{2, kWorkers, kPlenty};
+    const auto is_valid = [&](std::int64_t block, std::int64_t columns, std::int64_t n) {
+        return plan_static_split(full(1, columns, block, n), machine, 1, 1).has_value();
+    };
+    // elements: columns of the band, n of X of two bytes
+    CHECK(is_valid(1, 8191, 4));
+    CHECK_FALSE(is_valid(1, 8192, 4));
+    CHECK(is_valid(1, 4095, 8));
+    CHECK_FALSE(is_valid(1, 4096, 8));
+    // blocks: in units of eight rows of a block
+    for (const std::int64_t block : {4, 8, 16}) {
+        const std::int64_t n = 1024;
+        const std::int64_t most = kMost * 8 * block / (n * block * 2);
+        CAPTURE(block);
+        CHECK(is_valid(block, most, n));
+        CHECK_FALSE(is_valid(block, most + 1, n));
+    }
+}
+
+TEST_CASE("a tile's list of rows and blocks has no more entries than 16 bits count",
+          "[kernels][published]") {
+    // of each row its blocks and two more, on two tiles with half of the rows each
+    const StaticMachine machine{2, kWorkers, kPlenty};
+    const auto is_valid = [&](std::int64_t rows, std::int64_t row_blocks) {
+        return plan_static_split(full(2 * rows, row_blocks, 1, 4), machine, 1, 1).has_value();
+    };
+    CHECK(is_valid(21845, 1)); // 3 * 21845 = 65535
+    CHECK_FALSE(is_valid(21846, 1));
+    CHECK(is_valid(13107, 3)); // 5 * 13107 = 65535
+    CHECK_FALSE(is_valid(13108, 3));
+    CHECK(is_valid(1, 8000));
+}
+
+TEST_CASE("a plan fits that takes just its share of the memory", "[kernels][published]") {
+    std::mt19937 random(3);
+    int by_multiply = 0;
+    int by_sums = 0;
+    for (int i = 0; i < 300; ++i) {
+        StaticProblem problem;
+        problem.block = std::vector<std::int64_t>{1, 4, 8, 16}[static_cast<std::size_t>(i % 4)];
+        problem.type = i % 3 == 0 ? ElementType::F32 : ElementType::F16;
+        problem.n = 1 + static_cast<std::int64_t>(random() % 64);
+        // tall matrices have many partial results and few rows of X
+        const std::int64_t rows = i % 2 == 0 ? 400 : 20;
+        const std::int64_t columns = i % 2 == 0 ? 8 : 30;
+        const auto blocks = static_cast<std::int64_t>(random() % 300 + 20);
+        problem.row_counts = uneven(random, rows, blocks);
+        problem.column_counts = uneven(random, columns, blocks);
+        StaticMachine machine{24, kWorkers, kPlenty};
+        const std::int64_t k_split = 1 + i % 5;
+        const auto plan = plan_static_split(problem, machine, 1, k_split);
+        if (!plan) {
+            continue;
+        }
+        const StaticTile& tile = plan->tile;
+        const Bytes s = bytes_of(problem.type);
+        const Bytes line = tile.columns * problem.block * s;
+        const Bytes out = tile.rows * line;
+        const Bytes received = up(out * (tile.contributors - 1), tile.contributors);
+        const Bytes multiply =
+            tile.block_columns * line + tile.blocks * problem.block * problem.block * s + out;
+        const Bytes need = std::max(multiply, received + out);
+        (multiply >= received + out ? by_multiply : by_sums) += 1;
+        // the least memory of which the share is that much
+        Bytes enough = static_cast<Bytes>(static_cast<double>(need) / kStaticShare) - 2;
+        while (static_cast<Bytes>(kStaticShare * static_cast<double>(enough)) < need) {
+            ++enough;
+        }
+        CAPTURE(i, need, enough);
+        machine.tile_bytes = enough;
+        CHECK(plan_static_split(problem, machine, 1, k_split));
+        machine.tile_bytes = enough - 1;
+        CHECK_FALSE(plan_static_split(problem, machine, 1, k_split));
+    }
+    CHECK(by_multiply > 30);
+    CHECK(by_sums > 30);
+}
+
+TEST_CASE("a search tries no more than 32 parts of the columns", "[kernels][published]") {
+    constexpr std::int64_t kMost = 32;
+    StaticMachine machine{2048, kWorkers, kPlenty}; // whole pairs for each part
+    const StaticProblem problem = full(4, 4, 16, 4096);
+    const auto need = [&](std::int64_t n_split) { // the least memory in which it is valid
+        Bytes low = 0;
+        Bytes high = Bytes{1} << 24;
+        while (high - low > 1) {
+            machine.tile_bytes = (low + high) / 2;
+            (plan_static_split(problem, machine, n_split, 1) ? high : low) = machine.tile_bytes;
+        }
+        return high;
+    };
+    const Bytes at_most = need(kMost);
+    machine.tile_bytes = at_most;
+    const auto found = plan_static(problem, machine);
+    REQUIRE(found);
+    CHECK(found->n_split == kMost);
+    machine.tile_bytes = at_most - 1;
+    CHECK(plan_static_split(problem, machine, 2 * kMost, 1)); // it would fit
+    CHECK_FALSE(plan_static(problem, machine));
+}
