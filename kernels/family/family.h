@@ -97,7 +97,7 @@ struct Emitted {
     /// the step has added, which the pipeline fills. Sparse inputs: a tensor of the stored values.
     std::vector<graph::TensorId> inputs;
     graph::TensorId output; ///< neither given nor wanted: the pipeline says so
-    program::Step steps;
+    graph::Step steps;
 };
 
 /// How what the run left compares with the host's own result on the same inputs.

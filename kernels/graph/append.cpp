@@ -175,13 +175,13 @@ private:
             whole_.add_exchange(std::move(exchange));
         }
     }
-    [[nodiscard]] program::Step renumbered(program::Step step) const {
-        if (step.kind == program::Step::Kind::ComputeSet) {
+    [[nodiscard]] Step renumbered(Step step) const {
+        if (step.kind == Step::Kind::ComputeSet) {
             step.index += sets_;
-        } else if (step.kind == program::Step::Kind::Exchange) {
+        } else if (step.kind == Step::Kind::Exchange) {
             step.index += exchanges_;
         }
-        for (program::Step& child : step.children) {
+        for (Step& child : step.children) {
             child = renumbered(std::move(child));
         }
         return step;
@@ -201,15 +201,15 @@ private:
     std::map<const void*, Relocations> relocations_;
 };
 
-using Kind = program::Step::Kind;
+using Kind = Step::Kind;
 
 /// Leaves and loops in the order in which they run; sequences in sequences are laid open.
-void flatten(const program::Step& step, std::vector<program::Step>& all) {
+void flatten(const Step& step, std::vector<Step>& all) {
     if (step.kind != Kind::Sequence) {
         all.push_back(step);
         return;
     }
-    for (const program::Step& child : step.children) {
+    for (const Step& child : step.children) {
         flatten(child, all);
     }
 }
@@ -220,12 +220,12 @@ public:
 
     std::vector<std::pair<Leaf, Leaf>> moved;
 
-    program::Step weave(const program::Step& left, const program::Step& right) {
-        std::vector<program::Step> one;
-        std::vector<program::Step> other;
+    Step weave(const Step& left, const Step& right) {
+        std::vector<Step> one;
+        std::vector<Step> other;
         flatten(left, one);
         flatten(right, other);
-        std::vector<program::Step> woven;
+        std::vector<Step> woven;
         auto a = one.begin();
         auto b = other.begin();
         while (a != one.end() || b != other.end()) {
@@ -249,7 +249,7 @@ private:
             "parallel parts with different control: not modelled; see docs/kernels.md");
     }
 
-    program::Step both(const program::Step& left, const program::Step& right) {
+    Step both(const Step& left, const Step& right) {
         switch (left.kind) {
         case Kind::ComputeSet:
             join(graph_.compute_sets[left.index], graph_.compute_sets[right.index]);
@@ -318,9 +318,9 @@ Appended append_again(Graph& whole, Graph part, const Appended& first,
     return appender.run();
 }
 
-SideBySide side_by_side(Graph& graph, const program::Step& left, const program::Step& right) {
+SideBySide side_by_side(Graph& graph, const Step& left, const Step& right) {
     Weaver weaver(graph);
-    program::Step steps = weaver.weave(left, right);
+    Step steps = weaver.weave(left, right);
     return {std::move(steps), std::move(weaver.moved)};
 }
 

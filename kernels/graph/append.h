@@ -13,7 +13,7 @@ namespace tessera::graph {
 
 struct Appended {
     std::vector<TensorId> tensors; ///< by tensor of the part
-    program::Step control;         ///< the part's steps; the whole's control is left as it is
+    Step control;                  ///< the part's steps; the whole's control is left as it is
     std::vector<BufferId> buffers; ///< by buffer of the part
 };
 
@@ -28,14 +28,14 @@ struct Appended {
 
 /// A leaf of the control program: a compute set or an exchange.
 struct Leaf {
-    program::Step::Kind kind = program::Step::Kind::ComputeSet;
+    Step::Kind kind = Step::Kind::ComputeSet;
     std::uint32_t index = 0;
 
     friend auto operator<=>(const Leaf&, const Leaf&) = default;
 };
 
 struct SideBySide {
-    program::Step steps;
+    Step steps;
     std::vector<std::pair<Leaf, Leaf>>
         moved; ///< a leaf of `right`, and that of `left` that it is in now
 };
@@ -43,7 +43,6 @@ struct SideBySide {
 /// The steps of `left` and `right`, which use disjoint tiles and no leaf twice, at the same time:
 /// their k-th exchanges become one, and their k-th compute sets between two exchanges. Loops of the
 /// two have equal counts. @throws NotModelled for control that cannot be laid side by side
-[[nodiscard]] SideBySide side_by_side(Graph& graph, const program::Step& left,
-                                      const program::Step& right);
+[[nodiscard]] SideBySide side_by_side(Graph& graph, const Step& left, const Step& right);
 
 } // namespace tessera::graph

@@ -52,7 +52,7 @@ public:
           name_(verb + " " + to_.name), most_rounds_(isa::target_of(machine).repeat_count_mask()),
           most_words_(static_cast<std::size_t>(machine.tile.workers) * most_rounds_) {}
 
-    program::Step run() {
+    Step run() {
         check();
         exchange_ = graph_.add_exchange({name_, role_, owner_});
         set_ = graph_.add_compute_set({name_ + ": in tiles", role_, owner_});
@@ -66,7 +66,7 @@ public:
             add_gather(words.gathers[i], starts_[i]);
         }
         add_messages();
-        std::vector<program::Step> steps;
+        std::vector<Step> steps;
         if (!graph_.exchanges[exchange_.index].messages.empty()) {
             steps.push_back(graph::run(exchange_));
         }
@@ -328,8 +328,8 @@ private:
 
 } // namespace
 
-program::Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
-                       program::Role role, const std::string& owner, const std::string& verb) {
+Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
+              program::Role role, const std::string& owner, const std::string& verb) {
     return Copier(graph, machine, from, to, role, owner, verb).run();
 }
 

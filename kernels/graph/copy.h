@@ -15,9 +15,9 @@ namespace tessera::graph {
 /// The steps are `role` of `owner`, called "<verb> <name of to>".
 /// @throws ProgramError for different types or shapes, and for elements that `from` does not have;
 /// NotModelled for types of less than 2 bytes
-[[nodiscard]] program::Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from,
-                                     TensorId to, program::Role role, const std::string& owner,
-                                     const std::string& verb = "rearrange");
+[[nodiscard]] Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from,
+                            TensorId to, program::Role role, const std::string& owner,
+                            const std::string& verb = "rearrange");
 
 /// Adds a vertex that copies `bytes`, whole words of 8, from one place of a tile to another; codelet
 /// "copy".

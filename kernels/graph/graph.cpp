@@ -12,8 +12,8 @@ template <class Of> Id<Of> append(std::vector<Of>& all, Of added) {
     return {static_cast<std::uint32_t>(all.size() - 1)};
 }
 
-program::Step leaf(program::Step::Kind kind, std::uint32_t index) {
-    program::Step made;
+Step leaf(Step::Kind kind, std::uint32_t index) {
+    Step made;
     made.kind = kind;
     made.index = index;
     return made;
@@ -143,29 +143,29 @@ Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements
     return {tile, place, first, {{elements, 1, bytes_of(type)}}};
 }
 
-program::Step run(ComputeSetId set) {
-    return leaf(program::Step::Kind::ComputeSet, set.index);
+Step run(ComputeSetId set) {
+    return leaf(Step::Kind::ComputeSet, set.index);
 }
 
-program::Step run(ExchangeId exchange) {
-    return leaf(program::Step::Kind::Exchange, exchange.index);
+Step run(ExchangeId exchange) {
+    return leaf(Step::Kind::Exchange, exchange.index);
 }
 
-program::Step sequence(std::vector<program::Step> steps) {
-    program::Step made;
+Step sequence(std::vector<Step> steps) {
+    Step made;
     made.children = std::move(steps);
     return made;
 }
 
-program::Step repeat(std::int64_t count, std::vector<program::Step> steps) {
-    program::Step made = leaf(program::Step::Kind::Repeat, 0);
+Step repeat(std::int64_t count, std::vector<Step> steps) {
+    Step made = leaf(Step::Kind::Repeat, 0);
     made.count = static_cast<std::uint32_t>(count);
     made.children = std::move(steps);
     return made;
 }
 
-program::Step stream(program::Step::Kind kind, CopyId copy, std::int64_t row) {
-    program::Step made = leaf(kind, copy.index);
+Step stream(Step::Kind kind, CopyId copy, std::int64_t row) {
+    Step made = leaf(kind, copy.index);
     made.row = row;
     return made;
 }

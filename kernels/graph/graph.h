@@ -25,6 +25,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -175,6 +176,29 @@ struct TilePlace {
     [[nodiscard]] Place place() const { return {buffer, Bytes{offset}}; }
 };
 
+/// The control program: a tree, as program::Step with words in buffers instead of at addresses.
+///
+/// | kind | children | fields |
+/// | --- | --- | --- |
+/// | Sequence | in order | |
+/// | Repeat | in order, `count` times | count |
+/// | While | in order, as long as the word is not 0, which is looked at first | word |
+/// | If | [0] where the word is not 0, else [1], which may be missing | word |
+/// | ComputeSet, Exchange | none | index |
+/// | Sync | none | zone |
+/// | StreamCopy, StreamStart | none | index, row or word |
+/// | StreamWait | none | index |
+struct Step {
+    using Kind = program::Step::Kind;
+    Kind kind = Kind::Sequence;
+    std::uint32_t index = 0;
+    std::uint32_t count = 1;
+    program::SyncZone zone = program::SyncZone::Internal;
+    std::int64_t row = 0;          ///< first row of a stream copy, where no word says it
+    std::optional<TilePlace> word; ///< 32 bits, read when the step comes
+    std::vector<Step> children;
+};
+
 struct Message {
     TilePlace from;
     std::uint32_t bytes = 0;
@@ -232,7 +256,7 @@ struct Tensor {
     std::vector<Piece> pieces = {};
 };
 
-/// See above. Ids count from 0 in the order of adding; those of steps are indices of program::Step.
+/// See above. Ids count from 0 in the order of adding; those of steps are indices of Step.
 class Graph {
 public:
     explicit Graph(std::string program_name) : name(std::move(program_name)) {}
@@ -297,7 +321,7 @@ public:
     std::vector<std::string> symbols;
     /// The tree of steps. Compute sets without vertices and exchanges without messages are left
     /// out.
-    program::Step control;
+    Step control;
 
 private:
     Fields add_fields(std::span<const Field> added);
@@ -311,11 +335,11 @@ private:
                            ElementType type);
 
 /// Steps of the control program.
-[[nodiscard]] program::Step run(ComputeSetId set);
-[[nodiscard]] program::Step run(ExchangeId exchange);
-[[nodiscard]] program::Step sequence(std::vector<program::Step> steps);
-[[nodiscard]] program::Step repeat(std::int64_t count, std::vector<program::Step> steps);
+[[nodiscard]] Step run(ComputeSetId set);
+[[nodiscard]] Step run(ExchangeId exchange);
+[[nodiscard]] Step sequence(std::vector<Step> steps);
+[[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps);
 /// A stream copy of the kind: StreamCopy, StreamStart or StreamWait.
-[[nodiscard]] program::Step stream(program::Step::Kind kind, CopyId copy, std::int64_t row);
+[[nodiscard]] Step stream(Step::Kind kind, CopyId copy, std::int64_t row);
 
 } // namespace tessera::graph

@@ -14,8 +14,8 @@ namespace tessera::lower {
 namespace {
 
 using graph::Access;
+using graph::Step;
 using program::Lifetime;
-using program::Step;
 
 /// Bytes, as ascending intervals that do not touch.
 class Intervals {

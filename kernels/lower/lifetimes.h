@@ -33,6 +33,6 @@ namespace tessera::lower {
 [[nodiscard]] std::vector<std::string> step_names(const graph::Graph& graph);
 
 /// Steps that are run: not the compute sets without vertices and exchanges without messages.
-[[nodiscard]] bool is_empty(const graph::Graph& graph, const program::Step& leaf);
+[[nodiscard]] bool is_empty(const graph::Graph& graph, const graph::Step& leaf);
 
 } // namespace tessera::lower

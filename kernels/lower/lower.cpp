@@ -227,9 +227,10 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownS
     const CodeletLibrary codelets(machine, graph);
     check_symbols(graph, codelets.codelet());
     Steps steps = number_steps(graph);
-    program::Step control = renumbered(graph, steps, graph.control);
-    const CodeZone zone = lay_out_code(machine, codelets.bytes(), stub_bytes(graph, steps),
-                                       control_bytes(machine.control, control));
+    const auto nowhere = [](const graph::TilePlace&) { return Address{0}; };
+    const CodeZone zone =
+        lay_out_code(machine, codelets.bytes(), stub_bytes(graph, steps),
+                     control_bytes(machine.control, bound_control(graph, steps, nowhere)));
     Fitting fitting(machine, graph, state, steps, codelets, zone.bytes);
     std::vector<std::uint32_t> last_of_exchange;
     for (const std::uint32_t number : steps.exchanges) {
@@ -253,7 +254,9 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownS
     for (graph::Tensor& tensor : graph.tensors) {
         program.tensors.push_back(bound_tensor(places, std::move(tensor)));
     }
-    program.control = std::move(control);
+    program.control = bound_control(graph, steps, [&](const graph::TilePlace& word) {
+        return places.of(word.tile, word.place());
+    });
     program.remote_buffers = graph.remote_buffers;
     program.io_tiles = graph.io_tiles;
     for (const graph::StreamCopy& copy : graph.stream_copies) {

@@ -6,7 +6,7 @@
 namespace tessera::lower {
 namespace {
 
-using program::Step;
+using graph::Step;
 
 void number(std::uint32_t leaf, std::vector<std::uint32_t>& of_program,
             std::vector<std::uint32_t>& numbers) {
@@ -28,6 +28,31 @@ void number_leaves(const graph::Graph& graph, const Step& step, Steps& steps) {
     }
 }
 
+program::Step bound(const graph::Graph& graph, const Steps& steps, const Step& step,
+                    const AddressOf& address_of) {
+    program::Step made;
+    if (is_empty(graph, step)) {
+        return made;
+    }
+    made.kind = step.kind;
+    made.index = step.kind == Step::Kind::ComputeSet ? steps.set_numbers[step.index]
+                 : step.kind == Step::Kind::Exchange ? steps.exchange_numbers[step.index]
+                                                     : step.index;
+    made.count = step.count;
+    made.zone = step.zone;
+    made.row = step.row;
+    if (step.word) {
+        made.value = program::TileValue{step.word->tile, address_of(*step.word)};
+    }
+    for (const Step& child : step.children) {
+        // which child of an if is meant is told by its place
+        if (step.kind == Step::Kind::If || !is_empty(graph, child)) {
+            made.children.push_back(bound(graph, steps, child, address_of));
+        }
+    }
+    return made;
+}
+
 } // namespace
 
 Steps number_steps(const graph::Graph& graph) {
@@ -38,24 +63,9 @@ Steps number_steps(const graph::Graph& graph) {
     return steps;
 }
 
-Step renumbered(const graph::Graph& graph, const Steps& steps, const Step& control) {
-    if (is_empty(graph, control)) {
-        return {};
-    }
-    Step made = control;
-    made.children.clear();
-    for (const Step& child : control.children) {
-        // which child of an if is meant is told by its place
-        if (control.kind == Step::Kind::If || !is_empty(graph, child)) {
-            made.children.push_back(renumbered(graph, steps, child));
-        }
-    }
-    if (control.kind == Step::Kind::ComputeSet) {
-        made.index = steps.set_numbers[control.index];
-    } else if (control.kind == Step::Kind::Exchange) {
-        made.index = steps.exchange_numbers[control.index];
-    }
-    return made;
+program::Step bound_control(const graph::Graph& graph, const Steps& steps,
+                            const AddressOf& address_of) {
+    return bound(graph, steps, graph.control, address_of);
 }
 
 } // namespace tessera::lower

@@ -6,6 +6,7 @@
 #include "models/program/program.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace tessera::lower {
@@ -25,8 +26,11 @@ struct Steps {
 
 [[nodiscard]] Steps number_steps(const graph::Graph& graph);
 
-/// The graph's control program, with the program's numbers.
-[[nodiscard]] program::Step renumbered(const graph::Graph& graph, const Steps& steps,
-                                       const program::Step& control);
+/// Returns where a word is that a step looks at.
+using AddressOf = std::function<Address(const graph::TilePlace&)>;
+
+/// Returns the graph's control program with the program's numbers, and with its words at addresses.
+[[nodiscard]] program::Step bound_control(const graph::Graph& graph, const Steps& steps,
+                                          const AddressOf& address_of);
 
 } // namespace tessera::lower

@@ -53,7 +53,7 @@ std::vector<std::string> Epilogue::codelets() const {
 }
 
 Epilogue::Sets Epilogue::add_sets(graph::Graph& graph, const char* owner, const std::string& suffix,
-                                  std::vector<program::Step>& steps) const {
+                                  std::vector<graph::Step>& steps) const {
     const auto make = [&](const std::string& name) {
         const auto set =
             graph.add_compute_set({name + suffix, program::Role::Work, owner, "8-byte units"});

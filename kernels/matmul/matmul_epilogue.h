@@ -49,7 +49,7 @@ public:
     /// Adds the sets, as part of kernel `owner`, and runs them as the next of `steps`; `suffix` tells
     /// them from those of other steps of the product.
     [[nodiscard]] Sets add_sets(graph::Graph& graph, const char* owner, const std::string& suffix,
-                                std::vector<program::Step>& steps) const;
+                                std::vector<graph::Step>& steps) const;
     /// Adds the vertices of a tile: of its `bytes` of the result from `result` on.
     void add(graph::Graph& graph, const spec::MachineSpec& machine, const Sets& sets, TileId tile,
              graph::Place result, Bytes bytes, graph::BufferId bias,

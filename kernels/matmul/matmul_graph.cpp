@@ -76,7 +76,7 @@ public:
         graph_.codelets = codelets_of(problem_);
         add_buffers();
         check_memory();
-        std::vector<program::Step> steps;
+        std::vector<graph::Step> steps;
         for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
             add_chunk(chunk, steps);
         }
@@ -168,7 +168,7 @@ private:
     /// Copies that tiles make because they cannot receive their own words, in words of 8 bytes.
     using CopiedWords = std::map<TileId, std::vector<std::int64_t>>;
 
-    void add_chunk(std::int64_t chunk, std::vector<program::Step>& steps) {
+    void add_chunk(std::int64_t chunk, std::vector<graph::Step>& steps) {
         const auto bring =
             graph_.add_exchange({fmt::format("bring chunk {}", chunk), Role::Bring, kOwner});
         const auto multiply = graph_.add_compute_set(
@@ -259,7 +259,7 @@ private:
         return known_cycles_.emplace(key, stub.finish()).first->second;
     }
 
-    void add_reduction(std::vector<program::Step>& steps) {
+    void add_reduction(std::vector<graph::Step>& steps) {
         const auto bring =
             graph_.add_exchange({"reduce: bring partial results", Role::Reduce, kOwner});
         for (std::int64_t turn = 1; turn < partition_.parts_k; ++turn) {
@@ -302,7 +302,7 @@ private:
     }
 
     /// What tiles go on with where their shares of the result stand.
-    void add_epilogue(std::vector<program::Step>& steps) {
+    void add_epilogue(std::vector<graph::Step>& steps) {
         const Epilogue& epilogue = problem_.epilogue;
         const Epilogue::Sets sets = epilogue.add_sets(graph_, kOwner, "", steps);
         std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Epilogue::Taken> known;

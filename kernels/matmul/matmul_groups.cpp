@@ -106,7 +106,7 @@ std::vector<Turns> candidates(const spec::MachineSpec& machine,
 graph::Graph all_turns(const Planned& one, const workload::MatmulWorkload& workload,
                        const Turns& turns) {
     graph::Graph whole(fmt::format("{}, {} groups", one.graph.name, workload.groups));
-    std::vector<program::Step> steps;
+    std::vector<graph::Step> steps;
     std::vector<graph::Tensor> tensors;
     for (std::int64_t first = 0; first < workload.groups; first += turns.at_once) {
         const std::int64_t here = std::min(turns.at_once, workload.groups - first);

@@ -37,7 +37,7 @@ public:
         result_ = result_tensor(layout_);
         filled_results_.resize(layout_.tiles());
         buffers_ = add_buffers(graph_, layout_);
-        std::vector<program::Step> steps;
+        std::vector<graph::Step> steps;
         for (std::int64_t step = 0; step < layout_.plan().split.out_serial; ++step) {
             add_step(step, steps);
         }
@@ -65,7 +65,7 @@ private:
         }
     }
 
-    void add_step(std::int64_t step, std::vector<program::Step>& steps) {
+    void add_step(std::int64_t step, std::vector<graph::Step>& steps) {
         const published::DenseSplit& split = layout_.plan().split;
         const auto multiply = graph_.add_compute_set({layout_.in_step("multiply", step), Role::Work,
                                                       kPublishedOwner, "multiply-accumulates"});
@@ -94,7 +94,7 @@ private:
 
     /// Returns the exchange that brings the step's weights.
     graph::ExchangeId bring_operands(std::int64_t step, graph::ComputeSetId multiply,
-                                     std::vector<program::Step>& steps) {
+                                     std::vector<graph::Step>& steps) {
         const bool inputs_before = layout_.is_serial() && layout_.plan().split.inputs_once;
         if (inputs_before && step == 0) {
             const auto bring = graph_.add_exchange({"bring inputs", Role::Bring, kPublishedOwner});

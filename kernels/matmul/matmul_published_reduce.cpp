@@ -34,7 +34,7 @@ public:
           stage_(stage) {}
 
     graph::ExchangeId add(std::int64_t left, Partials& partials_of_parts,
-                          std::vector<program::Step>& steps) {
+                          std::vector<graph::Step>& steps) {
         const published::DensePlan& plan = layout_.plan();
         const std::string called = layout_.in_step(
             plan.intermediate_depths.empty() ? "reduce" : fmt::format("reduce stage {}", stage_),
@@ -231,7 +231,7 @@ Partials partials_of(const PublishedLayout& layout, const PublishedBuffers& buff
 
 graph::ExchangeId add_reduction(graph::Graph& graph, const PublishedLayout& layout,
                                 const PublishedBuffers& buffers, std::int64_t step,
-                                Partials& partials, std::vector<program::Step>& steps) {
+                                Partials& partials, std::vector<graph::Step>& steps) {
     std::vector<std::int64_t> left = layout.plan().intermediate_depths;
     left.push_back(1);
     graph::ExchangeId last;

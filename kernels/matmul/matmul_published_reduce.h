@@ -20,6 +20,6 @@ namespace tessera::matmul {
 /// `steps`. There are several parts of k. Returns the last stage's exchange.
 graph::ExchangeId add_reduction(graph::Graph& graph, const PublishedLayout& layout,
                                 const PublishedBuffers& buffers, std::int64_t step,
-                                Partials& partials, std::vector<program::Step>& steps);
+                                Partials& partials, std::vector<graph::Step>& steps);
 
 } // namespace tessera::matmul

@@ -34,7 +34,7 @@ Bytes bias_bytes(const PublishedLayout& layout, const Run& columns) {
 
 void cast_results(graph::Graph& graph, const PublishedLayout& layout,
                   const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                  std::vector<program::Step>& steps) {
+                  std::vector<graph::Step>& steps) {
     const PublishedCells& cells = layout.cells();
     const auto set = graph.add_compute_set(
         {layout.in_step("cast", step), Role::Reduce, kPublishedOwner, "elements"});
@@ -66,7 +66,7 @@ void cast_results(graph::Graph& graph, const PublishedLayout& layout,
 
 void regroup_results(graph::Graph& graph, const PublishedLayout& layout,
                      const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                     std::vector<program::Step>& steps) {
+                     std::vector<graph::Step>& steps) {
     const auto set = graph.add_compute_set(
         {layout.in_step("regroup", step), Role::Work, kPublishedOwner, "bytes"});
     const Bytes piece = layout.cells().result_cell / 2;
@@ -92,7 +92,7 @@ void regroup_results(graph::Graph& graph, const PublishedLayout& layout,
 
 void update_result(graph::Graph& graph, const PublishedLayout& layout,
                    const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                   std::vector<Bytes>& filled, std::vector<program::Step>& steps) {
+                   std::vector<Bytes>& filled, std::vector<graph::Step>& steps) {
     const auto set = graph.add_compute_set(
         {layout.in_step("update", step), Role::Reduce, kPublishedOwner, "bytes"});
     for (auto& partials : results) {
@@ -139,7 +139,7 @@ std::vector<TileId> bring_bias(graph::Graph& graph, const PublishedLayout& layou
 
 void add_epilogue(graph::Graph& graph, const PublishedLayout& layout,
                   const PublishedBuffers& buffers, const Epilogue& epilogue, std::int64_t step,
-                  const Partials& results, std::vector<program::Step>& steps) {
+                  const Partials& results, std::vector<graph::Step>& steps) {
     if (epilogue.is_empty()) {
         return;
     }

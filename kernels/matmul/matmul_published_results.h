@@ -20,18 +20,18 @@ namespace tessera::matmul {
 /// Adds casts of sums of one partial result to the data's type, as the next of `steps`.
 void cast_results(graph::Graph& graph, const PublishedLayout& layout,
                   const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                  std::vector<program::Step>& steps);
+                  std::vector<graph::Step>& steps);
 
 /// Adds what makes [group][column][8 rows] of FP32 results in [group][column][16 rows], on each
 /// tile, as the next of `steps`.
 void regroup_results(graph::Graph& graph, const PublishedLayout& layout,
                      const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                     std::vector<program::Step>& steps);
+                     std::vector<graph::Step>& steps);
 
 /// This step's results join those of the steps before it. `filled`: bytes of those, by tile.
 void update_result(graph::Graph& graph, const PublishedLayout& layout,
                    const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                   std::vector<Bytes>& filled, std::vector<program::Step>& steps);
+                   std::vector<Bytes>& filled, std::vector<graph::Step>& steps);
 
 /// Each part of the columns has its bias on the first tile that has some of its result; the
 /// others of them get it from there in `exchange`. Returns the first ones, by field part.
@@ -43,6 +43,6 @@ void update_result(graph::Graph& graph, const PublishedLayout& layout,
 /// is neither.
 void add_epilogue(graph::Graph& graph, const PublishedLayout& layout,
                   const PublishedBuffers& buffers, const Epilogue& epilogue, std::int64_t step,
-                  const Partials& results, std::vector<program::Step>& steps);
+                  const Partials& results, std::vector<graph::Step>& steps);
 
 } // namespace tessera::matmul

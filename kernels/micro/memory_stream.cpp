@@ -267,8 +267,8 @@ private:
         graph.add_tensor(std::move(c));
     }
 
-    [[nodiscard]] std::vector<program::Step> add_steps(graph::Graph& graph,
-                                                       const Arrays& arrays) const {
+    [[nodiscard]] std::vector<graph::Step> add_steps(graph::Graph& graph,
+                                                     const Arrays& arrays) const {
         const char* op = name_of(workload_.op);
         if (workload_.codelet != StreamCodelet::Vendor) {
             return {add_step(graph, op, op, name_of(workload_.codelet), arrays)};
@@ -281,8 +281,8 @@ private:
         return {add_step(graph, op, op, "vector", arrays)};
     }
 
-    program::Step add_step(graph::Graph& graph, const std::string& name, const std::string& op,
-                           const std::string& way, const Arrays& arrays) const {
+    graph::Step add_step(graph::Graph& graph, const std::string& name, const std::string& op,
+                         const std::string& way, const Arrays& arrays) const {
         const std::string symbol = fmt::format("stream_{}_{}_{}", op, way,
                                                workload_.dtype == ElementType::F16 ? "f16" : "f32");
         const bool two = op == "add" || op == "triad";

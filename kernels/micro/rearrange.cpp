@@ -118,7 +118,7 @@ std::pair<graph::Graph, Cycles> graph_of(const spec::MachineSpec& machine, const
             graph.hold(stage.layout.place.buffer, static_cast<TileId>(tile), stage.bytes());
         }
     }
-    std::vector<program::Step> steps;
+    std::vector<graph::Step> steps;
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const Layout& from = stages[i - 1].layout;
         const Layout& to = stages[i].layout;

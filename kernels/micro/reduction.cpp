@@ -90,7 +90,7 @@ public:
         graph::Graph graph(name);
         graph.codelets = {"sum"};
         const Buffers buffers = add_buffers(graph);
-        std::vector<program::Step> steps;
+        std::vector<graph::Step> steps;
         for (std::size_t level = 0; level < levels_.size(); ++level) {
             steps.push_back(add_sums(graph, buffers, level));
             if (levels_[level].groups > 0) {
@@ -217,7 +217,7 @@ private:
         return {leads ? buffers.operands[level + 1] : buffers.sum};
     }
 
-    program::Step add_sums(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
+    graph::Step add_sums(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
         const auto set = graph.add_compute_set(
             {level == 0 ? kOwnOperands : kGatheredSums, program::Role::Reduce, kOwner});
         const std::int64_t workers = machine_.tile.workers;
@@ -259,7 +259,7 @@ private:
         return static_cast<std::int64_t>(end - before.first_of(group));
     }
 
-    program::Step add_gather(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
+    graph::Step add_gather(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
         const auto exchange = graph.add_exchange({kGather, program::Role::Reduce, kOwner});
         const Level& senders = levels_[level];
         for (std::int64_t group = 0; group < senders.groups; ++group) {

@@ -12,7 +12,7 @@
 namespace tessera::micro {
 namespace {
 
-using Kind = program::Step::Kind;
+using Kind = graph::Step::Kind;
 
 constexpr const char* kInTiles = "in tiles";
 constexpr program::ArrayId kTensor = program::tensor(0);
@@ -73,7 +73,7 @@ Emitted emit_copies(const Copies& given) {
     const auto copy = graph.add_stream_copy({name_of(given.read), given.owner, 0,
                                              given.read ? Direction::Read : Direction::Write,
                                              given.rows, pieces});
-    std::vector<program::Step> chunks;
+    std::vector<graph::Step> chunks;
     for (std::int64_t row = 0; row < given.buffer.rows; row += given.rows) {
         chunks.push_back(graph::stream(Kind::StreamCopy, copy, row));
     }

@@ -70,7 +70,7 @@ public:
         graph::Graph graph(name);
         graph.codelets = {"blur", "rearrange_strided"};
         const Buffers buffers = add_buffers(graph);
-        std::vector<program::Step> iterations;
+        std::vector<graph::Step> iterations;
         for (std::size_t from = 0; from < iterations_in_program(); ++from) {
             auto steps = add_halo(graph, buffers, buffers.fields.at(from));
             steps.push_back(add_blur(graph, buffers.fields.at(from), buffers.fields.at(1 - from)));
@@ -95,9 +95,9 @@ private:
     }
 
     /// There and back as often as it goes, and there once more where that is odd.
-    [[nodiscard]] program::Step control(const std::vector<program::Step>& iterations) const {
+    [[nodiscard]] graph::Step control(const std::vector<graph::Step>& iterations) const {
         const auto count = static_cast<std::int64_t>(iterations.size());
-        std::vector<program::Step> steps{graph::repeat(workload_.iterations / count, iterations)};
+        std::vector<graph::Step> steps{graph::repeat(workload_.iterations / count, iterations)};
         if (workload_.iterations % count != 0) {
             steps.push_back(iterations.front());
         }
@@ -185,8 +185,8 @@ private:
     /// and the exchange is planned in the order given.
     using Messages = std::array<std::vector<Message>, 8>;
 
-    [[nodiscard]] std::vector<program::Step> add_halo(graph::Graph& graph, const Buffers& buffers,
-                                                      graph::BufferId field) const {
+    [[nodiscard]] std::vector<graph::Step> add_halo(graph::Graph& graph, const Buffers& buffers,
+                                                    graph::BufferId field) const {
         const auto gather = graph.add_compute_set({"halo pre", program::Role::Rearrange, kOwner});
         const auto exchange = graph.add_exchange({"halo exchange", program::Role::Bring, kOwner});
         const auto scatter = graph.add_compute_set({"halo post", program::Role::Rearrange, kOwner});
@@ -246,7 +246,7 @@ private:
         }
     }
 
-    program::Step add_blur(graph::Graph& graph, graph::BufferId from, graph::BufferId to) const {
+    graph::Step add_blur(graph::Graph& graph, graph::BufferId from, graph::BufferId to) const {
         const std::string symbol = std::string("blur_") + name_of(workload_.dtype);
         const auto set = graph.add_compute_set({"blur", program::Role::Work, kOwner});
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part& part) {

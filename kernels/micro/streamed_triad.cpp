@@ -25,7 +25,7 @@
 namespace tessera::micro {
 namespace {
 
-using program::Step;
+using graph::Step;
 using Kind = Step::Kind;
 
 enum Array : std::size_t { kB, kC, kA, kArrays };

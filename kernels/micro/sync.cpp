@@ -8,8 +8,8 @@
 namespace tessera::micro {
 
 Emitted emit(const spec::MachineSpec& /*machine*/, const workload::SyncWorkload& workload) {
-    program::Step sync;
-    sync.kind = program::Step::Kind::Sync;
+    graph::Step sync;
+    sync.kind = graph::Step::Kind::Sync;
     graph::Graph graph(fmt::format("sync, {} times", workload.repeats));
     graph.control = graph::repeat(workload.repeats, {sync});
     return {std::move(graph), [] { return Values{}; }};

@@ -73,7 +73,7 @@ public:
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
             if (!finished.from_start) {
-                const auto& numbers = finished.kind == program::Step::Kind::ComputeSet
+                const auto& numbers = finished.kind == graph::Step::Kind::ComputeSet
                                           ? lowered.steps.set_numbers
                                           : lowered.steps.exchange_numbers;
                 finished.index = numbers.at(finished.index);
@@ -94,8 +94,8 @@ private:
         }
     }
 
-    program::Step emit(const std::vector<Node>& nodes, TileId first_tile, std::int64_t tiles) {
-        std::vector<program::Step> steps;
+    graph::Step emit(const std::vector<Node>& nodes, TileId first_tile, std::int64_t tiles) {
+        std::vector<graph::Step> steps;
         for (const Node& node : nodes) {
             switch (node.kind) {
             case Node::Kind::Step:
@@ -115,7 +115,7 @@ private:
         return graph::sequence(std::move(steps));
     }
 
-    program::Step emit_branches(const Node& node, TileId first_tile, std::int64_t tiles) {
+    graph::Step emit_branches(const Node& node, TileId first_tile, std::int64_t tiles) {
         std::int64_t wanted = 0;
         for (const Node& branch : node.children) {
             wanted += branch.tiles;
@@ -131,12 +131,12 @@ private:
                                        wanted, tiles),
                            {}});
         }
-        std::optional<program::Step> all;
+        std::optional<graph::Step> all;
         const std::optional<Leaf> before = last_leaf_;
         for (const Node& branch : node.children) {
             last_leaf_ = before; // no leaf of a branch comes before another branch's steps
             const std::size_t first_finished = planned_.finished.size();
-            program::Step steps = emit(branch.children, first_tile, branch.tiles);
+            graph::Step steps = emit(branch.children, first_tile, branch.tiles);
             first_tile += static_cast<TileId>(branch.tiles);
             if (!all) {
                 all = std::move(steps);
@@ -158,7 +158,7 @@ private:
         return std::move(*all);
     }
 
-    program::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
+    graph::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
         const family::Site site{part_of(machine_, tiles, budget_), known_, first_tile, node.name};
         std::vector<std::optional<TensorId>> where;
@@ -166,7 +166,7 @@ private:
             where.push_back(standing_[input]);
         }
         family::Emitted emitted = node.step->emit(graph_, site, where);
-        std::vector<program::Step> steps;
+        std::vector<graph::Step> steps;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             steps.push_back(bring(node, node.inputs[i], emitted.inputs.at(i)));
         }
@@ -211,7 +211,7 @@ private:
     }
 
     /// What brings a tensor to where the step reads it.
-    program::Step bring(const Node& node, std::size_t input, TensorId wanted) {
+    graph::Step bring(const Node& node, std::size_t input, TensorId wanted) {
         const Tensor& tensor = pipeline_.tensors[input];
         graph::Tensor& place = graph_.tensors[wanted.index];
         if (tensor.type.sparse != nullptr) {
@@ -247,16 +247,16 @@ private:
         return added;
     }
 
-    void note_leaves(const program::Step& step) {
-        if (step.kind == program::Step::Kind::ComputeSet ||
-            step.kind == program::Step::Kind::Exchange) {
-            const bool is_set = step.kind == program::Step::Kind::ComputeSet;
+    void note_leaves(const graph::Step& step) {
+        if (step.kind == graph::Step::Kind::ComputeSet ||
+            step.kind == graph::Step::Kind::Exchange) {
+            const bool is_set = step.kind == graph::Step::Kind::ComputeSet;
             if (is_set ? !graph_.compute_sets[step.index].vertices.empty()
                        : !graph_.exchanges[step.index].messages.empty()) {
                 last_leaf_ = Leaf{step.kind, step.index};
             }
         }
-        for (const program::Step& child : step.children) {
+        for (const graph::Step& child : step.children) {
             note_leaves(child);
         }
     }

@@ -65,7 +65,7 @@ struct Finished {
     const Node* node = nullptr;
     program::ArrayId output;
     /// The leaf; nothing is run before it is complete where `from_start`.
-    program::Step::Kind kind = program::Step::Kind::ComputeSet;
+    graph::Step::Kind kind = graph::Step::Kind::ComputeSet;
     std::uint32_t index = 0;
     bool from_start = false;
 };

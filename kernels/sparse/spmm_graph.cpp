@@ -46,7 +46,7 @@ public:
         bring_values(bring, multiply, copied);
         bring_x(bring, multiply, copied);
         add_multiply(multiply, copied);
-        std::vector<program::Step> steps{graph::run(bring), graph::run(multiply)};
+        std::vector<graph::Step> steps{graph::run(bring), graph::run(multiply)};
         if (!reduction_.jobs.empty()) {
             add_reduction(steps);
         }
@@ -278,7 +278,7 @@ private:
         graph_.add_vertex(set, tile, problem_.kind->vertex(), problem_.kind->vertex_kind(), state);
     }
 
-    void add_reduction(std::vector<program::Step>& steps) {
+    void add_reduction(std::vector<graph::Step>& steps) {
         const auto bring =
             graph_.add_exchange({"reduce: bring partial rows", Role::Reduce, kOwner});
         for (std::size_t turn = 0; turn < static_cast<std::size_t>(split_.parts_k); ++turn) {

@@ -47,7 +47,7 @@ EmittedPass emit_pass(const PublishedLayout& layout, const PassOf& pass, const s
         graph.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
     bring_operands(graph, layout, buffers, pass, bring, multiply);
     emitted.multiply = add_multiply(graph, layout, buffers, pass, multiply);
-    std::vector<program::Step> steps{graph::run(bring)};
+    std::vector<graph::Step> steps{graph::run(bring)};
     if (layout.types().zeroes) {
         steps.push_back(graph::run(add_zeros(graph, layout, buffers)));
     }
@@ -184,7 +184,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
         return {std::move(emitted.graph), std::move(division)};
     }
     graph::Graph whole(fmt::format("{} in {} passes", name, passes));
-    std::vector<program::Step> steps;
+    std::vector<graph::Step> steps;
     std::optional<graph::Appended> first;
     std::vector<graph::BufferId> together; ///< while the first pass multiplies
     for (std::int64_t number = 0; number * width < workload.n; ++number) {

@@ -39,7 +39,7 @@ public:
         : graph_(graph), layout_(layout), buffers_(buffers), types_(layout.types()),
           element_(layout.types().element), vector_(layout.types().vector) {}
 
-    Cycles add(std::vector<program::Step>& steps) {
+    Cycles add(std::vector<graph::Step>& steps) {
         find_contributions();
         const Groups groups = by_contributors();
         for (const auto& [count, rows] : groups) {
@@ -347,7 +347,7 @@ private:
 } // namespace
 
 Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
-                std::vector<program::Step>& steps) {
+                std::vector<graph::Step>& steps) {
     return Rows(graph, layout, buffers).add(steps);
 }
 

@@ -15,6 +15,6 @@ namespace tessera::spmm {
 /// Adds the exchanges and compute sets and runs them as the next of `steps`. Returns the cycles that
 /// the sums of the slowest tile are expected to take, copies apart.
 [[nodiscard]] Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout,
-                              const PublishedBuffers& buffers, std::vector<program::Step>& steps);
+                              const PublishedBuffers& buffers, std::vector<graph::Step>& steps);
 
 } // namespace tessera::spmm

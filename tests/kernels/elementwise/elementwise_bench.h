@@ -138,7 +138,7 @@ inline StepRun run_step(const family::Family& family, const family::Request& req
     }
     family::Emitted emitted = step->emit(graph, site, where);
     StepRun run;
-    std::vector<program::Step> steps;
+    std::vector<graph::Step> steps;
     for (std::size_t i = 0; i < stands.size(); ++i) {
         const graph::TensorId wanted = emitted.inputs.at(i);
         if (!where[i]) {

@@ -131,7 +131,7 @@ inline StepRun run_step(const spec::MachineSpec& machine, family::Step& step,
     const graph::TensorId written = offered.value_or(emitted.inputs.at(0));
     StepRun run;
     run.read_in_place = offered && *offered == emitted.inputs[0];
-    std::vector<program::Step> steps;
+    std::vector<graph::Step> steps;
     if (!(written == emitted.inputs[0])) {
         steps.push_back(graph::add_copy(graph, machine, written, emitted.inputs[0],
                                         program::Role::Rearrange, "step"));

@@ -13,8 +13,8 @@ namespace {
 
 using namespace tessera;
 using graph::Graph;
-using program::Step;
-using Kind = program::Step::Kind;
+using graph::Step;
+using Kind = graph::Step::Kind;
 
 constexpr TileId kTiles = 4;
 

@@ -279,8 +279,8 @@ TEST_CASE("messages and vertices of a copy bring every element to all its places
                 }
             }
         }
-        for (const program::Step& step : graph.control.children.at(0).children) {
-            if (step.kind == program::Step::Kind::Exchange) {
+        for (const graph::Step& step : graph.control.children.at(0).children) {
+            if (step.kind == graph::Step::Kind::Exchange) {
                 memory.run(graph.exchanges[step.index]);
                 continue;
             }

@@ -49,7 +49,7 @@ struct Sketch {
         then(graph::run(made));
         return made;
     }
-    void then(program::Step step) { graph.control.children.push_back(std::move(step)); }
+    void then(graph::Step step) { graph.control.children.push_back(std::move(step)); }
 
     /// The host writes, or reads, the first byte.
     void tensor(graph::BufferId of, TileId tile, bool given, bool wanted) {
@@ -80,9 +80,9 @@ inline program::SharedBytes shared_bytes(Bytes bytes, int value = 7) {
 }
 
 /// One of two ways; without `other`, perhaps the one.
-inline program::Step either(std::vector<program::Step> one, std::vector<program::Step> other) {
-    program::Step made;
-    made.kind = program::Step::Kind::If;
+inline graph::Step either(std::vector<graph::Step> one, std::vector<graph::Step> other) {
+    graph::Step made;
+    made.kind = graph::Step::Kind::If;
     made.children.push_back(graph::sequence(std::move(one)));
     if (!other.empty()) {
         made.children.push_back(graph::sequence(std::move(other)));
@@ -90,9 +90,9 @@ inline program::Step either(std::vector<program::Step> one, std::vector<program:
     return made;
 }
 
-inline program::Step as_long_as(std::vector<program::Step> steps) {
-    program::Step made;
-    made.kind = program::Step::Kind::While;
+inline graph::Step as_long_as(std::vector<graph::Step> steps) {
+    graph::Step made;
+    made.kind = graph::Step::Kind::While;
     made.children = std::move(steps);
     return made;
 }

@@ -10,7 +10,7 @@ namespace {
 
 using namespace tessera;
 using graph::Graph;
-using program::Step;
+using graph::Step;
 
 } // namespace
 

@@ -25,6 +25,18 @@ Step leaf(Step::Kind kind, std::uint32_t index) {
     return step;
 }
 
+Step over(Step::Kind kind, std::uint32_t count, std::vector<Step> children) {
+    Step step;
+    step.kind = kind;
+    step.count = count;
+    step.children = std::move(children);
+    return step;
+}
+
+Step sequence(std::vector<Step> steps) {
+    return over(Step::Kind::Sequence, 1, std::move(steps));
+}
+
 bool same(const Step& one, const Step& other) {
     return one.kind == other.kind && one.index == other.index && one.count == other.count &&
            one.zone == other.zone && !one.value.has_value() && !other.value.has_value() &&
@@ -102,7 +114,7 @@ TEST_CASE("a control program is made of the loops that save most", "[kernels][co
             } else if (below(3) == 0) {
                 std::vector<Step> body{some()};
                 body.push_back(some());
-                steps.push_back(graph::repeat(2 + below(2), std::move(body)));
+                steps.push_back(over(Step::Kind::Repeat, 2 + below(2), std::move(body)));
             } else { // again what there was
                 const std::size_t many = std::min<std::size_t>(steps.size(), 1 + below(4));
                 const std::vector<Step> last(steps.end() - static_cast<std::ptrdiff_t>(many),
@@ -117,7 +129,7 @@ TEST_CASE("a control program is made of the loops that save most", "[kernels][co
             }
         }
         CAPTURE(seed);
-        REQUIRE(lower::control_bytes(control, graph::sequence(steps)) == bytes_of(control, steps));
+        REQUIRE(lower::control_bytes(control, sequence(steps)) == bytes_of(control, steps));
     }
 }
 
@@ -130,7 +142,7 @@ TEST_CASE("a loop of control has up to 16 steps", "[kernels][control]") {
         for (std::uint32_t i = 0; i < 2 * body; ++i) {
             steps.push_back(leaf(Step::Kind::ComputeSet, i % body));
         }
-        CHECK(lower::control_bytes(control, graph::sequence(steps)) ==
+        CHECK(lower::control_bytes(control, sequence(steps)) ==
               (body <= 16 ? 10 * body + 1 : 10 * 2 * body));
     }
 }

@@ -505,7 +505,7 @@ TEST_CASE("leaving out a step that does nothing keeps the meaning of the others"
     const auto nothing =
         graph::run(sketch.graph.add_compute_set({"nothing", program::Role::Work, "test"}));
     const auto work = graph::run(sketch.set("work", 1, {}));
-    Step choice;
+    graph::Step choice;
     choice.kind = Step::Kind::If;
     choice.children = {nothing, work};
     sketch.graph.control = choice;

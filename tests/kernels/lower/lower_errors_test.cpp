@@ -196,7 +196,7 @@ TEST_CASE("what is written on one way only is not written behind it", "[kernels]
     const auto x = sketch.buffer("x", kTile, kBytes);
     const auto fill = graph::run(sketch.set("fill", kTile, {write({x}, kBytes)}));
     const auto work = graph::run(sketch.set("work", kTile, {read({x}, kBytes)}));
-    const auto fault_of = [&](std::vector<program::Step> steps) {
+    const auto fault_of = [&](std::vector<graph::Step> steps) {
         sketch.graph.control = graph::sequence(std::move(steps));
         return sketch.fault();
     };
@@ -276,7 +276,7 @@ TEST_CASE("a mistake names program, kernel, step, tile and buffer", "[kernels]")
         sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = 68});
         const auto load = sketch.graph.add_stream_copy(
             {.name = "load", .owner = "triad", .pieces = {{kTile, {row}, kBytes + 4, 0}}});
-        sketch.then(graph::stream(program::Step::Kind::StreamCopy, load, 0));
+        sketch.then(graph::stream(graph::Step::Kind::StreamCopy, load, 0));
         CHECK(sketch.fault() == "program 'sketch': kernel 'triad', step 'load', tile 3: a piece "
                                 "uses bytes 0..67 of 'row', of which the tile holds 64");
     }
@@ -321,7 +321,7 @@ TEST_CASE("pieces of stream copies and tensors are in what tiles hold", "[kernel
         copy.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = kBytes});
         const auto load = copy.graph.add_stream_copy(
             {.name = "load", .owner = "test", .pieces = {{kTile, {row}, kBytes, 0}}});
-        copy.then(graph::stream(program::Step::Kind::StreamCopy, load, 0));
+        copy.then(graph::stream(graph::Step::Kind::StreamCopy, load, 0));
         CHECK(copy.fault().empty() == (held == kBytes));
         if (held != kBytes) {
             test::check_names(copy.fault(), "load", kTile, "row");

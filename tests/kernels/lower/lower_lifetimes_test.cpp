@@ -14,9 +14,9 @@ using namespace tessera;
 using graph::Access;
 using graph::pointer;
 using graph::read;
+using graph::Step;
 using graph::write;
 using program::Lifetime;
-using program::Step;
 using test::Sketch;
 
 constexpr std::uint32_t kEnd = Lifetime::kEnd;

@@ -474,7 +474,7 @@ TEST_CASE("who touches a buffer is found from the graph", "[kernels]") {
     sketch.step("use", 1, {graph::read({both}, 16)});
     sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = 16});
     sketch.then(
-        graph::stream(program::Step::Kind::StreamCopy,
+        graph::stream(graph::Step::Kind::StreamCopy,
                       sketch.graph.add_stream_copy(
                           {.name = "load", .owner = "test", .pieces = {{0, {copied}, 16, 0}}}),
                       0));

@@ -183,7 +183,7 @@ TEST_CASE("what a graph says of itself arrives in the program", "[kernels][state
     graph.add_message(bring, 0, {x, 1024}, 1024, std::vector<graph::Receiver>{{2, {y, 1024}}});
     const auto work = graph.add_compute_set({"work", program::Role::Work, "test"});
     graph.add_vertex(work, 2, "copy64", program::VertexKind::MultiWorker, {graph::word(7)});
-    graph.control = graph::sequence({graph::stream(program::Step::Kind::StreamCopy, copy, 1),
+    graph.control = graph::sequence({graph::stream(graph::Step::Kind::StreamCopy, copy, 1),
                                      graph::run(bring), graph::run(work)});
     const auto lowered = lower::lower(machine, graph);
     const program::Program& program = lowered.program;

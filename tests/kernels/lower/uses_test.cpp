@@ -17,8 +17,8 @@ namespace {
 
 using namespace tessera;
 using graph::Access;
+using graph::Step;
 using program::Lifetime;
-using program::Step;
 using test::Sketch;
 
 constexpr TileId kTile = 1;
