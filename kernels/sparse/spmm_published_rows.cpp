@@ -139,7 +139,9 @@ private:
               TileId to, graph::Place there, Bytes bytes) {
         if (from == to) {
             graph::copy_on_tile(graph_, layout_.machine(), set, to, place, there, bytes);
-            graph_.add_work(set, to, bytes);
+            if (set != reduce_) { // the work of which is partial results
+                graph_.add_work(set, to, bytes);
+            }
         } else {
             graph_.add_message(exchange, from, place, bytes, {to, there});
         }
