@@ -274,9 +274,16 @@ TEST_CASE("a copy that cannot be is a mistake that names both tensors", "[kernel
     CHECK_THROWS_WITH(copy(from, wide), Contains("'left'") && Contains("f32"));
     CHECK_THROWS_WITH(copy(from, turned), "program 'mistakes': kernel 'test', rearrange of 'left' "
                                           "to 'turned': got f16 of 4 x 8, expected f16 of 8 x 4");
-    graph.tensors[from.index].pieces.pop_back();
-    CHECK_THROWS_AS(copy(from, whole), ProgramError);
-    CHECK_THROWS_WITH(copy(from, whole), Contains("stands on no tile"));
+    // the first element that is missing, wherever in a run it is wanted
+    for (const std::int64_t there : {0, 5, 31}) {
+        graph::Tensor part{.name = "part", .type = ElementType::F16, .shape = {4, 8}};
+        part.pieces.push_back(
+            graph::run_of(0, graph.tensors[whole.index].pieces[0].place, 0, there, part.type));
+        CHECK_THROWS_WITH(copy(graph.add_tensor(std::move(part)), whole),
+                          "program 'mistakes': kernel 'test', rearrange of 'part' to 'whole': "
+                          "element " +
+                              std::to_string(there) + " of 'part' stands on no tile");
+    }
 }
 
 TEST_CASE("a copy that no codelet can do is not modelled", "[kernels][copy]") {

@@ -101,5 +101,9 @@ TEST_CASE("tensors of turns are one behind the other", "[kernels][graph]") {
 TEST_CASE("a graph with stream copies is not replicated", "[kernels][graph]") {
     Graph graph = two_tiles();
     graph.add_stream_copy({.name = "stream", .owner = "test"});
-    CHECK_THROWS_AS(replicated(std::move(graph), 2, 2), NotModelled);
+    CHECK_THROWS_AS(replicated(graph, 2, 2), NotModelled);
+    graph.name = "part";
+    CHECK_THROWS_WITH(replicated(std::move(graph), 2, 2),
+                      "part: stream copies in several copies of a graph: not modelled; see "
+                      "docs/kernels.md");
 }

@@ -206,6 +206,13 @@ TEST_CASE("a pattern in which nobody sends is refused", "[kernels][micro]") {
         auto workload = pattern(kind, 64);
         workload.tiles = 1;
         CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), workload), ConfigError);
+        CHECK_THROWS_WITH(test::plan_micro(test::chip_of(4), workload),
+                          Catch::Contains("/tiles: got 1 tiles, of which none has a message for "
+                                          "another in this pattern, expected more tiles"));
+        workload.tiles = 2;
+        if (kind == ExchangePattern::AllToAll) {
+            CHECK_NOTHROW(test::plan_micro(test::chip_of(4), workload));
+        }
     }
 }
 

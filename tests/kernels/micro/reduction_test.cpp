@@ -115,7 +115,11 @@ TEST_CASE("each tile has its own sum where outputs are none or as many as tiles"
                   static_cast<std::size_t>(4 * used));
         }
         workload.outputs = used + 1;
-        CHECK_THROWS_AS(test::plan_micro(machine, workload), ConfigError);
+        CHECK_THROWS_WITH(test::plan_micro(machine, workload),
+                          Catch::Contains("/outputs: got " + std::to_string(used + 1) +
+                                          " outputs, expected 1 for one sum, or 0 or " +
+                                          std::to_string(used) +
+                                          " for one of each tile (machine 'bow')"));
     }
 }
 

@@ -103,7 +103,10 @@ TEST_CASE("copies that a program lists are not without end", "[kernels][micro]")
     CHECK(workload.mistakes().empty());
     auto rounds = triad(1'000'000'000, 1);
     rounds.chunk_elements = 4;
-    CHECK_THROWS_WITH(test::plan_micro(test::chip_of(4), rounds), Contains("/elements"));
+    CHECK_THROWS_WITH(test::plan_micro(test::chip_of(4), rounds),
+                      Contains("/elements: got 1000000000 elements, which are 83333334 rounds of "
+                               "12, expected at most 1000000 rounds (larger chunk_elements make "
+                               "fewer)"));
 }
 
 TEST_CASE("row buffers and slices are kept as the control program uses them", "[kernels][micro]") {

@@ -56,10 +56,12 @@ TEST_CASE("the check of a transpose finds a wrong element", "[kernels][transpose
     const auto x = test::random_value(shape, 2);
     const auto step = transpose_of(shape);
     auto run = test::run_step(test::machine_of(2), *step, x);
+    CHECK(step->check(std::array{&x}, run.output, 1).sentence == "all 15 elements are the same");
     run.output.bytes[4] ^= std::byte{1};
     const auto checked = step->check(std::array{&x}, run.output, 1);
     CHECK_FALSE(checked.passed);
     CHECK(checked.failed_elements == 1);
+    CHECK(checked.sentence == "WRONG: 1 of 15 elements differ");
 }
 
 TEST_CASE("a transpose is brought where it is wanted", "[kernels][transpose]") {

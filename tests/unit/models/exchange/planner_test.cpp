@@ -212,15 +212,17 @@ TEST_CASE("transfers that no row can do are errors", "[exchange][planner]") {
         plan_one(transfer(0, 0x50000, 6, {{1, 0x60000}})),
         "exchange x: transfer 0: got 6 bytes, expected a positive multiple of 4 bytes");
     CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 0, {{1, 0x60000}})), Contains("got 0 bytes"));
-    CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 8, {})), Contains("got no destination"));
+    CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 8, {})),
+                      "exchange x: transfer 0: got no destination, expected at least one");
     CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 8, {{0, 0x60000}})),
-                      Contains("tile 0 is source and destination"));
+                      "exchange x: transfer 0: tile 0 is source and destination, expected two "
+                      "tiles; workers copy inside a tile");
     CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 8, {{1, 0x60000}, {1, 0x60100}})),
                       Contains("tile 1 is a destination twice"));
     CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 8, {{1472, 0x60000}})),
                       Contains("got tile 1472, expected 0..1471"));
     CHECK_THROWS_WITH(plan_one(transfer(0, 0x50002, 8, {{1, 0x60000}})),
-                      Contains("tile 0 address 0x50002: misaligned"));
+                      "exchange x: transfer 0: tile 0 address 0x50002: misaligned (4 bytes)");
     CHECK_THROWS_WITH(plan_one(transfer(0, 0x50000, 8, {{1, 0x4bffc}})),
                       Contains("tile 1 address 0x4bffc, 8 bytes: outside tile memory"));
     CHECK_THROWS_WITH(plan_one(transfer(0, 0xe7ffc, 8, {{1, 0x60000}})),
@@ -230,7 +232,8 @@ TEST_CASE("transfers that no row can do are errors", "[exchange][planner]") {
     };
     CHECK_THROWS_WITH(
         two(transfer(0, 0x50000, 8, {{1, 0x60000}}), transfer(2, 0x50000, 8, {{1, 0x60004}})),
-        Contains("tile 1 address 0x60004: is received twice"));
+        "exchange x: tile 1 address 0x60004: is received twice in one exchange, which leaves its "
+        "value open");
     CHECK_THROWS_WITH(
         two(transfer(0, 0x50000, 8, {{1, 0x60000}}), transfer(1, 0x60004, 8, {{2, 0x60000}})),
         Contains("tile 1 address 0x60004: is sent and received"));
