@@ -73,8 +73,10 @@ if(TESSERA_SANITIZE)
   target_compile_options(tessera_test_options INTERFACE -O0 -fno-sanitize=undefined)
 endif()
 
-# What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED.
+# What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED; with --core those
+# that say CORE.
 add_custom_target(sanitized)
+add_custom_target(sanitized_core)
 
 # tessera_together(OUT NAME SOURCE ...): every eight of the sources become one, in OUT. Helpers of test files have the same
 # names, so each file is a namespace of its own here, and what they include stands in front of all.
@@ -104,15 +106,20 @@ function(tessera_together out name)
   set(${out} ${made} PARENT_SCOPE)
 endfunction()
 
-# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
+# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED | CORE] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
 # ctest entry a TEST_CASE; with sanitizers one for all but those of SystemC. APART are sources that bear no namespace
-# around them. UNSANITIZED is for programs of tessera_sim, which is glue around what other programs test and slow to compile; a
+# around them. CORE is for programs of what reads people's files and of the machine, which are built and run with sanitizers
+# in CI. UNSANITIZED is for programs of tessera_sim, which is glue around what other programs test and slow to compile; a
 # TEST_CASE with the tag [large] does at size what others do, and is not run with sanitizers either.
 function(tessera_test name)
-  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "TIMEOUT" "LABELS;SOURCES;APART;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED;CORE" "TIMEOUT" "LABELS;SOURCES;APART;LINK" ${ARGN})
   if(TESSERA_SANITIZE AND NOT ARG_UNSANITIZED AND NOT "slow" IN_LIST ARG_LABELS)
     set(ARG_LABELS sanitized)
     add_dependencies(sanitized ${name})
+    if(ARG_CORE)
+      list(APPEND ARG_LABELS core)
+      add_dependencies(sanitized_core ${name})
+    endif()
   endif()
   if(TESSERA_UNITY)
     tessera_together(ARG_SOURCES ${name} ${ARG_SOURCES})

@@ -175,6 +175,20 @@ public:
         return FieldLine{field};
     }
 
+    /// True or false that stands in the struct in another form.
+    FieldLine flag(std::string key, std::function<void(Struct&, bool)> assign,
+                   std::function<bool(const Struct&)> value) {
+        Field& field = add(std::move(key), type_of<bool>());
+        field.default_value = value(Struct{});
+        field.assign = [assign](void* owner, const nlohmann::json& given) {
+            assign(*static_cast<Struct*>(owner), given.get<bool>());
+        };
+        field.value = [value](const void* owner) {
+            return nlohmann::json(value(*static_cast<const Struct*>(owner)));
+        };
+        return FieldLine{field};
+    }
+
     /// A number that the struct holds in a form of its own.
     FieldLine number(std::string key, std::function<void(Struct&, double)> assign,
                      std::function<double(const Struct&)> value) {

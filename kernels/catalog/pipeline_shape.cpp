@@ -47,7 +47,9 @@ ShapePointer dense_shape() {
         .required()
         .says("its sizes, those of neighbouring elements last")
         .from(kSource);
-    d.field("type", &PipelineTensor::type, element_type_texts({ElementType::F16, ElementType::F32}))
+    d.field("type", &PipelineTensor::type,
+            element_type_texts(
+                {ElementType::F16, ElementType::F32, ElementType::F143, ElementType::F152}))
         .says("type of its elements")
         .from(kSource);
     describe_values(d, set_values)
@@ -75,12 +77,12 @@ ShapePointer sparse_shape() {
         .empty_if_absent("as the pattern file says")
         .says("its rows and columns")
         .from(kSource);
-    d.field("type", &PipelineTensor::type, element_type_texts({ElementType::F16}))
+    d.field("type", &PipelineTensor::type, element_type_texts({ElementType::F16, ElementType::F32}))
         .says("type of its elements")
         .from(kSource);
     d.field("block", &PipelineTensor::block)
         .unit("elements")
-        .one_of({1, 16})
+        .one_of({1, 4, 8, 16})
         .says("side of the square blocks that are kept or left out")
         .from(kSource);
     d.object("pattern", &PipelineTensor::pattern, pattern_shape())
@@ -131,6 +133,12 @@ template <class Value> auto option_value(const std::string& key, const Value& ot
 }
 
 void describe_option(Describe<PipelineStep>& d, const family::Option& option) {
+    if (option.is_flag) {
+        d.flag(option.key, assign_option<bool>(option.key), option_value<bool>(option.key, false))
+            .says(option.says)
+            .from(kSource);
+        return;
+    }
     if (option.words.empty()) {
         d.number(option.key, assign_option<double>(option.key),
                  option_value<double>(option.key, option.number))
@@ -138,17 +146,24 @@ void describe_option(Describe<PipelineStep>& d, const family::Option& option) {
             .from(kSource);
         return;
     }
-    d.text(option.key, assign_option<std::string>(option.key),
-           option_value<std::string>(option.key, option.word))
-        .one_of(std::vector<nlohmann::json>(option.words.begin(), option.words.end()))
+    auto line = d.text(option.key, assign_option<std::string>(option.key),
+                       option_value<std::string>(option.key, option.word));
+    line.one_of(std::vector<nlohmann::json>(option.words.begin(), option.words.end()))
         .says(option.says)
         .from(kSource);
+    if (std::string_view(option.word).empty()) {
+        line.empty_if_absent("as the inputs have it");
+    }
 }
 
 std::string inputs_text(const family::Family& family) {
     std::string text;
-    for (const char* input : family.inputs) {
-        text += (text.empty() ? "" : ", ") + std::string(input);
+    const std::size_t required = family.inputs.size() - family.optional_inputs;
+    for (std::size_t i = 0; i < family.inputs.size(); ++i) {
+        text += (text.empty()    ? ""
+                 : i == required ? " and, if wanted, "
+                                 : ", ") +
+                std::string(family.inputs[i]);
     }
     return text;
 }
@@ -163,7 +178,7 @@ ShapePointer family_shape(const family::Family& family) {
         .from(kSource);
     d.list("inputs", &PipelineStep::inputs, [](FieldLine one) { one.name(); })
         .unit("tensors")
-        .range(family.inputs.size(), family.inputs.size())
+        .range(family.inputs.size() - family.optional_inputs, family.inputs.size())
         .required()
         .says("names of the tensors that it reads: " + inputs_text(family))
         .from(kSource);

@@ -19,7 +19,7 @@ using pipeline::Node;
 using workload::PipelineStep;
 using workload::PipelineTensor;
 using workload::PipelineWorkload;
-using workload::SparseF16;
+using workload::SparsePattern;
 using Kind = PipelineStep::Kind;
 
 /// Far more than a chip holds; sizes below it can be multiplied.
@@ -40,8 +40,8 @@ bool has_too_many_elements(const std::vector<std::int64_t>& shape) {
 }
 
 /// A matrix of these sizes in which nothing is stored.
-std::shared_ptr<const SparseF16> nothing_stored(const PipelineTensor& tensor) {
-    auto matrix = std::make_shared<SparseF16>();
+std::shared_ptr<const SparsePattern> nothing_stored(const PipelineTensor& tensor) {
+    auto matrix = std::make_shared<SparsePattern>();
     matrix->rows = tensor.shape.at(0);
     matrix->columns = tensor.shape.at(1);
     matrix->block = tensor.block;
@@ -261,9 +261,12 @@ private:
             fail(pointer + "/family",
                  fmt::format("got '{}', expected one of {}", step.family, fmt::join(names, ", ")),
                  question(near(step.family, names)));
-        } else if (family->inputs.size() != step.inputs.size()) {
+        } else if (step.inputs.size() > family->inputs.size() ||
+                   step.inputs.size() + family->optional_inputs < family->inputs.size()) {
+            const std::size_t least = family->inputs.size() - family->optional_inputs;
             fail(pointer + "/inputs",
-                 fmt::format("got {} tensors, expected {}: {}", step.inputs.size(),
+                 fmt::format("got {} tensors, expected {}{}: {}", step.inputs.size(),
+                             least < family->inputs.size() ? fmt::format("{} to ", least) : "",
                              family->inputs.size(), fmt::join(family->inputs, ", ")));
         } else if (std::all_of(inputs.begin(), inputs.end(), [](const Known* input) {
                        return input != nullptr && input->has_type;

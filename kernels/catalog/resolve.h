@@ -31,7 +31,7 @@ struct Resolved {
 
 /// Given sparse matrices by name. One that is not among them goes to its family as a matrix of its
 /// sizes and block in which nothing is stored.
-using SparseMatrices = std::map<std::string, std::shared_ptr<const workload::SparseF16>>;
+using SparseMatrices = std::map<std::string, std::shared_ptr<const workload::SparsePattern>>;
 
 /// Shapes that files of patterns decide are filled in. `told`: JSON pointers at which a mistake is
 /// known already; what hangs on them is not checked.

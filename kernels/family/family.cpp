@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/family/family.h"
 
+#include "kernels/family/product.h"
+
 #include <algorithm>
 
 namespace tessera::family {
@@ -23,6 +25,15 @@ std::string word_of(const Family& family, const Request& request, std::string_vi
     const auto told = request.options.find(std::string(key));
     return told == request.options.end() ? option_of(family, key).word
                                          : std::get<std::string>(told->second);
+}
+
+bool flag_of(const Family& /*family*/, const Request& request, std::string_view key) {
+    const auto told = request.options.find(std::string(key));
+    return told != request.options.end() && std::get<bool>(told->second);
+}
+
+std::optional<Estimate> Step::estimate(const spec::MachineSpec& /*machine*/) const {
+    return std::nullopt;
 }
 
 } // namespace tessera::family

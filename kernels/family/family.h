@@ -15,6 +15,7 @@
 #include "kernels/graph/graph.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/overflow.h"
+#include "kernels/workload/reference.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -33,15 +34,21 @@
 namespace tessera::plan {
 class KnownSchedules;
 }
+namespace tessera::lower {
+struct Lowered;
+}
 
 namespace tessera::family {
+
+struct Division;
+struct Estimate;
 
 /// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern:
 /// it is known when planning.
 struct TensorType {
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape; ///< row-major
-    std::shared_ptr<const workload::SparseF16> sparse = nullptr;
+    std::shared_ptr<const workload::SparsePattern> sparse = nullptr;
 
     [[nodiscard]] std::int64_t elements() const {
         std::int64_t product = 1;
@@ -50,27 +57,33 @@ struct TensorType {
         }
         return product;
     }
+    /// Elements that have bytes: of a sparse matrix those of its blocks.
+    [[nodiscard]] std::int64_t stored_elements() const {
+        return sparse == nullptr ? elements() : sparse->stored_elements();
+    }
 };
 
-/// What the host reads of a dense tensor, or gave: row-major elements.
+/// What the host reads of a tensor, or gave: row-major elements, of a sparse matrix those of its
+/// blocks in their order.
 struct Value {
     TensorType type;
     std::vector<std::byte> bytes;
     bool whole_numbers = false; ///< small ones: no sum of their products is rounded
 };
 
-/// Something a step is told besides its inputs: a number, or one of some words.
+/// Something a step is told besides its inputs: a number, one of some words, or whether.
 struct Option {
     const char* key = "";
     const char* says = "";          ///< one sentence for schema and lists
-    std::vector<const char*> words; ///< none: it is a number
+    std::vector<const char*> words; ///< none: it is a number or a flag
     double number = 0;              ///< unless told
-    const char* word = "";          ///< unless told
+    const char* word = "";          ///< unless told; "" where that hangs on the inputs
+    bool is_flag = false;           ///< true or false, which is false unless told
 };
-using OptionValue = std::variant<double, std::string>;
+using OptionValue = std::variant<double, std::string, bool>;
 
 struct Request {
-    std::vector<TensorType> inputs;             ///< as many as the family has
+    std::vector<TensorType> inputs; ///< as many as the family has, or without optional ones
     std::map<std::string, OptionValue> options; ///< those that are told, of the family's
 };
 
@@ -89,7 +102,8 @@ struct Site {
     spec::MachineSpec machine;   ///< with as many tiles as the site has
     plan::KnownSchedules& known; ///< of the pipeline
     TileId first_tile = 0;
-    std::string owner; ///< of the steps: the pipeline's name of the step
+    std::string owner;    ///< of the steps: the pipeline's name of the step
+    bool in_loop = false; ///< the step may run several times
 };
 
 struct Emitted {
@@ -98,6 +112,9 @@ struct Emitted {
     std::vector<graph::TensorId> inputs;
     graph::TensorId output; ///< neither given nor wanted: the pipeline says so
     graph::Step steps;
+    /// What the step's own part of the graph came to, if that was lowered to be compared with others:
+    /// the program of a pipeline that is this step and nothing else.
+    std::shared_ptr<lower::Lowered> alone = nullptr;
 };
 
 /// How what the run left compares with the host's own result on the same inputs.
@@ -108,8 +125,19 @@ struct Checked {
     double max_error = 0;                ///< largest |got - expected| of the finite elements
     double max_error_over_tolerance = 0; ///< 1 is just allowed
     workload::Overflow overflow;
-    std::string sentence;         ///< for people
-    std::string overflow_warning; ///< the same of an overflow; empty: there is none
+    std::string sentence;                         ///< for people
+    std::string overflow_warning;                 ///< the same of an overflow; empty: there is none
+    std::optional<workload::CheckResult> product; ///< of a product: all that was found
+};
+
+/// Arithmetic of a product, for its speed.
+struct ProductWork {
+    std::int64_t flops = 0;
+    std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
+    ElementType partials = ElementType::F16;
+    ElementType operands = ElementType::F16;
+    /// Counts those of `flops` that element-wise sparse products have; the matrix unit does not do them.
+    std::int64_t vector_flops = 0;
 };
 
 /// One step of a pipeline.
@@ -133,6 +161,15 @@ public:
                                         int threads) const = 0;
     /// Floating-point operations that the user asked for.
     [[nodiscard]] virtual double flops() const = 0;
+
+    /// The rest is of products.
+    /// After emit(): how the product was divided. Null of others.
+    [[nodiscard]] virtual const Division* division() const { return nullptr; }
+    /// By closed forms instead of emit(). Nothing where there are none. @throws DoesNotFit, NotModelled
+    [[nodiscard]] virtual std::optional<Estimate> estimate(const spec::MachineSpec& machine) const;
+    [[nodiscard]] virtual std::optional<ProductWork> product() const { return std::nullopt; }
+    /// "matmul 4096 x 4096 x 4096, f16 partials"
+    [[nodiscard]] virtual std::string sentence() const { return {}; }
 };
 
 struct Family {
@@ -143,11 +180,13 @@ struct Family {
     std::unique_ptr<Step> (*make)(const Request& request) = nullptr; ///< @throws Refused
     bool is_view =
         false; ///< its output is its first input where that stands, with no bytes of its own
+    std::size_t optional_inputs = 0; ///< so many of the last need not be told
 };
 
 /// The option's value as told, or as it is otherwise.
 [[nodiscard]] double number_of(const Family& family, const Request& request, std::string_view key);
 [[nodiscard]] std::string word_of(const Family& family, const Request& request,
                                   std::string_view key);
+[[nodiscard]] bool flag_of(const Family& family, const Request& request, std::string_view key);
 
 } // namespace tessera::family

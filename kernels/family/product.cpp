@@ -2,15 +2,23 @@
 #include "kernels/family/product.h"
 
 #include "base/error.h"
+#include "base/float16.h"
+#include "base/float8.h"
 #include "base/text.h"
+#include "kernels/family/comparison.h"
 #include "kernels/graph/append.h"
+#include "kernels/graph/transpose.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/workload/reference.h"
+#include "kernels/workload/values.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <type_traits>
 
 namespace tessera::family {
 namespace {
@@ -19,14 +27,34 @@ std::string text_of(const TensorType& type) {
     return fmt::format("{} {}", name_of(type.type), fmt::join(type.shape, " x "));
 }
 
-workload::DenseF16 dense(const Value& value) {
-    workload::DenseF16 made{value.type.shape[0], value.type.shape[1], {}};
-    made.values.resize(value.bytes.size() / sizeof(std::uint16_t));
+template <class Element> workload::Dense<Element> dense(const Value& value) {
+    const std::int64_t columns = value.type.shape.back();
+    workload::Dense<Element> made{value.type.elements() / columns, columns, {}};
+    if (bytes_of(value.type.type) == 1) { // FP8, as the host's reference has its numbers
+        if constexpr (std::is_same_v<Element, std::uint16_t>) {
+            made.values.reserve(value.bytes.size());
+            for (const std::byte code : value.bytes) {
+                made.values.push_back(
+                    f32_to_f16(f8_to_f32(std::to_integer<std::uint8_t>(code), value.type.type)));
+            }
+        }
+        return made;
+    }
+    made.values.resize(value.bytes.size() / sizeof(Element));
     std::memcpy(made.values.data(), value.bytes.data(), value.bytes.size());
     return made;
 }
 
-Checked checked(const workload::CheckResult& result) {
+/// Matrix `number` of several of so many rows, one below the other.
+template <class Element>
+workload::Dense<Element> group_of(const workload::Dense<Element>& all, std::int64_t rows,
+                                  std::int64_t number, bool is_transposed) {
+    const auto first = all.values.begin() + number * rows * all.columns;
+    workload::Dense<Element> group{rows, all.columns, {first, first + rows * all.columns}};
+    return is_transposed ? workload::transposed(group) : group;
+}
+
+Checked told(const workload::CheckResult& result) {
     Checked made{.passed = result.passed,
                  .elements = result.elements,
                  .failed_elements = result.failed_elements,
@@ -34,7 +62,8 @@ Checked checked(const workload::CheckResult& result) {
                  .max_error_over_tolerance = result.max_error_over_tolerance,
                  .overflow = result.overflow,
                  .sentence = {},
-                 .overflow_warning = {}};
+                 .overflow_warning = {},
+                 .product = result};
     if (result.overflow.elements > 0) {
         made.overflow_warning = workload::overflow_text(result);
     }
@@ -48,13 +77,24 @@ Checked checked(const workload::CheckResult& result) {
     return made;
 }
 
+/// Sizes of a matrix as the product reads it.
+struct Sides {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+};
+Sides sides_of(const TensorType& type, bool is_transposed) {
+    const std::size_t rank = type.shape.size();
+    const Sides sides{type.shape[rank - 2], type.shape[rank - 1]};
+    return is_transposed ? Sides{sides.columns, sides.rows} : sides;
+}
+
 } // namespace
 
 Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division division,
                 plan::KnownSchedules& known) {
-    lower::Lowered made = lower::lower(machine, std::move(graph), known);
+    lower::Lowered made = lower::lower(machine, graph, known);
     division.predicted += lower::predicted_exchanges(machine, made);
-    return {std::move(division), std::move(made)};
+    return {std::move(division), std::move(made), std::move(graph)};
 }
 
 Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate) {
@@ -89,72 +129,192 @@ void check_estimable(const spec::MachineSpec& machine, const std::string& what,
     static_cast<void>(lower::CodeletLibrary(machine, graph));
 }
 
-Option partials_option() {
-    return {.key = "partials",
-            .says = "type in which products are summed",
-            .words = {"f16", "f32"},
-            .number = 0,
-            .word = "f16"};
+std::vector<Option> product_options() {
+    return {{.key = "partials",
+             .says = "type in which products are summed; else the result's",
+             .words = {"f16", "f32"}},
+            {.key = "plan",
+             .says = "the planner's own choices, or the published ones that measured hardware ran",
+             .words = {"fastest", "published"},
+             .word = "fastest"},
+            {.key = "transpose_a",
+             .says = "the left operand stands as its transpose, k x m",
+             .words = {},
+             .is_flag = true},
+            {.key = "transpose_b",
+             .says = "the right operand stands as its transpose, n x k",
+             .words = {},
+             .is_flag = true}};
 }
 
 Product::Product(const Family& family, const Request& request)
-    : a_(request.inputs.at(0)), b_(request.inputs.at(1)),
-      partials_(word_of(family, request, "partials") == "f32" ? ElementType::F32
-                                                              : ElementType::F16) {
+    : inputs_(request.inputs), transposed_{flag_of(family, request, "transpose_a"),
+                                           flag_of(family, request, "transpose_b")} {
+    const TensorType& a = inputs_.at(0);
+    const TensorType& b = inputs_.at(1);
+    if (b.sparse != nullptr) {
+        throw Refused(1, {}, "got a sparse matrix, expected a dense one");
+    }
     for (int input = 0; input < 2; ++input) {
-        const TensorType& type = request.inputs[static_cast<std::size_t>(input)];
-        if (type.type != ElementType::F16 || type.shape.size() != 2) {
-            throw Refused(input, {}, fmt::format("got {}, expected an f16 matrix", text_of(type)));
+        const TensorType& type = inputs_[static_cast<std::size_t>(input)];
+        if (!is_float(type.type) || type.shape.size() < 2) {
+            throw Refused(
+                input, {},
+                fmt::format("got {}, expected a matrix of f16, f32 or FP8", text_of(type)));
         }
     }
-    if (a_.shape[1] != b_.shape[0]) {
+    if (a.type != b.type) {
+        throw Refused(
+            1, {},
+            fmt::format("got {} and {}, expected operands of one type", text_of(a), text_of(b)));
+    }
+    const Sides left = sides_of(a, transposed_[0]);
+    const Sides right = sides_of(b, transposed_[1]);
+    const bool alike =
+        std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin(), b.shape.end() - 2);
+    if (!alike) {
+        throw Refused(1, {},
+                      fmt::format("got {} and {}, expected the same sizes before the last two",
+                                  text_of(a), text_of(b)));
+    }
+    if (left.columns != right.rows) {
         throw Refused(
             1, {},
             fmt::format("got {} and {}, expected as many rows as the left operand has columns",
-                        text_of(a_), text_of(b_)));
+                        text_of(a), text_of(b)));
     }
-    if (b_.sparse != nullptr) {
-        throw Refused(1, {}, "got a sparse matrix, expected a dense one");
+    shape_ = {.groups = a.elements() / (left.rows * left.columns),
+              .m = left.rows,
+              .k = left.columns,
+              .n = right.columns,
+              .dtype = a.type,
+              .partials = workload::result_type(a.type)};
+    if (has_bias()) {
+        const TensorType expected{workload::result_type(a.type), with_leading({shape_.n})};
+        const TensorType& bias = inputs_[2];
+        if (bias.sparse != nullptr || bias.type != expected.type || bias.shape != expected.shape) {
+            throw Refused(2, {},
+                          fmt::format("got {}, expected {}", text_of(bias), text_of(expected)));
+        }
     }
+    const std::string partials = word_of(family, request, "partials");
+    if (!partials.empty()) {
+        shape_.partials = find_element_type(partials)->type;
+    }
+    for (const workload::Mistake& mistake :
+         workload::wrong_partials(shape_.dtype, shape_.partials)) {
+        throw Refused(-1, mistake.key, mistake.message);
+    }
+    if (word_of(family, request, "plan") == "published") {
+        shape_.plan = workload::PlanKind::Published;
+    }
+}
+
+std::vector<std::int64_t> Product::with_leading(std::vector<std::int64_t> sizes) const {
+    sizes.insert(sizes.begin(), inputs_[1].shape.begin(), inputs_[1].shape.end() - 2);
+    return sizes;
 }
 
 TensorType Product::output() const {
-    return {ElementType::F16, {a_.shape[0], b_.shape[1]}};
+    return {workload::result_type(shape_.dtype), with_leading({shape_.m, shape_.n})};
 }
 
 double Product::flops() const {
-    const double products = a_.sparse == nullptr ? static_cast<double>(a_.elements())
-                                                 : static_cast<double>(a_.sparse->values.size());
-    return 2 * products * static_cast<double>(n());
+    return static_cast<double>(product()->flops);
+}
+
+std::optional<ProductWork> Product::product() const {
+    ProductWork work{2 * shape_.groups * shape_.m * shape_.k * shape_.n, std::nullopt,
+                     shape_.partials, shape_.dtype};
+    if (a().sparse != nullptr) {
+        work.flops_dense_equivalent = work.flops;
+        work.flops = 2 * a().sparse->stored_elements() * shape_.n;
+        work.vector_flops = a().sparse->block == 1 ? work.flops : 0;
+    }
+    return work;
 }
 
 Emitted Product::emit(graph::Graph& graph, const Site& site,
                       std::span<const std::optional<graph::TensorId>> /*where*/) {
-    ProductPart made = part(site.machine, site.known);
-    roundings_ = made.roundings;
-    auto appended = graph::append(graph, std::move(made.graph), site.first_tile, site.owner);
+    Divided chosen = choose(site);
+    division_ = std::move(chosen.division);
+    auto appended = graph::append(graph, std::move(chosen.graph), site.first_tile, site.owner);
+    Emitted made{{},
+                 appended.tensors.at(2),
+                 std::move(appended.control),
+                 std::make_shared<lower::Lowered>(std::move(chosen.lowered))};
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const graph::TensorId id = appended.tensors.at(i < 2 ? i : i + 1);
+        graph::Tensor& tensor = graph.tensors[id.index];
+        if (inputs_[i].sparse == nullptr) {
+            if (i < 2 && transposed_[i]) {
+                graph::transpose(tensor);
+            }
+            tensor.shape = inputs_[i].shape;
+        }
+        made.inputs.push_back(id);
+    }
+    graph.tensors[made.output.index].shape = output().shape;
     for (const graph::TensorId tensor : appended.tensors) {
         graph.tensors[tensor.index].given = false;
         graph.tensors[tensor.index].wanted = false;
     }
-    return {{appended.tensors.at(0), appended.tensors.at(1)},
-            appended.tensors.at(2),
-            std::move(appended.control)};
+    return made;
+}
+
+template <class Element>
+workload::CheckResult Product::checked(std::span<const Value* const> inputs, const Value& output,
+                                       workload::CheckOptions options) const {
+    const auto b = dense<Element>(*inputs[1]);
+    const auto c = dense<Element>(output);
+    if (a().sparse != nullptr) {
+        workload::Sparse<Element> sparse;
+        static_cast<workload::SparsePattern&>(sparse) = *a().sparse;
+        sparse.values.resize(inputs[0]->bytes.size() / sizeof(Element));
+        std::memcpy(sparse.values.data(), inputs[0]->bytes.data(), inputs[0]->bytes.size());
+        return workload::check(std::span<const Element>(c.values), sparse,
+                               transposed_[1] ? workload::transposed(b) : b, options);
+    }
+    const auto a = dense<Element>(*inputs[0]);
+    const auto elements = static_cast<std::size_t>(shape_.m * shape_.n);
+    workload::CheckResult all;
+    for (std::int64_t group = 0; group < shape_.groups; ++group) {
+        std::vector<double> bias;
+        for (std::int64_t i = 0; has_bias() && i < shape_.n; ++i) {
+            bias.push_back(element_of(*inputs[2], group * shape_.n + i));
+        }
+        options.after = after(std::move(bias));
+        const std::span<const Element> result(c.values);
+        if (shape_.groups == 1 && !transposed_[0] && !transposed_[1]) {
+            return workload::check(result, a, b, options);
+        }
+        const auto one =
+            workload::check(result.subspan(static_cast<std::size_t>(group) * elements, elements),
+                            group_of(a, a.rows / shape_.groups, group, transposed_[0]),
+                            group_of(b, b.rows / shape_.groups, group, transposed_[1]), options);
+        if (shape_.groups == 1) {
+            return one;
+        }
+        workload::join(all, one, group * shape_.m);
+    }
+    return all;
 }
 
 Checked Product::check(std::span<const Value* const> inputs, const Value& output,
                        int threads) const {
-    const bool exact = inputs[0]->whole_numbers && inputs[1]->whole_numbers;
-    const workload::CheckOptions options{.partials = partials_,
-                                         .roundings = roundings_,
-                                         .half_products =
-                                             a_.sparse != nullptr && a_.sparse->block == 1,
+    const bool exact = keeps_whole_numbers() &&
+                       std::all_of(inputs.begin(), inputs.end(),
+                                   [](const Value* input) { return input->whole_numbers; });
+    const workload::CheckOptions options{.partials = shape_.partials,
+                                         .roundings = division_.roundings,
+                                         .half_products = a().sparse != nullptr &&
+                                                          a().sparse->block == 1 &&
+                                                          shape_.dtype == ElementType::F16,
                                          .exact_required = exact,
+                                         .after = {},
                                          .threads = threads};
-    const auto b = dense(*inputs[1]);
-    const auto c = dense(output);
-    return checked(a_.sparse == nullptr ? workload::check(c.values, dense(*inputs[0]), b, options)
-                                        : workload::check(c.values, *a_.sparse, b, options));
+    return told(shape_.dtype == ElementType::F32 ? checked<float>(inputs, output, options)
+                                                 : checked<std::uint16_t>(inputs, output, options));
 }
 
 } // namespace tessera::family

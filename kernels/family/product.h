@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What the dense and the sparse product are alike as steps of a pipeline: two FP16 operands, `a`
-// dense or sparse, partial results of FP16 or FP32, and the check of docs/kernels.md#checks.
+// What the dense and the sparse product are alike as steps of a pipeline: operands `a`, dense or
+// sparse, and `b`, a bias if there is one, and the check of docs/kernels.md#checks.
 #pragma once
 
 #include "kernels/family/family.h"
+#include "kernels/graph/graph.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/predicted_cycles.h"
+#include "kernels/workload/reference.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,11 +37,12 @@ struct Division : Cuts {
     plan::PredictedCycles predicted;
 };
 
-/// A division that fits. Tensors of its program: 0 and 1 are the operands `a` (sparse: its stored
-/// values in block order) and `b`, 2 the result `c`, 3 the bias where there is one.
+/// A division that fits. Tensors of its graph and its program: 0 and 1 are the operands `a` (sparse:
+/// its stored values in block order) and `b`, 2 the result `c`, 3 the bias where there is one.
 struct Divided {
     Division division;
     lower::Lowered lowered;
+    graph::Graph graph; ///< from which that was lowered
 };
 
 /// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets
@@ -66,10 +71,15 @@ void check_plan(workload::PlanKind plan, const std::string& what);
 void check_estimable(const spec::MachineSpec& machine, const std::string& what,
                      const std::vector<std::string>& codelets);
 
-/// A product on tiles from 0 on, with tensors as in Divided.
-struct ProductPart {
-    graph::Graph graph;
-    std::int64_t roundings = 0; ///< to the partials' type, of the result element that has most
+/// What the two are told alike.
+struct ProductShape {
+    std::int64_t groups = 1; ///< the leading sizes, multiplied
+    std::int64_t m = 0;
+    std::int64_t k = 0;
+    std::int64_t n = 0;
+    ElementType dtype = ElementType::F16;
+    ElementType partials = ElementType::F16;
+    workload::PlanKind plan = workload::PlanKind::Fastest;
 };
 
 class Product : public Step {
@@ -80,27 +90,39 @@ public:
     [[nodiscard]] Checked check(std::span<const Value* const> inputs, const Value& output,
                                 int threads) const final;
     [[nodiscard]] double flops() const final;
+    [[nodiscard]] const Division* division() const final { return &division_; }
+    [[nodiscard]] std::optional<ProductWork> product() const final;
 
 protected:
     /// @throws Refused for operands that do not go together
     Product(const Family& family, const Request& request);
 
     /// The best division for a machine by itself. @throws DoesNotFit, NotModelled
-    [[nodiscard]] virtual ProductPart part(const spec::MachineSpec& machine,
-                                           plan::KnownSchedules& known) const = 0;
+    [[nodiscard]] virtual Divided choose(const Site& site) const = 0;
+    /// What is made of the product's elements, whose columns have these elements of a bias (none
+    /// where there is no bias).
+    [[nodiscard]] virtual workload::AfterProduct after(std::vector<double> bias) const = 0;
+    /// Whether whole numbers stay whole numbers in that.
+    [[nodiscard]] virtual bool keeps_whole_numbers() const { return true; }
 
-    [[nodiscard]] const TensorType& a() const { return a_; }
-    [[nodiscard]] std::int64_t n() const { return b_.shape[1]; }
-    [[nodiscard]] ElementType partials() const { return partials_; }
+    [[nodiscard]] const ProductShape& shape() const { return shape_; }
+    [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
+    [[nodiscard]] bool has_bias() const { return inputs_.size() > 2; }
 
 private:
-    TensorType a_;
-    TensorType b_;
-    ElementType partials_ = ElementType::F16;
-    std::int64_t roundings_ = 0;
+    [[nodiscard]] std::vector<std::int64_t> with_leading(std::vector<std::int64_t> sizes) const;
+    template <class Element>
+    [[nodiscard]] workload::CheckResult checked(std::span<const Value* const> inputs,
+                                                const Value& output,
+                                                workload::CheckOptions options) const;
+
+    std::vector<TensorType> inputs_;
+    bool transposed_[2] = {false, false}; ///< whether the operand stands as its transpose
+    ProductShape shape_;
+    Division division_;
 };
 
-/// The option that both have.
-[[nodiscard]] Option partials_option();
+/// Options that both have: partials, plan, transpose_a, transpose_b.
+[[nodiscard]] std::vector<Option> product_options();
 
 } // namespace tessera::family

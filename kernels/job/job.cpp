@@ -3,19 +3,18 @@
 
 #include "kernels/job/micro_job.h"
 #include "kernels/job/pipeline_job.h"
-#include "kernels/job/product_job.h"
 
 namespace tessera::job {
 
 std::unique_ptr<Job> make_job(const workload::Workload& workload) {
     if (const auto* matmul = std::get_if<workload::MatmulWorkload>(&workload.kind)) {
-        return make_job(*matmul);
+        return pipeline_job(source_of(*matmul));
     }
     if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
-        return make_job(*spmm);
+        return pipeline_job(source_of(*spmm));
     }
     if (const auto* pipeline = std::get_if<workload::PipelineWorkload>(&workload.kind)) {
-        return make_job(*pipeline);
+        return pipeline_job(source_of(*pipeline));
     }
     return make_micro_job(workload);
 }

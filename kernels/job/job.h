@@ -3,6 +3,7 @@
 // of its answer.
 #pragma once
 
+#include "kernels/family/family.h"
 #include "kernels/plan/predicted_cycles.h"
 #include "kernels/workload/workload.h"
 #include "models/program/array_id.h"
@@ -42,15 +43,7 @@ struct CheckOutcome {
     std::string warning; ///< what is right and yet not wanted, as a sentence; empty: nothing
 };
 
-/// Arithmetic of a product, for its speed.
-struct ProductWork {
-    std::int64_t flops = 0;
-    std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
-    ElementType partials = ElementType::F16;
-    ElementType operands = ElementType::F16;
-    /// Counts those of `flops` that element-wise sparse products have; the matrix unit does not do them.
-    std::int64_t vector_flops = 0;
-};
+using family::ProductWork;
 
 /// What the closed forms of a family's planner expect, no program being made.
 struct Estimate {

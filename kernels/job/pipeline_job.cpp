@@ -2,9 +2,10 @@
 #include "kernels/job/pipeline_job.h"
 
 #include "base/error.h"
-#include "base/float16.h"
 #include "base/host_memory.h"
 #include "kernels/catalog/resolve.h"
+#include "kernels/exchange/known_schedules.h"
+#include "kernels/family/product.h"
 #include "kernels/job/number_json.h"
 #include "kernels/pipeline/pipeline.h"
 #include "kernels/workload/values.h"
@@ -13,8 +14,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 
 namespace tessera::job {
@@ -26,41 +27,59 @@ using workload::PipelineStep;
 using workload::PipelineTensor;
 using workload::ValuesSpec;
 
-/// Sums of whole numbers are exact up to this: see kernels/workload/values.h.
-constexpr std::int64_t kExactLength = workload::kExactSum;
-
-void note_reads(const std::vector<PipelineStep>& steps, std::vector<std::string>& read) {
-    for (const PipelineStep& step : steps) {
-        for (const std::string& input : step.inputs) {
-            if (std::find(read.begin(), read.end(), input) == read.end()) {
-                read.push_back(input);
-            }
-        }
-        note_reads(step.children, read);
-    }
+json json_of(const family::Cuts& cuts, const plan::PredictedCycles& predicted) {
+    return {{"parts_m", cuts.parts_m},
+            {"parts_k", cuts.parts_k},
+            {"parts_n", cuts.parts_n},
+            {"chunks", cuts.chunks},
+            {"paired", cuts.paired},
+            {"predicted_cycles",
+             {{"compute", predicted.compute},
+              {"exchange", predicted.exchange},
+              {"sync", predicted.sync},
+              {"reduction", predicted.reduction},
+              {"total", predicted.total()}}}};
 }
 
-/// Seeds of the tensors, which draw from streams of their own, in the order in which the steps read
-/// them first: what a tensor is called changes no value.
-std::vector<std::uint64_t> seeds_of(const workload::PipelineWorkload& workload) {
-    constexpr std::uint64_t kApart = 1ULL << 32U;
-    std::vector<std::string> read;
-    note_reads(workload.steps, read);
-    std::erase_if(read, [&](const std::string& name) {
-        return std::none_of(workload.tensors.begin(), workload.tensors.end(),
-                            [&](const PipelineTensor& tensor) { return tensor.name == name; });
-    });
-    std::vector<std::uint64_t> seeds;
-    for (const PipelineTensor& tensor : workload.tensors) {
-        const auto stream = std::find(read.begin(), read.end(), tensor.name) - read.begin() + 1;
-        seeds.push_back(workload.seed + kApart * static_cast<std::uint64_t>(stream));
+std::string sentence_of(const workload::CheckResult& result) {
+    if (result.passed) {
+        const std::string overflow =
+            result.overflow.elements == 0 ? "" : "; " + workload::overflow_text(result);
+        return (result.exact_required
+                    ? fmt::format("exact: all {} elements equal the reference", result.elements)
+                    : fmt::format(
+                          "within tolerance: worst error {:.3g}, {:.1f} % of what is allowed",
+                          result.max_error, 100 * result.max_error_over_tolerance)) +
+               overflow;
     }
-    return seeds;
+    return fmt::format(
+        "WRONG: {} of {} elements, {} of them not finite; worst at row {} column {}: "
+        "got {}, expected {}",
+        result.failed_elements, result.elements, result.non_finite_elements, result.worst_row,
+        result.worst_column, result.worst_got, result.worst_expected);
 }
 
-template <class T> std::vector<std::byte> bytes_of_all(const std::vector<T>& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    return {bytes.begin(), bytes.end()};
+CheckOutcome outcome_of(const workload::CheckResult& result, std::int64_t roundings) {
+    CheckOutcome outcome;
+    outcome.passed = result.passed;
+    outcome.text = sentence_of(result);
+    if (result.overflow.elements > 0) {
+        outcome.warning = workload::overflow_text(result);
+    }
+    outcome.json = {{"passed", result.passed},
+                    {"exact_required", result.exact_required},
+                    {"elements", result.elements},
+                    {"failed_elements", result.failed_elements},
+                    {"non_finite_elements", result.non_finite_elements},
+                    {"overflowed_elements", result.overflow.elements},
+                    {"tolerance", result.tolerance},
+                    {"roundings", roundings},
+                    {"max_error", number_or_text(result.max_error)},
+                    {"max_error_over_tolerance", number_or_text(result.max_error_over_tolerance)},
+                    {"worst_row", result.worst_row},
+                    {"worst_column", result.worst_column},
+                    {"sentence", outcome.text}};
+    return outcome;
 }
 
 /// One step over all its rounds.
@@ -74,48 +93,68 @@ struct Outcome {
 
 class PipelineJob final : public Job {
 public:
-    explicit PipelineJob(const workload::PipelineWorkload& workload)
-        : workload_(workload), seeds_(seeds_of(workload)) {}
+    explicit PipelineJob(Source source) : source_(std::move(source)) {}
 
-    const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
-        catalog::SparseMatrices sparse;
-        for (std::size_t i = 0; i < workload_.tensors.size(); ++i) {
-            if (workload_.tensors[i].is_sparse()) {
-                sparse[workload_.tensors[i].name] = make_sparse(i);
-            }
-        }
-        auto resolved = catalog::resolve(workload_, catalog::families(), sparse);
-        if (!resolved.mistakes.empty()) {
-            throw ConfigError(std::move(resolved.mistakes));
-        }
-        pipeline_ = std::move(resolved.pipeline);
-        pipeline_.name = sentence();
-        if (operands == Operands::Made) {
-            need_memory();
-        }
-        planned_ = pipeline::plan(machine, pipeline_);
+    void share(Operands operands) override {
+        make_matrices();
+        resolve();
         if (operands == Operands::Made) {
             make_values();
         }
+    }
+
+    /// What does not fit the machine is told before the host has its operands, and the mistakes of
+    /// files before a long plan.
+    const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
+        const bool made = operands == Operands::Made;
+        const auto& draws = source_.draws;
+        share(made && std::any_of(draws.begin(), draws.end(),
+                                  [](const Draw& draw) {
+                                      return draw.values.kind == ValuesSpec::Kind::File;
+                                  })
+                  ? Operands::Made
+                  : Operands::None);
+        planned_ = pipeline::plan(machine, pipeline_, known_schedules_);
+        outcomes_.clear();
         for (const auto& finished : planned_.finished) {
             outcomes_.push_back({finished.node, 0, {}, 0, {}});
         }
+        if (made) {
+            need_memory();
+            make_values();
+        }
         return planned_.lowered.program;
+    }
+
+    std::optional<Estimate> estimate(const spec::MachineSpec& machine) override {
+        share(Operands::None);
+        const Node* node = only_step();
+        if (node == nullptr) {
+            return std::nullopt;
+        }
+        const auto estimate = node->step->estimate(machine);
+        if (!estimate) {
+            return std::nullopt;
+        }
+        json chosen = json_of(estimate->cuts, estimate->predicted);
+        chosen["bytes_estimated"] = estimate->bytes;
+        return Estimate{std::string(node->family->name), estimate->predicted,
+                        !is_elementwise(*node), std::move(chosen)};
     }
 
     std::vector<HostArray> operands() const override {
         std::vector<HostArray> arrays;
         for (const auto& write : planned_.writes) {
-            const auto& sparse = pipeline_.tensors[write.tensor].type.sparse;
-            arrays.push_back({write.array, sparse == nullptr
-                                               ? std::span(given_[write.tensor].bytes)
-                                               : std::as_bytes(std::span(sparse->values))});
+            arrays.push_back({write.array, given_[write.tensor]->bytes});
         }
         return arrays;
     }
 
     std::vector<Look> looks() const override {
         std::vector<Look> looks;
+        if (source_.is_kind) { // nothing comes behind its step
+            return looks;
+        }
         for (const auto& finished : planned_.finished) {
             if (!finished.from_start) {
                 looks.push_back({finished.kind, finished.index, finished.output});
@@ -126,7 +165,7 @@ public:
 
     void begun(const ReadArray& read, int threads) override {
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
-            if (planned_.finished[i].from_start) {
+            if (planned_.finished[i].from_start && !source_.is_kind) {
                 look_at(i, read, threads);
             }
         }
@@ -142,7 +181,13 @@ public:
         }
     }
 
-    CheckOutcome check(const ReadArray& read, int /*threads*/) override {
+    CheckOutcome check(const ReadArray& read, int threads) override {
+        if (source_.is_kind) {
+            outcomes_.front() = {planned_.finished.front().node, 0, {}, 0, {}};
+            look_at(0, read, threads);
+            const Outcome& only = outcomes_.front();
+            return outcome_of(*only.worst.product, only.node->step->division()->roundings);
+        }
         CheckOutcome made;
         json steps = json::array();
         double worst = 0;
@@ -196,6 +241,9 @@ public:
     }
 
     json plan_json() const override {
+        if (source_.is_kind) {
+            return plan_of(*pipeline_.steps.front().step->division());
+        }
         json steps = json::array();
         for (const auto& finished : planned_.finished) {
             steps.push_back(
@@ -208,6 +256,9 @@ public:
     }
 
     std::optional<ProductWork> product() const override {
+        if (source_.is_kind) {
+            return pipeline_.steps.front().step->product();
+        }
         const double flops = flops_of(pipeline_.steps, [](const Node&) { return true; });
         if (flops == 0) {
             return std::nullopt;
@@ -227,24 +278,28 @@ public:
     }
     std::vector<std::string> notes() const override {
         std::vector<std::string> notes;
-        for (std::size_t i = 0; i < workload_.tensors.size(); ++i) {
-            const PipelineTensor& told = workload_.tensors[i];
-            if (!told.is_sparse()) {
+        for (std::size_t i = 0; i < source_.draws.size(); ++i) {
+            const auto& matrix = matrices_.at(i).pattern;
+            if (matrix == nullptr) {
                 continue;
             }
-            if (const auto why =
-                    workload::why_empty(*pipeline_.tensors[i].type.sparse, *told.pattern)) {
-                notes.push_back(fmt::format("{} has no non-zeros: {}", told.name, *why));
+            if (const auto why = workload::why_empty(*matrix, source_.draws[i].sparse->pattern)) {
+                notes.push_back(
+                    fmt::format("{} has no non-zeros: {}", pipeline_.tensors[i].name, *why));
             }
         }
         return notes;
     }
 
     std::string sentence() const override {
+        if (source_.is_kind) {
+            return pipeline_.steps.front().step->sentence();
+        }
         std::string text;
-        name_families(workload_.steps, text);
-        return fmt::format("pipeline of {} tensor{}: {}", workload_.tensors.size(),
-                           workload_.tensors.size() == 1 ? "" : "s", text);
+        const auto& pipeline = source_.pipeline;
+        name_families(pipeline.steps, text);
+        return fmt::format("pipeline of {} tensor{}: {}", pipeline.tensors.size(),
+                           pipeline.tensors.size() == 1 ? "" : "s", text);
     }
 
 private:
@@ -286,6 +341,26 @@ private:
         });
     }
 
+    json plan_of(const family::Division& division) const {
+        json plan = json_of(division, division.predicted);
+        plan["tiles_busy"] = division.tiles_busy;
+        plan["bytes_by_buffer"] = planned_.lowered.bytes_by_buffer;
+        plan["bytes_used"] = planned_.lowered.bytes_used;
+        if (pipeline_.tensors.front().type.shape.size() > 2) {
+            plan["groups_at_once"] = division.groups_at_once;
+        }
+        return plan;
+    }
+
+    /// The step that the pipeline is, and nothing else; null: it is more than that.
+    [[nodiscard]] const Node* only_step() const {
+        const auto& steps = pipeline_.steps;
+        const bool is_one = steps.size() == 1 && steps.front().kind == Node::Kind::Step &&
+                            std::none_of(pipeline_.tensors.begin(), pipeline_.tensors.end(),
+                                         [](const auto& tensor) { return tensor.row_major; });
+        return is_one ? &steps.front() : nullptr;
+    }
+
     /// Where a pipeline's tensor has what stands at `pointer` in a workload of kind spmm.
     static std::string pointer_in(const PipelineTensor& tensor, const std::string& pointer) {
         if (pointer.empty()) { // of the pattern's file
@@ -297,78 +372,119 @@ private:
         return "/tensors/" + tensor.name + own;
     }
 
-    std::shared_ptr<const workload::SparseF16> make_sparse(std::size_t index) const {
-        const PipelineTensor& tensor = workload_.tensors[index];
-        workload::SpmmWorkload spmm;
-        if (!tensor.shape.empty()) {
-            spmm.m = tensor.shape[0];
-            spmm.k = tensor.shape[1];
+    void make_matrices() {
+        if (!matrices_.empty()) {
+            return;
         }
-        spmm.n = 1;
-        spmm.block = tensor.block;
-        spmm.seed = seeds_[index];
-        spmm.values = tensor.values;
-        spmm.pattern = *tensor.pattern;
+        std::vector<GivenMatrix> made(source_.draws.size());
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            if (source_.draws[i].sparse) {
+                made[i] = make_matrix(i);
+            }
+        }
+        matrices_ = std::move(made);
+    }
+
+    [[nodiscard]] GivenMatrix make_matrix(std::size_t index) const {
         try {
-            return std::make_shared<const workload::SparseF16>(workload::make_sparse(spmm));
+            return given_matrix(source_.draws[index]);
         } catch (const ConfigError& error) {
+            if (source_.is_kind) {
+                throw;
+            }
             std::vector<Diagnostic> mistakes = error.diagnostics();
             for (Diagnostic& mistake : mistakes) {
-                mistake.pointer = pointer_in(tensor, mistake.pointer);
+                mistake.pointer = pointer_in(source_.pipeline.tensors[index], mistake.pointer);
             }
             throw ConfigError(std::move(mistakes));
         }
     }
 
-    /// Values and a copy of what the steps read and made.
+    void resolve() {
+        if (!pipeline_.steps.empty()) {
+            return;
+        }
+        catalog::SparseMatrices sparse;
+        auto& tensors = source_.pipeline.tensors;
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            if (const auto& matrix = matrices_[i].pattern) {
+                sparse[tensors[i].name] = matrix;
+                tensors[i].shape = {matrix->rows, matrix->columns};
+            } else if (const auto of = source_.draws[i].of_sparse) {
+                tensors[i].shape.front() = matrices_[*of].pattern->columns;
+            }
+        }
+        auto resolved = catalog::resolve(source_.pipeline, catalog::families(), sparse);
+        if (!resolved.mistakes.empty()) {
+            throw ConfigError(std::move(resolved.mistakes));
+        }
+        pipeline_ = std::move(resolved.pipeline);
+        if (source_.is_kind) {
+            pipeline_.steps.front().name.clear();
+        }
+        pipeline_.name = sentence();
+    }
+
+    /// What the host gives and the steps make, and what the references are computed from.
     void need_memory() const {
+        constexpr double kReferenceBytes = 12; // binary64, and magnitudes in binary32
         double bytes = 0;
         for (const auto& tensor : pipeline_.tensors) {
             bytes +=
-                2 * static_cast<double>(tensor.type.sparse == nullptr
-                                            ? tensor.type.elements() * bytes_of(tensor.type.type)
-                                            : 0);
+                static_cast<double>(tensor.type.stored_elements() * bytes_of(tensor.type.type));
         }
+        bytes += kReferenceBytes * largest_right(pipeline_.steps);
         need_host_memory(bytes, sentence());
+    }
+    /// Elements of the largest right operand.
+    [[nodiscard]] double largest_right(const std::vector<Node>& nodes) const {
+        double largest = 0;
+        for (const Node& node : nodes) {
+            if (node.step != nullptr && node.step->product()) {
+                largest = std::max(largest, static_cast<double>(
+                                                pipeline_.tensors[node.inputs[1]].type.elements()));
+            }
+            largest = std::max(largest, largest_right(node.children));
+        }
+        return largest;
     }
 
     void make_values() {
-        given_.resize(pipeline_.tensors.size());
-        for (std::size_t i = 0; i < workload_.tensors.size(); ++i) {
-            const PipelineTensor& told = workload_.tensors.at(i);
-            family::Value& value = given_[i];
-            value.type = pipeline_.tensors[i].type;
-            const bool whole = told.values.kind == ValuesSpec::Kind::Integer;
-            if (value.type.sparse != nullptr) {
-                value.whole_numbers =
-                    whole && workload::contraction_length(*value.type.sparse) <= kExactLength;
-                continue;
+        if (given_.empty()) {
+            std::vector<std::shared_ptr<const family::Value>> made(pipeline_.tensors.size());
+            for (std::size_t i = 0; i < source_.draws.size(); ++i) {
+                made[i] = std::make_shared<const family::Value>(value_of(i));
             }
-            const auto& shape = value.type.shape;
-            const std::int64_t columns = shape.empty() ? 1 : shape.back();
-            const std::int64_t rows = value.type.elements() / columns;
-            const std::int64_t longest = std::max(rows, columns);
-            value.whole_numbers = whole && longest <= kExactLength;
-            const auto dense = workload::make_dense(rows, columns, told.values, seeds_[i],
-                                                    workload::Operand::B, longest);
-            if (value.type.type == ElementType::F32) {
-                std::vector<float> wide(dense.values.size());
-                std::transform(dense.values.begin(), dense.values.end(), wide.begin(), f16_to_f32);
-                value.bytes = bytes_of_all(wide);
-            } else {
-                value.bytes = bytes_of_all(dense.values);
-            }
+            given_ = std::move(made);
         }
         values_ = given_;
+    }
+    [[nodiscard]] family::Value value_of(std::size_t tensor) {
+        const Draw& draw = source_.draws[tensor];
+        const family::TensorType& type = pipeline_.tensors[tensor].type;
+        if (draw.sparse) {
+            const bool whole = draw.values.kind == ValuesSpec::Kind::Integer &&
+                               (draw.is_exact ||
+                                workload::contraction_length(*type.sparse) <= workload::kExactSum);
+            return {type, std::move(matrices_[tensor].values), whole};
+        }
+        return given_values(
+            type, draw,
+            draw.of_sparse ? std::max<std::int64_t>(1, workload::contraction_length(
+                                                           *matrices_[*draw.of_sparse].pattern))
+                           : draw.contraction);
     }
 
     /// Steps are checked as they end. What the host reads when all have ended is what they left:
     /// otherwise which result is not, as a sentence.
     std::string changed_result(const ReadArray& read) const {
         for (const auto& result : planned_.results) {
-            const auto& left = values_[result.tensor].bytes;
+            if (values_[result.tensor] == nullptr) {
+                continue;
+            }
+            const auto& left = values_[result.tensor]->bytes;
             const auto got = read(result.array);
-            if (!left.empty() && got != left) {
+            if (got != left) {
                 const auto at = std::mismatch(got.begin(), got.end(), left.begin()).first;
                 return fmt::format("WRONG: result {}: byte {} has changed since its step left it",
                                    pipeline_.tensors[result.tensor].name, at - got.begin());
@@ -385,7 +501,7 @@ private:
         output.bytes = read(finished.output);
         std::vector<const family::Value*> inputs;
         for (const std::size_t input : node.inputs) {
-            inputs.push_back(&values_[input]);
+            inputs.push_back(values_[input].get());
         }
         family::Checked checked = node.step->check(inputs, output, threads);
         Outcome& outcome = outcomes_[index];
@@ -401,22 +517,23 @@ private:
              checked.max_error_over_tolerance > outcome.worst.max_error_over_tolerance)) {
             outcome.worst = std::move(checked);
         }
-        values_[node.output] = std::move(output);
+        values_[node.output] = std::make_shared<const family::Value>(std::move(output));
     }
 
-    workload::PipelineWorkload workload_;
-    std::vector<std::uint64_t> seeds_; ///< by tensor
-    pipeline::Pipeline pipeline_;
+    Source source_;
+    std::vector<GivenMatrix> matrices_; ///< by tensor of the source; empty: not made yet
+    pipeline::Pipeline pipeline_;       ///< without steps: not resolved yet
     pipeline::Planned planned_;
-    std::vector<family::Value> given_;  ///< by tensor, as the host writes it
-    std::vector<family::Value> values_; ///< by tensor, as it stands
-    std::vector<Outcome> outcomes_;     ///< by planned_.finished
+    plan::KnownSchedules known_schedules_;                     ///< of all plans that it has made
+    std::vector<std::shared_ptr<const family::Value>> given_;  ///< by tensor; empty: not made yet
+    std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
+    std::vector<Outcome> outcomes_;                            ///< by planned_.finished
 };
 
 } // namespace
 
-std::unique_ptr<Job> make_job(const workload::PipelineWorkload& workload) {
-    return std::make_unique<PipelineJob>(workload);
+std::unique_ptr<Job> pipeline_job(Source source) {
+    return std::make_unique<PipelineJob>(std::move(source));
 }
 
 } // namespace tessera::job

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A pipeline as a job. Every step is compared with its family's reference on the inputs that stood
-// on the tiles when it ran, each time that it ends.
+// Pipelines as jobs, products among them: each step is checked on the inputs that it met.
 #pragma once
 
+#include "kernels/job/given_tensors.h"
 #include "kernels/job/job.h"
-#include "kernels/workload/pipeline_workload.h"
 
 namespace tessera::job {
 
-[[nodiscard]] std::unique_ptr<Job> make_job(const workload::PipelineWorkload& workload);
+[[nodiscard]] std::unique_ptr<Job> pipeline_job(Source source);
 
 } // namespace tessera::job

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "kernels/family/product.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_groups.h"
 #include "kernels/matmul/matmul_published.h"
@@ -129,31 +130,68 @@ Planned plan_ours(const spec::MachineSpec& machine, const workload::MatmulWorklo
     return plan_partition(machine, grid, name_of(problem));
 }
 
+workload::Activation activation_of(const std::string& word) {
+    return word == "relu"   ? workload::Activation::Relu
+           : word == "gelu" ? workload::Activation::Gelu
+                            : workload::Activation::None;
+}
+
+const char* activation_text(workload::Activation activation) {
+    switch (activation) {
+    case workload::Activation::Relu:
+        return ", relu";
+    case workload::Activation::Gelu:
+        return ", gelu";
+    case workload::Activation::None:
+        break;
+    }
+    return "";
+}
+
 class MatmulStep final : public family::Product {
 public:
     explicit MatmulStep(const family::Request& request) : Product(matmul::family(), request) {
         if (a().sparse != nullptr) {
             throw family::Refused(0, {}, "got a sparse matrix, expected a dense one (see spmm)");
         }
+        workload_.groups = shape().groups;
+        workload_.m = shape().m;
+        workload_.k = shape().k;
+        workload_.n = shape().n;
+        workload_.dtype = shape().dtype;
+        workload_.partials = shape().partials;
+        workload_.plan = shape().plan;
+        workload_.bias = has_bias();
+        workload_.activation =
+            activation_of(family::word_of(matmul::family(), request, "activation"));
+    }
+
+    [[nodiscard]] std::optional<family::Estimate>
+    estimate(const spec::MachineSpec& machine) const override {
+        return choose_by_estimate(machine, workload_);
+    }
+    [[nodiscard]] std::string sentence() const override {
+        return fmt::format("matmul {}{} x {} x {}, {}{}{}",
+                           workload_.groups == 1 ? "" : fmt::format("{} times ", workload_.groups),
+                           workload_.m, workload_.k, workload_.n,
+                           workload_.dtype != ElementType::F16
+                               ? std::string(tessera::name_of(workload_.dtype))
+                               : fmt::format("{} partials", tessera::name_of(workload_.partials)),
+                           workload_.bias ? ", bias" : "", activation_text(workload_.activation));
     }
 
 private:
-    family::ProductPart part(const spec::MachineSpec& machine,
-                             plan::KnownSchedules& known) const override {
-        workload::MatmulWorkload workload;
-        workload.m = a().shape[0];
-        workload.k = a().shape[1];
-        workload.n = n();
-        workload.partials = partials();
-        if (!has_codelets(machine, workload.partials)) {
-            Planned planned = plan_published_once(machine, workload);
-            return {std::move(planned.graph), planned.division.roundings};
-        }
-        const Problem problem(workload);
-        const Grid grid(problem,
-                        choose_partition(machine, problem, name_of(problem), known).partition);
-        return {matmul::emit(machine, grid, name_of(problem)).graph, division_of(grid).roundings};
+    family::Divided choose(const family::Site& site) const override {
+        return matmul::choose(site.machine, workload_, site.known);
     }
+    workload::AfterProduct after(std::vector<double> bias) const override {
+        return after_product(workload_, std::move(bias));
+    }
+    bool keeps_whole_numbers() const override {
+        return workload_.activation != workload::Activation::Gelu;
+    }
+
+    workload::MatmulWorkload workload_;
 };
 
 } // namespace
@@ -217,14 +255,21 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
 }
 
 const family::Family& family() {
-    static const family::Family matmul{
-        "matmul",
-        "c = a b, both dense",
-        {"a", "b"},
-        {family::partials_option()},
-        [](const family::Request& request) -> std::unique_ptr<family::Step> {
-            return std::make_unique<MatmulStep>(request);
-        }};
+    static const family::Family matmul = [] {
+        family::Family made{"matmul",
+                            "c = activation(a b + bias), all dense",
+                            {"a", "b", "bias"},
+                            family::product_options(),
+                            [](const family::Request& request) -> std::unique_ptr<family::Step> {
+                                return std::make_unique<MatmulStep>(request);
+                            }};
+        made.optional_inputs = 1;
+        made.options.push_back({.key = "activation",
+                                .says = "what is made of the product's elements, behind the bias",
+                                .words = {"none", "relu", "gelu"},
+                                .word = "none"});
+        return made;
+    }();
     return matmul;
 }
 

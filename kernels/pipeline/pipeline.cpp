@@ -66,10 +66,15 @@ public:
         count_readers(pipeline.steps);
     }
 
+    /// After run() that found no room: whether the steps do fit, each by itself.
+    [[nodiscard]] bool may_try_less() const { return may_try_less_; }
+
     Planned run() {
         graph_.control = emit(pipeline_.steps, 0, machine_.chip.tiles);
         want_results();
-        lower::Lowered lowered = lower::lower(machine_, std::move(graph_), known_);
+        lower::Lowered lowered = alone_ != nullptr
+                                     ? std::move(*alone_)
+                                     : lower::lower(machine_, std::move(graph_), known_);
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
             if (!finished.from_start) {
@@ -101,10 +106,13 @@ private:
             case Node::Kind::Step:
                 steps.push_back(emit_step(node, first_tile, tiles));
                 break;
-            case Node::Kind::Repeat:
+            case Node::Kind::Repeat: {
+                const bool around = std::exchange(in_loop_, true);
                 steps.push_back(
                     graph::repeat(node.repeats, {emit(node.children, first_tile, tiles)}));
+                in_loop_ = around;
                 break;
+            }
             case Node::Kind::Parallel:
                 steps.push_back(emit_branches(node, first_tile, tiles));
                 break;
@@ -160,12 +168,13 @@ private:
 
     graph::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
-        const family::Site site{part_of(machine_, tiles, budget_), known_, first_tile, node.name};
+        const family::Site site{part_of(machine_, tiles, budget_), known_, first_tile, node.name,
+                                in_loop_};
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);
         }
-        family::Emitted emitted = node.step->emit(graph_, site, where);
+        family::Emitted emitted = emit_part(node, site, where);
         std::vector<graph::Step> steps;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             steps.push_back(bring(node, node.inputs[i], emitted.inputs.at(i)));
@@ -188,6 +197,21 @@ private:
         return graph::sequence(std::move(steps));
     }
 
+    /// A step that alone does not fit with so much memory does not with less.
+    family::Emitted emit_part(const Node& node, const family::Site& site,
+                              std::span<const std::optional<TensorId>> where) {
+        try {
+            family::Emitted emitted = node.step->emit(graph_, site, where);
+            if (node.name.empty()) {
+                alone_ = emitted.alone;
+            }
+            return emitted;
+        } catch (const DoesNotFit&) {
+            may_try_less_ = false;
+            throw;
+        }
+    }
+
     /// What a step has added is called by its name.
     struct Sizes {
         std::size_t tensors = 0;
@@ -198,6 +222,9 @@ private:
         return {graph_.tensors.size(), graph_.compute_sets.size(), graph_.exchanges.size()};
     }
     void name_after(const Node& node, const Sizes& before) {
+        if (node.name.empty()) {
+            return;
+        }
         const auto rename = [&](auto& all, std::size_t first) {
             for (std::size_t i = first; i < all.size(); ++i) {
                 if (all[i].name != node.name) {
@@ -311,6 +338,9 @@ private:
     graph::Graph graph_;
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
+    bool in_loop_ = false;                          ///< the step at hand
+    bool may_try_less_ = true;
+    std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name
     std::optional<Leaf> last_leaf_; ///< of those before the next step; nothing: there is none
     Planned planned_;
 };
@@ -319,12 +349,18 @@ private:
 
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
     plan::KnownSchedules known;
+    return plan(machine, pipeline, known);
+}
+
+Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
+             plan::KnownSchedules& known) {
     double budget = 1;
     for (int tries = 1;; ++tries, budget *= kNextBudget) {
+        Emitter emitter(machine, pipeline, budget, known);
         try {
-            return Emitter(machine, pipeline, budget, known).run();
+            return emitter.run();
         } catch (const DoesNotFit&) {
-            if (tries == kTries) {
+            if (tries == kTries || !emitter.may_try_less()) {
                 throw;
             }
         }

@@ -80,9 +80,13 @@ struct Planned {
     double budget = 1; ///< share of the memory with which each step was divided
 };
 
-/// The pipeline's program. Divides each step as if it had `budget` of the memory for itself, and
+/// The pipeline's program. Steps without a name keep the names that their family gives; a step of which
+/// a pipeline has no other may have none. Divides each step as if it had `budget` of the memory for itself, and
 /// with less where all together do not fit.
 /// @throws DoesNotFit, NotModelled; ConfigError for tiles that the machine does not have
 [[nodiscard]] Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline);
+/// The same with schedules that earlier plans have found, and for later ones.
+[[nodiscard]] Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
+                           plan::KnownSchedules& known);
 
 } // namespace tessera::pipeline

@@ -39,11 +39,12 @@ namespace tessera::spmm {
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparsePattern& matrix);
-/// The same with schedules that earlier plans have found, and for later ones.
+/// The same with schedules that earlier plans have found, and for later ones. `in_loop`: the program
+/// may run the product several times.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparsePattern& matrix,
-                                     plan::KnownSchedules& known);
+                                     plan::KnownSchedules& known, bool in_loop = false);
 
 /// The best partition by our cost model, whatever the published plan takes: what choose() compares
 /// with that. A machine that has_kind().

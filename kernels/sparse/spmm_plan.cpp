@@ -209,20 +209,21 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::SpmmWorkload& workload,
                                  const workload::SparsePattern& matrix, plan::KnownSchedules& known,
-                                 std::int64_t passes) {
+                                 PublishedUse use) {
     constexpr std::int64_t kMostPasses = 32;
     constexpr std::int64_t kFewestColumns = 8;
     try {
-        Planned planned = plan_published(machine, workload, matrix, {.passes = passes});
+        Planned planned = plan_published(machine, workload, matrix, use);
         return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
                                known);
     } catch (const DoesNotFit&) {
-        if (passes == kMostPasses || workload.n <= passes * kFewestColumns ||
+        if (use.passes == kMostPasses || workload.n <= use.passes * kFewestColumns ||
             exceeds_chip(machine, workload, matrix)) {
             throw;
         }
     }
-    return choose_published(machine, workload, matrix, known, 2 * passes);
+    use.passes *= 2;
+    return choose_published(machine, workload, matrix, known, use);
 }
 
 /// The published plan where it is expected to take fewer cycles than `ours`: with few columns, of
@@ -231,7 +232,8 @@ family::Divided choose_published(const spec::MachineSpec& machine,
 std::optional<family::Divided> faster_published(const spec::MachineSpec& machine,
                                                 const workload::SpmmWorkload& workload,
                                                 const workload::SparsePattern& matrix,
-                                                plan::KnownSchedules& known, Cycles ours) {
+                                                plan::KnownSchedules& known, Cycles ours,
+                                                PublishedUse use) {
     if (matrix.block == 1 || matrix.blocks() == 0) {
         return std::nullopt;
     }
@@ -239,7 +241,7 @@ std::optional<family::Divided> faster_published(const spec::MachineSpec& machine
         if (published_cycles(machine, workload, matrix) >= ours) {
             return std::nullopt;
         }
-        Planned planned = plan_published(machine, workload, matrix);
+        Planned planned = plan_published(machine, workload, matrix, use);
         family::Divided divided =
             family::lowered(machine, std::move(planned.graph), std::move(planned.division), known);
         if (divided.division.predicted.total() < ours) {
@@ -256,26 +258,40 @@ public:
         if (a().sparse == nullptr) {
             throw family::Refused(0, {}, "got a dense matrix, expected a sparse one (see matmul)");
         }
+        if (shape().dtype != ElementType::F16 && shape().dtype != ElementType::F32) {
+            throw family::Refused(
+                0, {}, fmt::format("got {}, expected f16 or f32", tessera::name_of(shape().dtype)));
+        }
+        workload_.m = shape().m;
+        workload_.k = shape().k;
+        workload_.n = shape().n;
+        workload_.block = a().sparse->block;
+        workload_.dtype = shape().dtype;
+        workload_.partials = shape().partials;
+        workload_.plan = shape().plan;
+    }
+
+    [[nodiscard]] std::optional<family::Estimate>
+    estimate(const spec::MachineSpec& machine) const override {
+        return choose_by_estimate(machine, workload_, *a().sparse);
+    }
+    [[nodiscard]] std::string sentence() const override {
+        const workload::SparsePattern& matrix = *a().sparse;
+        return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {}",
+                           matrix.rows, matrix.columns, workload_.n, matrix.stored_elements(),
+                           matrix.block, matrix.block,
+                           workload_.dtype == ElementType::F32
+                               ? "f32"
+                               : fmt::format("{} partials", tessera::name_of(workload_.partials)));
     }
 
 private:
-    family::ProductPart part(const spec::MachineSpec& machine,
-                             plan::KnownSchedules& known) const override {
-        workload::SpmmWorkload workload;
-        workload.n = n();
-        workload.partials = partials();
-        workload.block = a().sparse->block;
-        if (!has_kind(machine, workload.block, {workload.dtype, workload.partials})) {
-            Planned planned =
-                plan_published(machine, workload, *a().sparse, {.in_loop = true}); // perhaps
-            return {std::move(planned.graph), planned.division.roundings};
-        }
-        const Problem problem(workload, *a().sparse);
-        const Partition partition(problem, choose_split(machine, problem, known).split);
-        const Homes homes(machine, partition);
-        return {spmm::emit(machine, homes, find_reduction(partition), name_of(problem)).graph,
-                roundings_of(partition)};
+    family::Divided choose(const family::Site& site) const override {
+        return spmm::choose(site.machine, workload_, *a().sparse, site.known, site.in_loop);
     }
+    workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
+
+    workload::SpmmWorkload workload_;
 };
 
 } // namespace
@@ -287,17 +303,19 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 }
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
+                       const workload::SparsePattern& matrix, plan::KnownSchedules& known,
+                       bool in_loop) {
+    const PublishedUse use{.passes = 1, .in_loop = in_loop};
     const bool published = workload.plan == workload::PlanKind::Published ||
                            !has_kind(machine, matrix.block, {workload.dtype, workload.partials});
     if (published) {
-        return choose_published(machine, workload, matrix, known, 1);
+        return choose_published(machine, workload, matrix, known, use);
     }
     std::exception_ptr misfit;
     try {
         family::Divided ours = choose_ours(machine, workload, matrix, known);
-        auto published_one =
-            faster_published(machine, workload, matrix, known, ours.division.predicted.total());
+        auto published_one = faster_published(machine, workload, matrix, known,
+                                              ours.division.predicted.total(), use);
         return published_one ? std::move(*published_one) : std::move(ours);
     } catch (const DoesNotFit&) {
         if (exceeds_chip(machine, workload, matrix)) {
@@ -306,7 +324,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
         misfit = std::current_exception();
     }
     try { // by the published plan there are passes over columns, which need less at a time
-        return choose_published(machine, workload, matrix, known, 1);
+        return choose_published(machine, workload, matrix, known, use);
     } catch (const DoesNotFit&) {
         std::rethrow_exception(misfit);
     }
@@ -338,7 +356,7 @@ const family::Family& family() {
         "spmm",
         "c = a b, a sparse",
         {"a", "b"},
-        {family::partials_option()},
+        family::product_options(),
         [](const family::Request& request) -> std::unique_ptr<family::Step> {
             return std::make_unique<SpmmStep>(request);
         }};

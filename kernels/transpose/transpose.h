@@ -9,18 +9,9 @@
 #pragma once
 
 #include "kernels/family/family.h"
-#include "kernels/graph/graph.h"
-
-#include <cstdint>
-#include <vector>
 
 namespace tessera::transpose {
 
 [[nodiscard]] const family::Family& family();
-
-/// Pieces with the elements of a piece of an `m x n` matrix, at their places, in the matrix's
-/// transpose: one, where no loop of the piece goes on from a row into the next.
-[[nodiscard]] std::vector<graph::Piece> turned(const graph::Piece& piece, std::int64_t m,
-                                               std::int64_t n);
 
 } // namespace tessera::transpose

@@ -23,7 +23,7 @@ struct PipelineTensor {
     ElementType type = ElementType::F16;
     ValuesSpec values;
     std::optional<PatternSpec> pattern;
-    std::int64_t block = 1; ///< of a sparse one: 1 or 16
+    std::int64_t block = 1; ///< of a sparse one: 1, 4, 8 or 16
     bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
 
@@ -38,7 +38,7 @@ struct PipelineStep {
         Parallel, ///< children are branches, done side by side
         Branch    ///< children are steps on `tiles` tiles, behind those of the branches before
     };
-    using OptionValue = std::variant<double, std::string>;
+    using OptionValue = std::variant<double, std::string, bool>;
 
     Kind kind = Kind::Family;
     std::string name; ///< empty: as the output

@@ -214,10 +214,18 @@ TEST_CASE("products refuse operands that do not go together, and count what they
         });
     };
     CHECK(refuse(a, b) == "taken");
-    CHECK(refuse({T::F32, {3, 5}}, b) == "0: got f32 3 x 5, expected an f16 matrix");
-    CHECK(refuse(a, {T::F32, {5, 7}}) == "1: got f32 5 x 7, expected an f16 matrix");
-    CHECK(refuse({T::F16, {15}}, b) == "0: got f16 15, expected an f16 matrix");
-    CHECK(refuse(a, {T::F16, {5, 7, 1}}) == "1: got f16 5 x 7 x 1, expected an f16 matrix");
+    CHECK(refuse({T::F32, {3, 5}}, {T::F32, {5, 7}}) == "taken");
+    CHECK(refuse({T::F143, {3, 5}}, {T::F143, {5, 7}}) == "taken");
+    CHECK(refuse({T::F32, {3, 5}}, b) ==
+          "1: got f32 3 x 5 and f16 5 x 7, expected operands of one type");
+    CHECK(refuse({T::I32, {3, 5}}, {T::I32, {5, 7}}) ==
+          "0: got i32 3 x 5, expected a matrix of f16, f32 or FP8");
+    CHECK(refuse({T::F16, {15}}, b) == "0: got f16 15, expected a matrix of f16, f32 or FP8");
+    CHECK(refuse(a, {T::F16, {5, 7, 1}}) ==
+          "1: got f16 3 x 5 and f16 5 x 7 x 1, expected the same sizes before the last two");
+    CHECK(refuse({T::F16, {2, 3, 5}}, {T::F16, {2, 5, 7}}) == "taken");
+    CHECK(refuse({T::F16, {2, 3, 5}}, {T::F16, {3, 5, 7}}) ==
+          "1: got f16 2 x 3 x 5 and f16 3 x 5 x 7, expected the same sizes before the last two");
     CHECK(refuse(a, {T::F16, {3, 7}}) == "1: got f16 3 x 5 and f16 3 x 7, expected as many rows "
                                          "as the left operand has columns");
     workload::SpmmWorkload spmm;

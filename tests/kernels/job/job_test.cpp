@@ -322,7 +322,7 @@ TEST_CASE("what no host could hold is refused before it is made", "[large]") {
     x.name = "x";
     x.shape = {1 << 20, 1 << 20};
     pipeline.steps.push_back(family_step("relu", {"x"}, "y"));
-    CHECK_THROWS_AS(job::make_job({"wide", pipeline})->plan(spec::MachineSpec{}), OutOfHostMemory);
+    CHECK_THROWS_AS(job::make_job({"wide", pipeline})->plan(spec::MachineSpec{}), DoesNotFit);
 
     workload::RemoteBufferWorkload buffer;
     buffer.rows = 1'000'000;

@@ -216,8 +216,11 @@ PipelineStep around(PipelineStep::Kind kind, std::vector<PipelineStep> children)
 
 /// A step of the family by itself, on the first of a few shapes that it takes.
 PipelineWorkload alone(const family::Family& family, bool row_major) {
-    const std::vector<std::vector<std::vector<std::int64_t>>> shapes{
-        {{18, 12}, {18, 12}}, {{18, 12}, {12, 10}}, {{18, 12}, {12}}, {{18, 12}, {18}}};
+    const std::vector<std::vector<std::vector<std::int64_t>>> shapes{{{18, 12}, {18, 12}},
+                                                                     {{18, 12}, {12, 10}},
+                                                                     {{18, 12}, {12}},
+                                                                     {{18, 12}, {18}},
+                                                                     {{18, 12}, {12, 10}, {10}}};
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse] : {std::pair{ElementType::F16, false},
                                               {ElementType::F16, true},

@@ -94,7 +94,7 @@ inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipe
         value.type = type;
         std::vector<std::uint16_t> halves;
         if (type.sparse != nullptr) {
-            halves = type.sparse->values;
+            halves = static_cast<const workload::SparseF16&>(*type.sparse).values; // see sparse()
         } else {
             const workload::ValuesSpec integer{.kind = kInteger, .path = {}};
             halves = workload::make_dense(type.shape[0], type.shape[1], integer, 7 + write.tensor,

@@ -116,7 +116,8 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
     REQUIRE(planned.writes.size() == 2);
 
     // twice by hand
-    const auto& matrix = *built.made.tensors[a].type.sparse;
+    const auto& matrix =
+        static_cast<const workload::SparseF16&>(*built.made.tensors[a].type.sparse);
     workload::DenseF16 once{30, 12, std::vector<std::uint16_t>(30 * 12, f32_to_f16(1.0F))};
     std::map<program::ArrayId, std::vector<std::byte>> writes;
     const auto bytes_of_halves = [](const std::vector<std::uint16_t>& halves) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/graph/transpose.h"
 #include "kernels/transpose/transpose.h"
 #include "tests/kernels/family/matrix_step.h"
 
@@ -109,7 +110,7 @@ TEST_CASE("any piece is turned, in parts where it goes over the end of a row",
             expected.emplace(host % n * m + host / n, at);
         }
         std::multiset<std::pair<std::int64_t, Bytes>> found;
-        for (const auto& part : transpose::turned(piece, m, n)) {
+        for (const auto& part : graph::turned(piece, m, n)) {
             const auto elements = elements_of(part);
             found.insert(elements.begin(), elements.end());
         }
@@ -119,7 +120,7 @@ TEST_CASE("any piece is turned, in parts where it goes over the end of a row",
 
 TEST_CASE("pieces of whole rows, and of parts of rows, stay one piece", "[kernels][transpose]") {
     const auto pieces = [](const graph::Piece& piece) {
-        return transpose::turned(piece, 100, 12).size();
+        return graph::turned(piece, 100, 12).size();
     };
     CHECK(pieces({0, {}, 24, {{5, 12, 24}, {12, 1, 2}}}) == 1);
     CHECK(pieces({0, {}, 24, {{60, 1, 2}}}) == 1);

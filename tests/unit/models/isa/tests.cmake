@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_isa LABELS unit
+tessera_test(test_unit_isa CORE LABELS unit
   SOURCES
     unit/models/isa/assembler_errors_test.cpp
     unit/models/isa/assembler_test.cpp
@@ -17,7 +17,7 @@ tessera_test(test_unit_isa LABELS unit
     unit/models/isa/table_test.cpp
     unit/models/isa/text_stack_test.cpp
   LINK tessera_isa fmt::fmt)
-tessera_test(test_unit_preprocess LABELS unit
+tessera_test(test_unit_preprocess CORE LABELS unit
   SOURCES
     unit/models/isa/preprocess_errors_test.cpp
     unit/models/isa/preprocess_include_test.cpp

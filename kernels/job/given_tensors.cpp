@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/job/given_tensors.h"
+
+#include "base/error.h"
+#include "base/float16.h"
+#include "base/float8.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace tessera::job {
+namespace {
+
+using workload::Operand;
+using workload::PipelineStep;
+using workload::PipelineTensor;
+using workload::ValuesSpec;
+
+/// A contraction for which whole numbers are made that are no larger than 4: up to that they are FP8
+/// numbers in both formats.
+constexpr std::int64_t kExactF8 = workload::kExactSum / (4 * 4);
+
+void note_reads(const std::vector<PipelineStep>& steps, std::vector<std::string>& read) {
+    for (const PipelineStep& step : steps) {
+        for (const std::string& input : step.inputs) {
+            if (std::find(read.begin(), read.end(), input) == read.end()) {
+                read.push_back(input);
+            }
+        }
+        note_reads(step.children, read);
+    }
+}
+
+/// Seeds of the tensors, which draw from streams of their own, in the order in which the steps read
+/// them first: what a tensor is called changes no value.
+std::vector<std::uint64_t> seeds_of(const workload::PipelineWorkload& workload) {
+    constexpr std::uint64_t kApart = 1ULL << 32U;
+    std::vector<std::string> read;
+    note_reads(workload.steps, read);
+    std::erase_if(read, [&](const std::string& name) {
+        return std::none_of(workload.tensors.begin(), workload.tensors.end(),
+                            [&](const PipelineTensor& tensor) { return tensor.name == name; });
+    });
+    std::vector<std::uint64_t> seeds;
+    for (const PipelineTensor& tensor : workload.tensors) {
+        const auto stream = std::find(read.begin(), read.end(), tensor.name) - read.begin() + 1;
+        seeds.push_back(workload.seed + kApart * static_cast<std::uint64_t>(stream));
+    }
+    return seeds;
+}
+
+/// The step of a product that stands alone.
+PipelineStep product_step(const char* family, ElementType partials, workload::PlanKind plan) {
+    PipelineStep step;
+    step.family = family;
+    step.output = "c";
+    step.options["partials"] = std::string(name_of(partials));
+    step.options["plan"] =
+        std::string(plan == workload::PlanKind::Published ? "published" : "fastest");
+    return step;
+}
+
+template <class Element> std::vector<std::byte> bytes_of_all(const std::vector<Element>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
+}
+
+workload::DenseF16 make(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                        const Draw& draw, std::int64_t contraction, std::uint16_t /*element*/) {
+    return workload::make_groups(groups, rows, columns, draw.values, draw.seed, draw.operand,
+                                 contraction);
+}
+workload::DenseF32 make(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                        const Draw& draw, std::int64_t contraction, float /*element*/) {
+    return workload::make_groups_f32(groups, rows, columns, draw.values, draw.seed, draw.operand,
+                                     contraction);
+}
+
+/// A file may have the transposes of the matrices; generated numbers are the same either way.
+template <class Element>
+std::vector<Element> elements_of(std::int64_t rows, std::int64_t columns, const Draw& draw,
+                                 std::int64_t contraction) {
+    const std::int64_t groups = draw.groups;
+    if (!draw.is_transposed || draw.values.kind != ValuesSpec::Kind::File) {
+        return make(groups, rows, columns, draw, contraction, Element{}).values;
+    }
+    const auto given = make(groups, columns, rows, draw, contraction, Element{});
+    std::vector<Element> made;
+    made.reserve(given.values.size());
+    for (std::int64_t group = 0; group < groups; ++group) {
+        const auto first = given.values.begin() + group * rows * columns;
+        const auto one = workload::transposed(
+            workload::Dense<Element>{columns, rows, {first, first + rows * columns}});
+        made.insert(made.end(), one.values.begin(), one.values.end());
+    }
+    return made;
+}
+
+} // namespace
+
+Source source_of(const workload::PipelineWorkload& workload) {
+    Source source{workload, {}, false};
+    const auto seeds = seeds_of(workload);
+    for (std::size_t i = 0; i < workload.tensors.size(); ++i) {
+        const PipelineTensor& tensor = workload.tensors[i];
+        Draw& draw = source.draws.emplace_back();
+        draw.values = tensor.values;
+        draw.seed = seeds[i];
+        if (tensor.is_sparse()) {
+            workload::SpmmWorkload spmm;
+            if (!tensor.shape.empty()) {
+                spmm.m = tensor.shape[0];
+                spmm.k = tensor.shape[1];
+            }
+            spmm.n = 1;
+            spmm.block = tensor.block;
+            spmm.dtype = tensor.type;
+            spmm.partials = workload::result_type(tensor.type);
+            spmm.seed = seeds[i];
+            spmm.values = tensor.values;
+            spmm.pattern = *tensor.pattern;
+            draw.sparse = std::move(spmm);
+            continue;
+        }
+        std::int64_t elements = 1;
+        for (const std::int64_t size : tensor.shape) {
+            elements *= size;
+        }
+        const std::int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
+        draw.contraction = std::max(
+            {elements / columns, columns, bytes_of(tensor.type) == 1 ? kExactF8 : std::int64_t{0}});
+    }
+    return source;
+}
+
+Source source_of(const workload::MatmulWorkload& workload) {
+    Source source;
+    source.is_kind = true;
+    const std::int64_t contraction =
+        std::max(workload.bias ? workload::contraction_with_bias(workload.k) : workload.k,
+                 bytes_of(workload.dtype) == 1 ? kExactF8 : std::int64_t{0});
+    PipelineStep step = product_step("matmul", workload.partials, workload.plan);
+    step.options["activation"] =
+        std::string(workload.activation == workload::Activation::Relu   ? "relu"
+                    : workload.activation == workload::Activation::Gelu ? "gelu"
+                                                                        : "none");
+    const auto give = [&](const char* name, ElementType type, std::vector<std::int64_t> shape,
+                          const ValuesSpec& values, Operand operand, bool is_transposed) {
+        if (workload.groups > 1) {
+            shape.insert(shape.begin(), workload.groups);
+        }
+        PipelineTensor tensor;
+        tensor.name = name;
+        tensor.type = type;
+        tensor.shape = std::move(shape);
+        source.pipeline.tensors.push_back(std::move(tensor));
+        Draw draw;
+        draw.values = values;
+        draw.seed = workload.seed;
+        draw.operand = operand;
+        draw.groups = workload.groups;
+        draw.contraction = contraction;
+        draw.is_transposed = is_transposed;
+        draw.is_exact = true;
+        source.draws.push_back(std::move(draw));
+        step.inputs.emplace_back(name);
+    };
+    give("a", workload.dtype, {workload.m, workload.k}, workload.of_a(), Operand::A,
+         workload.transpose_a);
+    give("b", workload.dtype, {workload.k, workload.n}, workload.of_b(), Operand::B,
+         workload.transpose_b);
+    if (workload.bias) {
+        give("bias", workload::result_type(workload.dtype), {workload.n}, workload.of_bias(),
+             Operand::Bias, false);
+    }
+    source.pipeline.steps.push_back(std::move(step));
+    return source;
+}
+
+Source source_of(const workload::SpmmWorkload& workload) {
+    Source source;
+    source.is_kind = true;
+    PipelineStep step = product_step("spmm", workload.partials, workload.plan);
+    step.inputs = {"a", "b"};
+    PipelineTensor a;
+    a.name = "a";
+    a.type = workload.dtype;
+    a.block = workload.block;
+    a.pattern = workload.pattern;
+    a.values = workload.values;
+    PipelineTensor b;
+    b.name = "b";
+    b.type = workload.dtype;
+    b.shape = {0, workload.n};
+    source.pipeline.tensors = {std::move(a), std::move(b)};
+    source.pipeline.steps.push_back(std::move(step));
+    Draw of_a;
+    of_a.values = workload.values;
+    of_a.is_exact = true;
+    of_a.sparse = workload;
+    Draw of_b;
+    of_b.values = workload.of_b();
+    of_b.seed = workload.seed;
+    of_b.is_transposed = workload.transpose_b;
+    of_b.is_exact = true;
+    of_b.of_sparse = 0;
+    source.draws = {std::move(of_a), std::move(of_b)};
+    return source;
+}
+
+GivenMatrix given_matrix(const Draw& draw) {
+    const auto parts = [](auto matrix) {
+        GivenMatrix given;
+        given.values = bytes_of_all(matrix.values);
+        given.pattern = std::make_shared<const workload::SparsePattern>(
+            std::move(static_cast<workload::SparsePattern&>(matrix)));
+        return given;
+    };
+    return draw.sparse->dtype == ElementType::F32 ? parts(workload::make_sparse_f32(*draw.sparse))
+                                                  : parts(workload::make_sparse(*draw.sparse));
+}
+
+family::Value given_values(const family::TensorType& type, const Draw& draw,
+                           std::int64_t contraction) {
+    family::Value value;
+    value.type = type;
+    value.whole_numbers = draw.values.kind == ValuesSpec::Kind::Integer &&
+                          (draw.is_exact || contraction <= workload::kExactSum);
+    const std::int64_t columns = type.shape.empty() ? 1 : type.shape.back();
+    const std::int64_t rows = type.elements() / columns / draw.groups;
+    if (type.type == ElementType::F32) {
+        value.bytes = bytes_of_all(elements_of<float>(rows, columns, draw, contraction));
+        return value;
+    }
+    const auto halves = elements_of<std::uint16_t>(rows, columns, draw, contraction);
+    if (bytes_of(type.type) > 1) {
+        value.bytes = bytes_of_all(halves);
+        return value;
+    }
+    value.bytes.reserve(halves.size());
+    for (const std::uint16_t half : halves) {
+        value.bytes.push_back(std::byte{f32_to_f8(f16_to_f32(half), type.type)});
+    }
+    return value;
+}
+
+} // namespace tessera::job

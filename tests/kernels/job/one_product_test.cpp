@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// A workload of kind matmul or spmm and a pipeline of that one step are the same product.
+#include "base/element_type.h"
+#include "base/error.h"
+#include "kernels/job/given_tensors.h"
+#include "kernels/job/pipeline_job.h"
+#include "tests/support/run_program.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+
+namespace {
+
+using workload::Activation;
+using workload::PlanKind;
+
+spec::MachineSpec machine_of(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+struct Ran {
+    test::RunOutcome outcome;
+    std::vector<std::byte> c;
+    job::CheckOutcome check;
+};
+
+using Operands = std::vector<std::vector<std::byte>>;
+
+Ran run(const spec::MachineSpec& machine, job::Job& job, const Operands* operands = nullptr) {
+    const auto& program = job.plan(machine);
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
+    const auto given = job.operands();
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        writes[given[i].array] =
+            operands != nullptr
+                ? operands->at(i)
+                : std::vector<std::byte>(given[i].bytes.begin(), given[i].bytes.end());
+    }
+    Ran ran;
+    ran.outcome = test::run_program(machine, program, writes);
+    ran.c = ran.outcome.arrays.at(job.results().front().tensor);
+    return ran;
+}
+
+Operands operands_of(const job::Job& job) {
+    Operands made;
+    for (const auto& operand : job.operands()) {
+        made.emplace_back(operand.bytes.begin(), operand.bytes.end());
+    }
+    return made;
+}
+
+/// The same as a pipeline that somebody writes.
+job::Source written(const job::Source& kind) {
+    workload::PipelineWorkload pipeline = kind.pipeline;
+    pipeline.steps.front().name = "product";
+    return job::source_of(pipeline);
+}
+
+/// Both ways with the same operands: equal cycles, step by step, and equal bits.
+void check_alike(const spec::MachineSpec& machine, const job::Source& source) {
+    const auto kind = job::pipeline_job(source);
+    const Ran of_kind = run(machine, *kind);
+    const auto check =
+        kind->check([&](program::ArrayId array) { return of_kind.outcome.arrays.at(array); }, 1);
+    INFO(kind->sentence() << ": " << check.text);
+    CHECK(check.passed);
+    const Operands operands = operands_of(*kind);
+    job::Source other = written(source);
+    for (std::size_t i = 0; i < source.pipeline.tensors.size(); ++i) {
+        auto& shape = other.pipeline.tensors[i].shape;
+        if (shape.empty() || shape.front() == 0) { // as the pattern of the other one says
+            shape = i == 0 ? std::vector<std::int64_t>{source.draws[0].sparse->m,
+                                                       source.draws[0].sparse->k}
+                           : std::vector<std::int64_t>{source.draws[0].sparse->k, shape.back()};
+        }
+        if (other.draws[i].sparse) {
+            other.draws[i].sparse = source.draws[i].sparse;
+        }
+    }
+    const auto pipeline = job::pipeline_job(other);
+    const Ran of_pipeline = run(machine, *pipeline, &operands);
+    CHECK(of_pipeline.outcome.step_cycles == of_kind.outcome.step_cycles);
+    CHECK(of_pipeline.c == of_kind.c);
+    if (const auto estimate = [&]() -> std::optional<job::Estimate> {
+            try {
+                return kind->estimate(machine);
+            } catch (const NotModelled&) {
+                return std::nullopt;
+            }
+        }()) {
+        CHECK(pipeline->estimate(machine)->predicted.total() == estimate->predicted.total());
+        CHECK(pipeline->estimate(machine)->plan == estimate->plan);
+    } else {
+        CHECK_THROWS_AS(pipeline->estimate(machine), NotModelled);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a dense product is the same as a workload and as a pipeline of one step",
+          "[kernels][job]") {
+    auto machine = machine_of(16);
+    machine.chip.generation = spec::Generation::Ipu21; // has FP8
+    workload::MatmulWorkload matmul;
+    matmul.m = 40;
+    matmul.k = 64;
+    matmul.n = 24;
+    for (const auto plan : {PlanKind::Fastest, PlanKind::Published}) {
+        matmul.plan = plan;
+        for (const auto dtype :
+             {ElementType::F16, ElementType::F32, ElementType::F143, ElementType::F152}) {
+            workload::MatmulWorkload typed = matmul;
+            typed.dtype = dtype;
+            typed.partials = workload::result_type(dtype);
+            check_alike(machine, job::source_of(typed));
+            typed.groups = 3;
+            check_alike(machine, job::source_of(typed));
+        }
+        workload::MatmulWorkload wide = matmul;
+        wide.partials = ElementType::F32;
+        check_alike(machine, job::source_of(wide));
+        for (const auto activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
+            for (const bool bias : {false, true}) {
+                for (const std::int64_t groups : {1, 2}) {
+                    workload::MatmulWorkload more = matmul;
+                    more.activation = activation;
+                    more.bias = bias;
+                    more.groups = groups;
+                    check_alike(machine, job::source_of(more));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a sparse product is the same as a workload and as a pipeline of one step",
+          "[kernels][job]") {
+    const auto machine = machine_of(16);
+    workload::SpmmWorkload spmm;
+    spmm.m = 64;
+    spmm.k = 96;
+    spmm.n = 16;
+    spmm.pattern.density = 0.3;
+    for (const auto plan : {PlanKind::Fastest, PlanKind::Published}) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            spmm.plan = plan;
+            spmm.block = block;
+            for (const auto& [dtype, partials] : {std::pair{ElementType::F16, ElementType::F16},
+                                                  std::pair{ElementType::F16, ElementType::F32},
+                                                  std::pair{ElementType::F32, ElementType::F32}}) {
+                spmm.dtype = dtype;
+                spmm.partials = partials;
+                check_alike(machine, job::source_of(spmm));
+            }
+        }
+    }
+}
+
+TEST_CASE("operands may stand as their transposes, in groups too", "[kernels][job]") {
+    const auto machine = machine_of(16);
+    for (const std::int64_t groups : {1, 3}) {
+        for (const bool left : {false, true}) {
+            for (const bool right : {false, true}) {
+                workload::MatmulWorkload matmul;
+                matmul.groups = groups;
+                matmul.m = 24;
+                matmul.k = 40;
+                matmul.n = 16;
+                const auto source = job::source_of(matmul);
+                const auto plain = job::pipeline_job(source);
+                const Ran expected = run(machine, *plain);
+                job::Source turned = written(source);
+                Operands operands = operands_of(*plain);
+                for (const std::size_t input : {0, 1}) {
+                    if (!(input == 0 ? left : right)) {
+                        continue;
+                    }
+                    auto& shape = turned.pipeline.tensors[input].shape;
+                    const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]);
+                    const auto columns = static_cast<std::size_t>(shape.back());
+                    std::swap(shape[shape.size() - 2], shape.back());
+                    const auto before = operands[input];
+                    for (std::size_t at = 0; at < before.size() / 2; ++at) {
+                        const std::size_t matrix = at / (rows * columns);
+                        const std::size_t row = at / columns % rows;
+                        const std::size_t to = (matrix * columns + at % columns) * rows + row;
+                        operands[input][2 * to] = before[2 * at];
+                        operands[input][2 * to + 1] = before[2 * at + 1];
+                    }
+                    turned.pipeline.steps.front()
+                        .options[input == 0 ? "transpose_a" : "transpose_b"] = true;
+                }
+                const auto pipeline = job::pipeline_job(turned);
+                const Ran ran = run(machine, *pipeline, &operands);
+                CAPTURE(groups, left, right);
+                CHECK(ran.c == expected.c);
+                CHECK(ran.outcome.step_cycles == expected.outcome.step_cycles);
+            }
+        }
+    }
+}
