@@ -229,6 +229,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
         try { // the published plan has steps over rows, which need less at a time
             return choose_published(machine, workload, known);
         } catch (const DoesNotFit&) {
+        } catch (const NotModelled&) { // steps over k: what does not fit is what ours lacks
         }
         throw;
     }

@@ -66,7 +66,7 @@ public:
         count_readers(pipeline.steps);
     }
 
-    /// After run() that found no room: whether the steps do fit, each by itself.
+    /// After run() that found no room: whether less for each step may help.
     [[nodiscard]] bool may_try_less() const { return may_try_less_; }
 
     Planned run() {
@@ -197,19 +197,17 @@ private:
         return graph::sequence(std::move(steps));
     }
 
-    /// A step that alone does not fit with so much memory does not with less.
+    /// What does not fit is tried again with less, for that leaves more to the other steps: but not
+    /// where there is no other.
     family::Emitted emit_part(const Node& node, const family::Site& site,
                               std::span<const std::optional<TensorId>> where) {
-        try {
-            family::Emitted emitted = node.step->emit(graph_, site, where);
-            if (node.name.empty()) {
-                alone_ = emitted.alone;
-            }
-            return emitted;
-        } catch (const DoesNotFit&) {
-            may_try_less_ = false;
-            throw;
+        const bool is_only = node.name.empty();
+        may_try_less_ = may_try_less_ && !is_only;
+        family::Emitted emitted = node.step->emit(graph_, site, where);
+        if (is_only) {
+            alone_ = emitted.alone;
         }
+        return emitted;
     }
 
     /// What a step has added is called by its name.

@@ -61,7 +61,8 @@ TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
           Lines{"a.json:3:16: /tensors/z/shape: got number 3, expected a list of 1..8 sizes"});
     CHECK(of_tensors(R"("z": {"shape": [3], "type": "f61"})")
               .front()
-              .find("a.json:3:29: /tensors/z/type: got string \"f61\", expected one of f16, f32; "
+              .find("a.json:3:29: /tensors/z/type: got string \"f61\", expected one of f16, f32, "
+                    "f143, f152; "
                     "did you "
                     "mean 'f16'?") == 0);
     CHECK(of_tensors(R"("z": {"shape": [3], "valeus": "integer"})") ==
@@ -324,8 +325,8 @@ TEST_CASE("all mistakes of a pipeline are told at once", "[unit][catalog]") {
 {"family": "relu", "inputs": ["tt"], "output": "y"}]})"));
     CHECK(found ==
           Lines{"a.json:2:9: /seed: got -1, expected 0..9007199254740992",
-                "a.json:3:44: /tensors/x/type: got string \"f61\", expected one of f16, f32; did "
-                "you mean 'f16'?",
+                "a.json:3:44: /tensors/x/type: got string \"f61\", expected one of f16, f32, "
+                "f143, f152; did you mean 'f16'?",
                 "a.json:6:12: /steps/1/family: got string \"rleu\", expected one of matmul, spmm, "
                 "relu, gelu, softmax, bias, scale, cast; did you mean 'relu'?",
                 "a.json:6:36: /steps/1/inputs/1: unknown tensor 'wx'; did you mean 'w'?",

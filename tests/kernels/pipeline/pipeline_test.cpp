@@ -219,7 +219,7 @@ TEST_CASE("a pipeline is tried with four budgets, and has the largest that fits"
     CHECK(budget_of(288) == 1);
     CHECK(budget_of(296) == kNext);
     CHECK(budget_of(304) == kNext);
-    CHECK_THROWS_AS(budget_of(320), DoesNotFit);
+    CHECK_THROWS_AS(budget_of(448), DoesNotFit);
 }
 
 namespace {
