@@ -7,6 +7,7 @@
 #include "kernels/plan/chip_memory.h"
 #include "kernels/workload/values.h"
 #include "models/timing/tile_position.h"
+#include "tests/kernels/codelets/codelet_bench.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 

@@ -12,6 +12,7 @@
 #include "kernels/sparse/spmm_tensors.h"
 #include "kernels/workload/random.h"
 #include "models/timing/exchange_latency.h"
+#include "tests/kernels/codelets/codelet_bench.h"
 
 #include <catch2/catch.hpp>
 
