@@ -15,7 +15,7 @@ tessera_test(test_kernels_spmm LABELS kernels
   SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp kernels/sparse/spmm_estimate_test.cpp kernels/sparse/spmm_graph_test.cpp
           kernels/sparse/spmm_by_estimate_test.cpp kernels/sparse/spmm_published_test.cpp
           kernels/sparse/spmm_published_rules_test.cpp kernels/sparse/spmm_published_sums_test.cpp
-          kernels/sparse/spmm_published_work_test.cpp
+          kernels/sparse/spmm_published_work_test.cpp kernels/sparse/spmm_work_test.cpp
   LINK tessera_sparse tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/plan/lowest_fit_test.cpp kernels/plan/exchange_cost_test.cpp kernels/plan/repeat_limit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/memory_orders_test.cpp kernels/lower/plan_test.cpp

@@ -307,3 +307,49 @@ TEST_CASE("a tile's bytes are its operands, its sums, its homes and what it redu
               a + wide / 3 + 2 * sums + 2 * wide / machine.chip.tiles + sums);
     }
 }
+
+TEST_CASE("no candidate of a search is there twice", "[kernels]") {
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, int>;
+    for (const std::int64_t tiles : {6, 12}) {
+        for (const Problem& problem : {problem_of(9, 640, 144), problem_of(7, 64, 80)}) {
+            const auto found = matmul::search(machine_with(tiles), problem, kAll);
+            std::set<Key> keys;
+            for (const Candidate& one : found) {
+                const Partition& p = one.partition;
+                keys.insert(
+                    {p.parts_m, p.parts_k, p.parts_n, p.chunks, static_cast<int>(p.paired)});
+            }
+            CHECK(keys.size() == found.size());
+        }
+    }
+}
+
+TEST_CASE("no more than 96 chunks are tried, whatever would fit then", "[kernels]") {
+    constexpr std::int64_t kMostChunks = 96;
+    const std::int64_t groups = 200; // of inputs: 100 chunks have two each, 67 chunks three
+    const Problem problem = problem_of(40, 16 * groups, 32);
+    spec::MachineSpec machine = machine_with(2);
+    const auto bytes_of = [&](const Partition& p) {
+        return matmul::estimate_bytes(machine, Grid(problem, p));
+    };
+    Bytes least = bytes_of({1, 1, 1, 1, Paired::None});
+    Bytes with_more = least;
+    for (const auto& [pm, pk, pn] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{2, 1, 1},
+                                     {1, 1, 2},
+                                     {1, 2, 1},
+                                     {1, 1, 1}}) {
+        for (std::int64_t chunks = 1; chunks <= groups / pk; ++chunks) {
+            const Bytes bytes = bytes_of({pm, pk, pn, chunks, Paired::None});
+            Bytes& where = chunks <= kMostChunks ? least : with_more;
+            where = std::min(where, bytes);
+        }
+    }
+    REQUIRE(with_more < least);
+    set_limit(machine, least);
+    CHECK(matmul::search(machine, problem, kAll).front().bytes == least);
+    set_limit(machine, least - 1);
+    const auto found = matmul::search(machine, problem, kAll);
+    REQUIRE(found.size() == 1); // it does not fit, and is told
+    CHECK(found.front().bytes == least);
+    CHECK(found.front().partition.chunks <= kMostChunks);
+}

@@ -11,6 +11,7 @@
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_groups.h"
 #include "kernels/matmul/matmul_published.h"
+#include "kernels/matmul/matmul_published_layout.h"
 #include "kernels/plan/exchange_cost.h"
 #include "models/timing/tile_position.h"
 #include "tests/support/gc2.h"
@@ -408,6 +409,134 @@ TEST_CASE("groups are told with what all of their turns take", "[kernels]") {
             CHECK((tiles / division.groups_at_once > 1 ||
                    division.predicted.reduction == planned_division.predicted.reduction * turns));
             CHECK(division.roundings == planned_division.roundings);
+        }
+    }
+}
+
+TEST_CASE("each vertex of a published dense plan has its codelet, its cells and its sums",
+          "[kernels]") {
+    using published::DenseVertex;
+    constexpr Types kF143{ElementType::F143, ElementType::F16};
+    struct Row {
+        Types types;
+        DenseVertex vertex;
+        std::string codelet;
+        std::string multiply;
+        std::string sums;
+        std::string last_sums;
+        Bytes in_cell;
+        Bytes partial_cell;
+        Bytes result_cell;
+    };
+    const std::string name = "published/conv_partial_1x1";
+    const std::string vertex = "ConvPartial1x1Out_";
+    const std::vector<Row> rows{
+        {kHalf, {16, 16, 16}, name, vertex + "half_half", "half_half", "half_half", 32, 32, 32},
+        {kHalf,
+         {16, 8, 8},
+         name + "_half_8",
+         vertex + "half_half_8",
+         "half_half",
+         "half_half",
+         32,
+         16,
+         16},
+        {kMixed, {16, 16, 8}, name, vertex + "half_float", "float_float", "float_half", 32, 64, 32},
+        {kMixed,
+         {16, 8, 8},
+         name,
+         vertex + "half_float_8",
+         "float_float",
+         "float_half",
+         32,
+         32,
+         16},
+        {kFloat,
+         {8, 16, 16},
+         name + "_float",
+         vertex + "float_float",
+         "float_float",
+         "float_float",
+         32,
+         64,
+         64},
+        {kFloat,
+         {8, 8, 8},
+         name + "_float_8",
+         vertex + "float_float_8",
+         "float_float",
+         "float_float",
+         32,
+         32,
+         32},
+        {kF143, {32, 16, 16}, name, vertex + "quarter_half", "half_half", "half_half", 32, 32, 32},
+    };
+    for (const Row& row : rows) {
+        const auto cells =
+            matmul::cells_of({40, 40, 40, row.types.data, row.types.partials}, row.vertex);
+        CAPTURE(row.multiply);
+        CHECK(cells.codelet == row.codelet);
+        CHECK(cells.multiply == row.multiply);
+        CHECK(std::string(cells.types) == row.sums);
+        CHECK(std::string(cells.last_types) == row.last_sums);
+        CHECK(cells.in_group == row.vertex.in_group);
+        CHECK(cells.out_group == row.vertex.out_group);
+        CHECK(cells.in_cell == row.in_cell);
+        CHECK(cells.block == row.in_cell * row.vertex.out_group);
+        CHECK(cells.partial_cell == row.partial_cell);
+        CHECK(cells.result_cell == row.result_cell);
+        // words from the last one that a pass writes of a column to the first of its next column
+        const Bytes written = row.vertex.units * bytes_of(row.types.partials);
+        CHECK(cells.out_stride == (row.partial_cell - written) / 8 + 1);
+        CHECK(cells.result == workload::result_type(row.types.data));
+    }
+}
+
+TEST_CASE("what a published dense vertex reads beside what it writes is apart from it, and padded",
+          "[kernels]") {
+    for (const bool bias : {false, true}) {
+        for (const auto& [m, k] :
+             {std::pair<std::int64_t, std::int64_t>{64, 64}, {64, 60}, {60, 64}, {60, 60}}) {
+            const auto machine = machine_of(4);
+            auto given = workload_of(m, k, 40, kHalf, Activation::None, bias);
+            const auto plan = matmul::published_plan(machine, given);
+            const auto planned = matmul::plan_published(machine, given, plan);
+            REQUIRE(plan.vertex.in_group == 16);
+            const bool pads_k = k % 16 != 0;
+            const bool pads_a = pads_k || m % plan.vertex.out_group != 0;
+            CAPTURE(m, k, bias);
+            std::set<std::string> names;
+            for (const graph::Buffer& buffer : planned.graph.buffers) {
+                CAPTURE(buffer.name);
+                names.insert(buffer.name);
+                std::set<std::string> apart;
+                for (const graph::BufferId other : buffer.apart) {
+                    apart.insert(planned.graph.buffers[other.index].name);
+                }
+                const std::set<std::string> operands{"x", "weights"};
+                const bool is_home = buffer.name == "home of a" || buffer.name == "home of b" ||
+                                     buffer.name == "slice of a";
+                if (is_home) {
+                    CHECK(apart == operands); // an exchange sends while it receives
+                } else if (operands.count(buffer.name) > 0 || buffer.name == "cast") {
+                    CHECK(apart == std::set<std::string>{"partials"});
+                } else if (buffer.name.rfind("sums stage", 0) == 0) {
+                    CHECK(apart == std::set<std::string>{"slices" + buffer.name.substr(4)});
+                } else {
+                    CHECK(apart.empty());
+                }
+                const bool is_padded =
+                    buffer.name == "weights" || buffer.name == "home of a" ? pads_a
+                    : buffer.name == "x" || buffer.name == "home of b"     ? pads_k
+                                                                           : buffer.name == "bias";
+                CHECK(buffer.padded == is_padded);
+                CHECK((buffer.where == graph::Where::Region1) == (buffer.name == "partials"));
+                const bool read_on =
+                    buffer.name == "partials" || buffer.name.find(" stage ") != std::string::npos;
+                CHECK(buffer.read_beyond == (read_on ? 32 : 0));
+                CHECK((buffer.kind == program::SegmentKind::Stack) == (buffer.name == "stack"));
+            }
+            CHECK(names.count("bias") == (bias ? 1 : 0));
         }
     }
 }

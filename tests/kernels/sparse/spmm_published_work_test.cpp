@@ -6,8 +6,10 @@
 #include "kernels/sparse/spmm_published.h"
 #include "kernels/sparse/spmm_published_layout.h"
 #include "tests/kernels/sparse/sparse_operands.h"
+#include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -448,6 +450,106 @@ TEST_CASE("elements lie on as few tiles as the largest share allows, evenly in w
                                        CHECK(run.last <= linear.span(number).last);
                                    });
                         CHECK(at == elements);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("types of a published sparse plan have their codelets, and zeros where sums need them",
+          "[kernels]") {
+    const auto machines = {std::pair{spec::MachineSpec{}, false}, {test::gc2_with(4), true}};
+    for (const auto& [machine, one_set] : machines) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
+            for (const std::int64_t block : {1, 4, 8, 16}) {
+                for (const bool again : {false, true}) {
+                    const spmm::PublishedTypes made(machine, types.data, types.partials, block,
+                                                    again);
+                    const bool half = types.data == ElementType::F16;
+                    const bool casts = types.data != types.partials;
+                    CAPTURE(one_set, name_of(types.data), name_of(types.partials), block, again);
+                    CHECK(made.element == bytes_of(types.data));
+                    CHECK(made.partial == bytes_of(types.partials));
+                    CHECK(made.vector == (half ? 4 : 2));
+                    // a weight set has 32 bytes of inputs
+                    CHECK(made.set_inputs == (half ? block : std::min<std::int64_t>(block, 8)));
+                    CHECK(made.casts == casts);
+                    // FP32 blocks of 8 and 16 are added to what is there, others only where
+                    // there are earlier sums
+                    CHECK(made.zeroes == ((!half && block >= 8) || (again && block > 1)));
+                    const std::string from = half ? "half" : "float";
+                    const std::string to = types.partials == ElementType::F16 ? "half" : "float";
+                    const std::string sides = fmt::format("MatMulBlock_{}x{}", block, block);
+                    CHECK(made.multiply == "StaticSparseDense" +
+                                               (block == 1 ? std::string("ElementWise") : sides) +
+                                               "_" + from + "_" + to);
+                    const std::string sums = casts ? "float_half" : from;
+                    CHECK(made.reduce == "ReduceMany_add_" + sums);
+                    REQUIRE(made.codelets.size() == (made.zeroes ? 4 : 3));
+                    const std::string file =
+                        block == 1 ? (half ? "elementwise" : "elementwise_float")
+                        : casts    ? "block_half_float"
+                                   : "block_" + from + (one_set ? "_one_set" : "");
+                    CHECK(made.codelets[0] == "published/sparse_dense_" + file);
+                    CHECK(made.codelets[1] == (sums == "half" ? "published/reduce_many"
+                                                              : "published/reduce_many_" + sums));
+                    CHECK(made.codelets[2] == "copy");
+                    CHECK((!made.zeroes || made.codelets[3] == "published/cast_fill_1d"));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("what a published sparse vertex reads beside what it writes is apart from it, and padded",
+          "[kernels]") {
+    for (const std::int64_t block : {1, 4, 16}) {
+        for (const std::int64_t cut_off : {0, 1}) {
+            for (const std::int64_t n : {32, 30}) {
+                for (const codelets::ProductTypes& types : test::kProductTypes) {
+                    auto a = test::sparse_operand({12 * block, 12 * block - cut_off, n, block, 60});
+                    workload::SpmmWorkload workload;
+                    workload.n = n;
+                    workload.block = block;
+                    workload.dtype = types.data;
+                    workload.partials = types.partials;
+                    spec::MachineSpec machine;
+                    machine.chip.tiles = 8;
+                    const auto planned = spmm::plan_published(machine, workload, a);
+                    const std::int64_t vector = 8 / bytes_of(types.data);
+                    const bool pads_n = n % vector != 0;
+                    const bool pads_k = a.columns % block != 0;
+                    const bool zeroes = types.data == ElementType::F32 && block >= 8;
+                    CAPTURE(block, cut_off, n, name_of(types.data));
+                    for (const graph::Buffer& buffer : planned.graph.buffers) {
+                        CAPTURE(buffer.name);
+                        const auto is = [&](const char* name) { return buffer.name == name; };
+                        std::set<std::string> apart;
+                        for (const graph::BufferId other : buffer.apart) {
+                            apart.insert(planned.graph.buffers[other.index].name);
+                        }
+                        std::set<std::string> wanted;
+                        if (is("x")) {
+                            wanted = {"partials", "values", "meta"};
+                        } else if (is("home of x") || is("home of values")) {
+                            wanted = {"x", "values"};
+                        } else if (is("sums")) {
+                            wanted = {"slices"};
+                        }
+                        CHECK(apart == wanted);
+                        CHECK(buffer.padded ==
+                              ((is("x") && pads_n) || (is("home of x") && (pads_k || pads_n)) ||
+                               (is("home of values") && block == 1)));
+                        // what is not written by a vertex is zero from the start
+                        CHECK(buffer.zeroed ==
+                              (is("result") || (is("partials") && block > 1 && !zeroes)));
+                        CHECK((buffer.where == graph::Where::Region1) ==
+                              (is("partials") && block > 1));
+                        const bool read_on =
+                            is("values") || is("partials") || is("x") || is("slices");
+                        CHECK(buffer.read_beyond == (read_on ? 128 : 0));
+                        CHECK((buffer.kind == program::SegmentKind::Metadata) == is("meta"));
                     }
                 }
             }
