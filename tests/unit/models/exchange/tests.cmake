@@ -12,10 +12,12 @@ tessera_test(test_unit_exchange CORE LABELS unit
     unit/models/exchange/exchange_word_test.cpp
     unit/models/exchange/fabrics_test.cpp
     unit/models/exchange/known_schedules_test.cpp
+    unit/models/exchange/landing_model_test.cpp
     unit/models/exchange/lanes_test.cpp
     unit/models/exchange/orders_test.cpp
     unit/models/exchange/planner_test.cpp
     unit/models/exchange/random_exchange_test.cpp
+    unit/models/exchange/row_walk_model_test.cpp
     unit/models/exchange/row_writer_test.cpp
     unit/models/exchange/schedule_model_test.cpp
     unit/models/exchange/schedule_test.cpp
