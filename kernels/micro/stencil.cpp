@@ -267,7 +267,7 @@ private:
         const std::int64_t pixels = part.width * part.height;
         std::int64_t at = pixels * w / workers;
         const std::int64_t end = pixels * (w + 1) / workers;
-        std::vector<graph::Field> list{graph::word(-1)};
+        std::vector<graph::Field> list(1); // how many there are
         while (at < end) {
             const std::int64_t x = at % part.width;
             const std::int64_t y = at / part.width;

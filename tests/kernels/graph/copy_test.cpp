@@ -357,6 +357,11 @@ TEST_CASE("three runs on a tile and more are one vertex with a list, fewer a ver
         REQUIRE(static_cast<std::int64_t>(vertices.size()) == (listed ? 1 : runs));
         CHECK(made.graph.symbols[vertices[0].symbol] == codelet + (gap == 4 ? "32" : "64"));
         CHECK(static_cast<std::int64_t>(made.list.size()) == (listed ? runs * 3 * 4 : 0));
+        if (listed) { // the list counts from where both buffers begin
+            const auto fields = made.graph.fields_of(vertices[0].fields);
+            CHECK(fields[0].place == graph::Place{graph::BufferId{0}, 0});
+            CHECK(fields[1].place == graph::Place{graph::BufferId{1}, 0});
+        }
     }
 }
 

@@ -144,6 +144,11 @@ TEST_CASE("of rows at several places one is told", "[kernels][rows]") {
         blocks_of({{0, {}, 0, {{16, 1, 2}}}, {1, {}, 8, {{16, 1, 2}}}, {2, {}, 16, {{8, 1, 2}}}}));
     CHECK_FALSE(blocks_of({all, {1, {}, 2, {{4, 1, 2}}}})); // parts of two rows
     CHECK_FALSE(blocks_of({all, {1, {}, 4, {{2, 1, 2}}}})); // half a row
+    // runs as long as a row, of which every other one goes over the end of its row
+    CHECK_FALSE(blocks_of({all, {1, {}, 0, {{3, 6, 16}, {4, 1, 2}}}}));
+    CHECK(blocks_of({all, {1, {}, 0, {{3, 8, 16}, {4, 1, 2}}}}));
+    // rows from the last to the first
+    CHECK_FALSE(blocks_of({{0, {}, 20, {{6, -4, 8}, {4, 1, 2}}}}));
 }
 
 TEST_CASE(

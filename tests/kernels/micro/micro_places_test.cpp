@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace {
 
@@ -174,6 +175,26 @@ TEST_CASE("a streamed triad loads and stores as far ahead as it may", "[kernels]
                 CHECK(copy.pieces[0].offset == 0);
                 CHECK(copy.pieces[1].offset == 2 * triad.chunk_elements * 4);
                 CHECK(copy.pieces[1].bytes == 2 * triad.chunk_elements * 4);
+                const std::string& array = graph.remote_buffers.at(copy.remote_buffer).name;
+                const bool stores = copy.name.starts_with("store ");
+                CHECK(copy.name.substr(stores ? 6 : 5, 1) == array);
+                CHECK(stores == (array == "a"));
+                CHECK(copy.direction == (stores ? program::StreamCopy::Direction::Write
+                                                : program::StreamCopy::Direction::Read));
+                CHECK(copy.rows == 1);
+            }
+            // a tile that computes has slices and no rows, an IO tile has rows and no slices
+            const Bytes slice = triad.chunk_elements * 4;
+            for (const auto& buffer : graph.buffers) {
+                std::map<TileId, Bytes> held;
+                for (const auto& one : buffer.held) {
+                    held[one.tile] = one.bytes;
+                }
+                const std::map<TileId, Bytes> on_four{
+                    {0, slice}, {1, slice}, {2, slice}, {3, slice}};
+                CHECK((held == (buffer.name.starts_with("slice of ")
+                                    ? on_four
+                                    : std::map<TileId, Bytes>{{4, 2 * slice}, {5, 2 * slice}})));
             }
         }
     }

@@ -148,6 +148,12 @@ TEST_CASE("the remote buffer's rows are marked, and chunk after chunk arrives",
     CHECK((values.expected.at(0).bytes ==
            std::vector<std::byte>(all.end() - emitted.arrivals->bytes, all.end())));
     CHECK(emitted.graph.control.count == 3);
+    REQUIRE(emitted.graph.stream_copies.size() == 1);
+    const auto& copy = emitted.graph.stream_copies.front();
+    CHECK(copy.name == "read");
+    CHECK(copy.owner == "remote_buffer");
+    CHECK(copy.direction == program::StreamCopy::Direction::Read);
+    CHECK(copy.rows == read.chunk_rows);
     std::vector<std::int64_t> rows;
     for (const auto& step : emitted.graph.control.children) {
         rows.push_back(step.row);
@@ -157,6 +163,8 @@ TEST_CASE("the remote buffer's rows are marked, and chunk after chunk arrives",
     write.direction = StreamDirection::Write;
     const auto written = micro::emit(machine, write);
     CHECK_FALSE(written.arrivals);
+    CHECK(written.graph.stream_copies.at(0).name == "write");
+    CHECK(written.graph.stream_copies.at(0).direction == program::StreamCopy::Direction::Write);
     const auto chunk = micro::marked_bytes(read.chunk_rows * read.row_bytes, 1);
     CHECK((written.values().given.at(0).bytes == chunk));
     auto expected = chunk;

@@ -48,6 +48,47 @@ TEST_CASE("a reduction has as many exchanges as stages", "[kernels][micro]") {
     CHECK(stages(16, reduction(10, 16)) == 0);
 }
 
+TEST_CASE("a reduction sums up what a tile has, then what it got", "[kernels][micro]") {
+    const auto emitted = micro::emit(test::chip_of(16), reduction(10, 1, 2));
+    std::vector<std::string> names;
+    for (const auto& step : emitted.graph.control.children) {
+        names.push_back(step.kind == program::Step::Kind::Exchange
+                            ? emitted.graph.exchanges.at(step.index).name
+                            : emitted.graph.compute_sets.at(step.index).name);
+    }
+    CHECK(names == std::vector<std::string>{"reduce: own operands", "reduce: gather sums",
+                                            "reduce: gathered sums", "reduce: gather sums",
+                                            "reduce: gathered sums"});
+}
+
+TEST_CASE("a reduction that may choose takes stages that fit where others do not",
+          "[kernels][micro]") {
+    const auto machine = test::chip_of(32);
+    const auto fits = [&](std::int64_t operands, std::int64_t stages) {
+        try {
+            static_cast<void>(test::plan_micro(machine, reduction(operands, 1, stages)));
+            return true;
+        } catch (const DoesNotFit&) {
+            return false;
+        }
+    };
+    // the sums of 31 other tiles take more memory than those of 5
+    std::int64_t few = machine.memory.bytes() * 15 / 64;
+    std::int64_t many = machine.memory.bytes() / 4;
+    REQUIRE(fits(few, 1));
+    while (many - few > 1) {
+        const std::int64_t middle = (few + many) / 2;
+        (fits(middle, 1) ? few : many) = middle;
+    }
+    REQUIRE(fits(many, 2));
+    CHECK(test::plan_micro(machine, reduction(many)).choices.at("stages") == 2);
+    CHECK(fits(few, 0));
+    while (fits(many, 2)) {
+        many += 16;
+    }
+    CHECK_FALSE(fits(many, 0));
+}
+
 TEST_CASE("a reduction that may choose takes the faster number of stages", "[kernels][micro]") {
     std::vector<std::int64_t> chosen;
     for (const std::int64_t tiles : {4, 40, 300, 400}) {

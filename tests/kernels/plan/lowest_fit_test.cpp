@@ -85,6 +85,39 @@ TEST_CASE("the lowest fit is the lowest address that no rule forbids", "[kernels
     }
 }
 
+TEST_CASE("what stands in the way says from where on a place may be tried again", "[kernels]") {
+    const auto memory = small_memory();
+    const Bytes first = memory.region0_begin();
+    int overlapping = 0;
+    int meeting = 0;
+    for (const bool apart : {false, true}) {
+        for (Bytes begin = first; begin < memory.end(); begin += 16) {
+            for (const Bytes bytes : {1, 16, 64, 80, 128}) {
+                for (Bytes at = first; at + bytes <= memory.end(); at += 16) {
+                    for (const Bytes size : {1, 16, 48, 64}) {
+                        const Occupied other{begin, std::min<Bytes>(begin + size, memory.end()),
+                                             apart};
+                        const FitRequest request{.bytes = bytes};
+                        const auto until = plan::blocked_until(memory, at, at + bytes, other);
+                        if (is_free(memory, request, at, {other})) {
+                            REQUIRE(until == 0);
+                        } else if (at < other.end && other.begin < at + bytes) {
+                            REQUIRE(until == other.end);
+                            ++overlapping;
+                        } else { // the next granule
+                            REQUIRE(until == plan::granule_end(memory, other.end - 1));
+                            REQUIRE(granule(memory, other.end - 1) < granule(memory, until));
+                            ++meeting;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CHECK(overlapping > 1000);
+    CHECK(meeting > 1000);
+}
+
 TEST_CASE("what does not fit says by how many bytes, up to the last that fits", "[kernels]") {
     const auto memory = small_memory();
     FitRequest request{.bytes = 0x100, .alignment = 16, .lowest = 0x100, .limit = 0x200};
