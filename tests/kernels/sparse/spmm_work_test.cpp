@@ -23,6 +23,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -312,4 +313,104 @@ TEST_CASE("of the three splits that the search puts first the one with the fewes
         }
     }
     CHECK(not_first > 0); // the estimate alone would have taken another
+}
+
+TEST_CASE("who sums a row of a sparse product takes turns among its parts", "[kernels]") {
+    const auto machine = machine_with(64);
+    const auto a = test::sparse_operand({40, 60, 16, 1, 70});
+    const Problem problem(workload_of(16, 1, kHalf), a);
+    for (const Split split : {Split{1, 4, 1}, Split{2, 5, 2}, Split{3, 3, 1}}) {
+        const Partition partition(problem, split);
+        const auto reduction = spmm::find_reduction(partition);
+        const auto emitted =
+            spmm::emit(machine, spmm::Homes(machine, partition), reduction, "test");
+        const auto exchange =
+            std::find_if(emitted.graph.exchanges.begin(), emitted.graph.exchanges.end(),
+                         [](const auto& one) { return one.name == "reduce: bring partial rows"; });
+        REQUIRE(exchange != emitted.graph.exchanges.end());
+        // the first message of every sum, then the second: each begins with another part
+        std::vector<std::pair<TileId, TileId>> wanted;
+        for (std::size_t turn = 0; turn < static_cast<std::size_t>(split.parts_k); ++turn) {
+            for (const spmm::SumJob& job : reduction.jobs) {
+                if (turn >= job.others.size()) {
+                    continue;
+                }
+                const std::size_t other =
+                    (turn + static_cast<std::size_t>(job.reducer)) % job.others.size();
+                for (std::int64_t in = 0; in < split.parts_n; ++in) {
+                    wanted.emplace_back(partition.tile(job.others[other], in),
+                                        partition.tile(job.reducer, in));
+                }
+            }
+        }
+        std::vector<std::pair<TileId, TileId>> sent;
+        for (const graph::Message& message : exchange->messages) {
+            REQUIRE(message.receivers == 1);
+            sent.emplace_back(message.from.tile, exchange->to[message.first_to].tile);
+        }
+        CAPTURE(split.parts_m, split.parts_k, split.parts_n);
+        CHECK((sent == wanted));
+    }
+}
+
+TEST_CASE("rows with the same parts are dealt evenly to these, beginning with another each time",
+          "[kernels]") {
+    for (const codelets::ProductTypes& types : {kHalf, kMixed}) {
+        const auto a = test::sparse_operand({61, 50, 16, 1, 30});
+        const Problem problem(workload_of(16, 1, types), a);
+        for (const Split split : {Split{1, 3, 1}, Split{4, 4, 1}, Split{2, 1, 1}}) {
+            const Partition partition(problem, split);
+            const auto reduction = spmm::find_reduction(partition);
+            std::vector<std::int64_t> slices(static_cast<std::size_t>(split.parts()));
+            std::vector<std::int64_t> results(static_cast<std::size_t>(split.parts()));
+            std::size_t job = 0;
+            std::size_t turn = 0;
+            std::vector<std::int32_t> empty;
+            for (std::int64_t first = 0; first < a.block_rows();) {
+                const auto& parts = partition.contributors(first);
+                std::int64_t last = first;
+                while (last < a.block_rows() && partition.contributors(last) == parts) {
+                    if (parts.empty()) {
+                        empty.push_back(static_cast<std::int32_t>(last));
+                    }
+                    ++last;
+                }
+                const auto count = static_cast<std::int64_t>(parts.size());
+                if (count > (types.data == types.partials ? 1 : 0)) {
+                    for (std::int64_t share = 0; share < count; ++share) {
+                        const std::int64_t begin = first + share * (last - first) / count;
+                        const std::int64_t end = first + (share + 1) * (last - first) / count;
+                        if (begin == end) {
+                            continue;
+                        }
+                        REQUIRE(job < reduction.jobs.size());
+                        const spmm::SumJob& made = reduction.jobs[job];
+                        const auto reducer = static_cast<std::size_t>(
+                            parts[(static_cast<std::size_t>(share) + turn) % parts.size()]);
+                        CHECK(static_cast<std::size_t>(made.reducer) == reducer);
+                        CHECK(made.first_row == begin);
+                        CHECK(made.rows == end - begin);
+                        CHECK(static_cast<std::int64_t>(made.others.size()) == count - 1);
+                        CHECK(std::count(made.others.begin(), made.others.end(), made.reducer) ==
+                              0);
+                        CHECK(made.slices_offset == slices[reducer]);
+                        CHECK(made.result_offset == results[reducer]);
+                        slices[reducer] += (count - 1) * made.rows;
+                        results[reducer] += made.rows;
+                        const auto& of_part = reduction.jobs_of_part[reducer];
+                        CHECK(std::count(of_part.begin(), of_part.end(), job) == 1);
+                        ++job;
+                    }
+                    ++turn;
+                }
+                first = last;
+            }
+            CAPTURE(name_of(types.partials), split.parts_m, split.parts_k);
+            CHECK(job == reduction.jobs.size());
+            CHECK(reduction.slices_lines == slices);
+            CHECK(reduction.result_lines == results);
+            CHECK(reduction.empty_rows == empty);
+            CHECK(!empty.empty());
+        }
+    }
 }
