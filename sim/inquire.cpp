@@ -85,12 +85,23 @@ std::string options_text(const family::Family& family) {
     return text;
 }
 
+/// A line each; those of a family with many options stand below it, a line each.
 std::string families_text(const Layout& layout) {
+    constexpr std::size_t kInLine = 2;
     Rows rows;
     for (const family::Family* family : catalog::families()) {
+        const bool is_long = family->options.size() > kInLine;
         rows.push_back({std::string(family->name),
-                        fmt::format("{}", fmt::join(family->inputs, ", ")), options_text(*family),
-                        family->says});
+                        fmt::format("{}", fmt::join(family->inputs, ", ")),
+                        is_long ? "" : options_text(*family), family->says});
+        for (const family::Option& option : family->options) {
+            if (is_long) {
+                rows.push_back({"", "",
+                                fmt::format("{}{}{}", option.key, option.words.empty() ? "" : " ",
+                                            fmt::join(option.words, "|")),
+                                option.says});
+            }
+        }
     }
     return table(layout, 0, {Align::Left, Align::Left, Align::Left, Align::Left}, rows);
 }

@@ -113,6 +113,9 @@ std::shared_ptr<const Shape> matmul_shape() {
             {{"none", Activation::None}, {"relu", Activation::Relu}, {"gelu", Activation::Gelu}})
         .says("what is made of the product's elements, behind the bias")
         .from(kSource);
+    d.field("unmirrored", &MatmulWorkload::unmirrored)
+        .says("the tiles multiply C = A B as it is told, never C' = B' A'")
+        .from(kSource);
     d.field("groups", &MatmulWorkload::groups)
         .unit("products")
         .range(1, kLongestDimension)

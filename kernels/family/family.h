@@ -104,6 +104,8 @@ struct Site {
     TileId first_tile = 0;
     std::string owner;    ///< of the steps: the pipeline's name of the step
     bool in_loop = false; ///< the step may run several times
+    bool is_only =
+        false; ///< no other step reads or writes its tensors: they may stand in any order
 };
 
 struct Emitted {

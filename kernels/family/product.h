@@ -28,6 +28,7 @@ struct Cuts {
     std::int64_t chunks = 1;         ///< exchange and compute rounds
     std::string paired = "none";     ///< operand that is sent at double width: "a", "b" or "none"
     std::int64_t groups_at_once = 1; ///< groups side by side; the cuts are those of each
+    bool is_mirrored = false;        ///< C' = B' A' is what the tiles multiply
 };
 
 /// How a product is divided.

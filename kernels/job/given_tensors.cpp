@@ -146,6 +146,7 @@ Source source_of(const workload::MatmulWorkload& workload) {
         std::string(workload.activation == workload::Activation::Relu   ? "relu"
                     : workload.activation == workload::Activation::Gelu ? "gelu"
                                                                         : "none");
+    step.options["unmirrored"] = workload.unmirrored;
     const auto give = [&](const char* name, ElementType type, std::vector<std::int64_t> shape,
                           const ValuesSpec& values, Operand operand, bool is_transposed) {
         if (workload.groups > 1) {

@@ -28,17 +28,21 @@ using workload::PipelineTensor;
 using workload::ValuesSpec;
 
 json json_of(const family::Cuts& cuts, const plan::PredictedCycles& predicted) {
-    return {{"parts_m", cuts.parts_m},
-            {"parts_k", cuts.parts_k},
-            {"parts_n", cuts.parts_n},
-            {"chunks", cuts.chunks},
-            {"paired", cuts.paired},
-            {"predicted_cycles",
-             {{"compute", predicted.compute},
-              {"exchange", predicted.exchange},
-              {"sync", predicted.sync},
-              {"reduction", predicted.reduction},
-              {"total", predicted.total()}}}};
+    json made{{"parts_m", cuts.parts_m},
+              {"parts_k", cuts.parts_k},
+              {"parts_n", cuts.parts_n},
+              {"chunks", cuts.chunks},
+              {"paired", cuts.paired},
+              {"predicted_cycles",
+               {{"compute", predicted.compute},
+                {"exchange", predicted.exchange},
+                {"sync", predicted.sync},
+                {"reduction", predicted.reduction},
+                {"total", predicted.total()}}}};
+    if (cuts.is_mirrored) {
+        made["mirrored"] = true;
+    }
+    return made;
 }
 
 std::string sentence_of(const workload::CheckResult& result) {

@@ -169,4 +169,15 @@ family::Divided choose_groups(const spec::MachineSpec& machine,
     throw DoesNotFit(reason.empty() ? name + " does not fit in tile memory" : reason);
 }
 
+Cycles cost_of_groups(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+                      const PlanOfGroup& group) {
+    workload::MatmulWorkload one = workload;
+    one.groups = 1;
+    const auto turns = candidates(machine, one, workload.groups, group);
+    if (turns.empty()) {
+        throw DoesNotFit("no number of groups side by side fits");
+    }
+    return turns.front().cost;
+}
+
 } // namespace tessera::matmul

@@ -22,4 +22,9 @@ struct PlanOfGroup {
                                             const workload::MatmulWorkload& workload,
                                             plan::KnownSchedules& known, const PlanOfGroup& group);
 
+/// What the least of them is expected to take. @throws DoesNotFit where no number does
+[[nodiscard]] Cycles cost_of_groups(const spec::MachineSpec& machine,
+                                    const workload::MatmulWorkload& workload,
+                                    const PlanOfGroup& group);
+
 } // namespace tessera::matmul

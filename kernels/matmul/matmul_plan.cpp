@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "kernels/family/product.h"
+#include "kernels/graph/transpose.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/matmul/matmul_graph.h"
@@ -13,19 +14,48 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace tessera::matmul {
 namespace {
 
 /// Partitions tried exactly before the answer is that none fits.
 constexpr std::size_t kTried = 200;
+constexpr std::size_t kTriedMirrored = 20;
+constexpr Cycles kNoEstimate = std::numeric_limits<Cycles>::max() / 4;
 
 family::Cuts cuts_of(const Partition& p) {
     return {p.parts_m, p.parts_k, p.parts_n, p.chunks,
             p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b")};
+}
+
+/// The product C' = B' A' of the same operands as they stand. A bias would be an element for each of
+/// its rows.
+workload::MatmulWorkload mirrored(workload::MatmulWorkload workload) {
+    std::swap(workload.m, workload.n);
+    return workload;
+}
+family::Cuts mirrored(family::Cuts cuts) {
+    std::swap(cuts.parts_m, cuts.parts_n);
+    cuts.paired = cuts.paired == "a" ? "b" : cuts.paired == "b" ? "a" : cuts.paired;
+    cuts.is_mirrored = true;
+    return cuts;
+}
+/// What was planned for that as a plan of C = A B: only the host's view of the three turns.
+Planned mirrored(Planned planned) {
+    auto& tensors = planned.graph.tensors;
+    std::swap(tensors.at(0), tensors.at(1));
+    std::swap(tensors[0].name, tensors[1].name);
+    for (std::size_t tensor = 0; tensor < 3; ++tensor) {
+        graph::transpose(tensors[tensor]);
+    }
+    static_cast<family::Cuts&>(planned.division) = mirrored(planned.division);
+    return planned;
 }
 
 family::Division division_of(const Grid& grid) {
@@ -35,6 +65,10 @@ family::Division division_of(const Grid& grid) {
                                        ? grid.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
                                        : 4 * grid.most_k_groups() + p.parts_k;
     return {cuts_of(p), p.tiles(), roundings, {}};
+}
+
+std::string name_of(const Problem& problem) {
+    return fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n);
 }
 
 /// Operands and result alone are more than there is.
@@ -54,22 +88,30 @@ Planned plan_partition(const spec::MachineSpec& machine, const Grid& grid,
     return {std::move(emitted.graph), std::move(division)};
 }
 
-struct Chosen {
-    Partition partition;
-    family::Divided divided;
+/// Whose plan it is, and of which of the two products.
+struct Way {
+    bool is_published = false;
+    bool is_mirrored = false;
+    Cycles estimate = 0;
 };
 
-/// The first partition that fits.
-Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem,
-                        const std::string& name, plan::KnownSchedules& known) {
-    const bool vain = exceeds_chip(machine, problem);
+Planned as_told(const Way& way, Planned planned) {
+    return way.is_mirrored ? mirrored(std::move(planned)) : std::move(planned);
+}
+
+/// The first partition that fits, of so many. `workload` is mirrored where the way is.
+family::Divided choose_partition(const spec::MachineSpec& machine,
+                                 const workload::MatmulWorkload& workload, const Way& way,
+                                 std::size_t tried, plan::KnownSchedules& known) {
+    const Problem problem(workload);
     std::string reason;
-    for (const Candidate& candidate : search(machine, problem, vain ? 1 : kTried)) {
+    for (const Candidate& candidate :
+         search(machine, problem, exceeds_chip(machine, problem) ? 1 : tried)) {
         const Grid grid(problem, candidate.partition);
         try {
-            Planned planned = plan_partition(machine, grid, name);
-            return {candidate.partition, family::lowered(machine, std::move(planned.graph),
-                                                         std::move(planned.division), known)};
+            Planned planned = as_told(way, plan_partition(machine, grid, name_of(problem)));
+            return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
+                                   known);
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -85,14 +127,10 @@ bool has_codelets(const spec::MachineSpec& machine, ElementType partials) {
     return partials == ElementType::F32 || spec::matrix_unit(machine).sets > 1;
 }
 
-std::string name_of(const Problem& problem) {
-    return fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n);
-}
-
 /// Where it does not fit, its temporaries get half of what they had, as a user of the library would
 /// lower its share of memory.
 family::Divided choose_published(const spec::MachineSpec& machine,
-                                 const workload::MatmulWorkload& workload,
+                                 const workload::MatmulWorkload& workload, const Way& way,
                                  plan::KnownSchedules& known) {
     constexpr int kShares = 5;
     constexpr std::int64_t kMostSteps = 32; // what each needs of rows and code adds up, too
@@ -107,7 +145,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
         }
         before = plan.split;
         try {
-            Planned planned = plan_published(machine, workload, plan);
+            Planned planned = as_told(way, plan_published(machine, workload, plan));
             return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
                                    known);
         } catch (const DoesNotFit&) {
@@ -128,6 +166,95 @@ Planned plan_ours(const spec::MachineSpec& machine, const workload::MatmulWorklo
     const Problem problem(workload);
     const Grid grid(problem, search(machine, problem, 1).front().partition);
     return plan_partition(machine, grid, name_of(problem));
+}
+
+Planned mirrored_published(const spec::MachineSpec& machine,
+                           const workload::MatmulWorkload& workload) {
+    return mirrored(plan_published_once(machine, mirrored(workload)));
+}
+Cycles cost_of_mirrored_published(const spec::MachineSpec& machine,
+                                  const workload::MatmulWorkload& workload) {
+    return cost_of_published(machine, mirrored(workload));
+}
+Planned mirrored_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
+    return mirrored(plan_ours(machine, mirrored(workload)));
+}
+Cycles cost_of_mirrored_ours(const spec::MachineSpec& machine,
+                             const workload::MatmulWorkload& workload) {
+    return cost_of_ours(machine, mirrored(workload));
+}
+PlanOfGroup plan_of_group(const Way& way) {
+    if (way.is_published) {
+        return way.is_mirrored ? PlanOfGroup{cost_of_mirrored_published, mirrored_published}
+                               : PlanOfGroup{cost_of_published, plan_published_once};
+    }
+    return way.is_mirrored ? PlanOfGroup{cost_of_mirrored_ours, mirrored_ours}
+                           : PlanOfGroup{cost_of_ours, plan_ours};
+}
+
+/// The ways of a product by one of the two planners, the one with the least estimate first. A way that
+/// has none comes last: whether it fits shows when it is planned.
+std::vector<Way> ways_of(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+                         bool is_published, bool may_mirror) {
+    std::vector<Way> ways;
+    for (const bool is_mirrored : {false, true}) {
+        if (is_mirrored && (workload.bias || workload.unmirrored || !may_mirror)) {
+            continue;
+        }
+        Way way{is_published, is_mirrored, kNoEstimate};
+        try {
+            way.estimate = workload.groups > 1
+                               ? cost_of_groups(machine, workload, plan_of_group(way))
+                               : plan_of_group(way).cost(machine, workload);
+        } catch (const DoesNotFit&) {
+        }
+        ways.push_back(way);
+    }
+    std::stable_sort(ways.begin(), ways.end(), [](const Way& left, const Way& right) {
+        return left.estimate < right.estimate;
+    });
+    return ways;
+}
+
+family::Divided plan_way(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+                         const Way& way, plan::KnownSchedules& known) {
+    if (workload.groups > 1) {
+        return choose_groups(machine, workload, known, plan_of_group(way));
+    }
+    const auto told = way.is_mirrored ? mirrored(workload) : workload;
+    return way.is_published ? choose_published(machine, told, way, known)
+                            : choose_partition(machine, told, way,
+                                               way.is_mirrored ? kTriedMirrored : kTried, known);
+}
+
+/// The least of the ways by one planner, as their exchanges and vertices are predicted; nothing where
+/// none fits, and why the product as it is told does not. A way whose estimate is not less than the
+/// best one's cycles is not planned.
+std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
+                                        const workload::MatmulWorkload& workload, bool is_published,
+                                        bool may_mirror, plan::KnownSchedules& known,
+                                        std::exception_ptr& misfit) {
+    std::optional<family::Divided> best;
+    std::exception_ptr of_mirrored;
+    for (const Way& way : ways_of(machine, workload, is_published, may_mirror)) {
+        if (best && way.estimate >= best->division.predicted.total()) {
+            break;
+        }
+        try {
+            family::Divided divided = plan_way(machine, workload, way, known);
+            if (!best || divided.division.predicted.total() < best->division.predicted.total()) {
+                best = std::move(divided);
+            }
+        } catch (const DoesNotFit&) {
+            (way.is_mirrored ? of_mirrored : misfit) = std::current_exception();
+        } catch (const NotModelled&) { // published steps over k
+            (way.is_mirrored ? of_mirrored : misfit) = std::current_exception();
+        }
+    }
+    if (misfit == nullptr) {
+        misfit = of_mirrored;
+    }
+    return best;
 }
 
 workload::Activation activation_of(const std::string& word) {
@@ -162,6 +289,7 @@ public:
         workload_.partials = shape().partials;
         workload_.plan = shape().plan;
         workload_.bias = has_bias();
+        workload_.unmirrored = family::flag_of(matmul::family(), request, "unmirrored");
         workload_.activation =
             activation_of(family::word_of(matmul::family(), request, "activation"));
     }
@@ -182,7 +310,7 @@ public:
 
 private:
     family::Divided choose(const family::Site& site) const override {
-        return matmul::choose(site.machine, workload_, site.known);
+        return matmul::choose(site.machine, workload_, site.known, site.is_only);
     }
     workload::AfterProduct after(std::vector<double> bias) const override {
         return after_product(workload_, std::move(bias));
@@ -202,37 +330,32 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 }
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                       plan::KnownSchedules& known) {
+                       plan::KnownSchedules& known, bool may_mirror) {
     if (bytes_of(workload.dtype) == 1 && machine.chip.generation != spec::Generation::Ipu21) {
         throw NotModelled(fmt::format("matmul in {}: not modelled: FP8 on a machine whose "
                                       "chip.generation is not ipu21, which has none",
                                       tessera::name_of(workload.dtype)));
     }
-    const bool published = workload.plan == workload::PlanKind::Published ||
-                           workload.dtype != ElementType::F16 ||
-                           !has_codelets(machine, workload.partials);
-    if (workload.groups > 1) {
-        return choose_groups(machine, workload, known,
-                             published ? PlanOfGroup{cost_of_published, plan_published_once}
-                                       : PlanOfGroup{cost_of_ours, plan_ours});
+    if (workload.plan == workload::PlanKind::Published) {
+        return plan_way(machine, workload, {.is_published = true}, known);
     }
-    if (published) {
-        return choose_published(machine, workload, known);
+    const bool has_ours =
+        workload.dtype == ElementType::F16 && has_codelets(machine, workload.partials);
+    if (workload.groups == 1 && has_ours && exceeds_chip(machine, Problem(workload))) {
+        return plan_way(machine, workload, {}, known); // no way helps
     }
-    const Problem problem(workload);
-    try {
-        return choose_partition(machine, problem, name_of(problem), known).divided;
-    } catch (const DoesNotFit&) {
-        if (exceeds_chip(machine, problem)) {
-            throw;
+    std::exception_ptr misfit;
+    if (has_ours) {
+        if (auto ours = least_of(machine, workload, false, may_mirror, known, misfit)) {
+            return std::move(*ours);
         }
-        try { // the published plan has steps over rows, which need less at a time
-            return choose_published(machine, workload, known);
-        } catch (const DoesNotFit&) {
-        } catch (const NotModelled&) { // steps over k: what does not fit is what ours lacks
-        }
-        throw;
     }
+    // the published plan has steps over rows, which need less at a time
+    std::exception_ptr of_published;
+    if (auto published = least_of(machine, workload, true, may_mirror, known, of_published)) {
+        return std::move(*published);
+    }
+    std::rethrow_exception(misfit ? misfit : of_published);
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
@@ -251,8 +374,15 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
     }
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem, 1).front();
-    return family::fitting(machine, name_of(problem),
-                           {cuts_of(best.partition), best.predicted, best.bytes});
+    family::Estimate estimate{cuts_of(best.partition), best.predicted, best.bytes};
+    if (!workload.bias && !workload.unmirrored) {
+        const Candidate other = search(machine, Problem(mirrored(workload)), 1).front();
+        const bool fits = other.bytes <= plan::bytes_for_data(machine);
+        if (fits && other.cycles() < best.cycles()) {
+            estimate = {mirrored(cuts_of(other.partition)), other.predicted, other.bytes};
+        }
+    }
+    return family::fitting(machine, name_of(problem), std::move(estimate));
 }
 
 const family::Family& family() {
@@ -269,6 +399,11 @@ const family::Family& family() {
                                 .says = "what is made of the product's elements, behind the bias",
                                 .words = {"none", "relu", "gelu"},
                                 .word = "none"});
+        made.options.push_back(
+            {.key = "unmirrored",
+             .says = "the tiles multiply c = a b as it is told, never c' = b' a'",
+             .words = {},
+             .is_flag = true});
         return made;
     }();
     return matmul;

@@ -168,8 +168,12 @@ private:
 
     graph::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
-        const family::Site site{part_of(machine_, tiles, budget_), known_, first_tile, node.name,
-                                in_loop_};
+        const family::Site site{part_of(machine_, tiles, budget_),
+                                known_,
+                                first_tile,
+                                node.name,
+                                in_loop_,
+                                pipeline_.steps.size() == 1 && &node == &pipeline_.steps.front()};
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);

@@ -58,6 +58,7 @@ struct MatmulWorkload {
     bool transpose_b = false;                ///< the right one
     bool bias = false;
     Activation activation = Activation::None;
+    bool unmirrored = false; ///< C = A B is what tiles multiply, never C' = B' A'
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;

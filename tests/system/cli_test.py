@@ -135,8 +135,10 @@ class InquiriesTest(CliTest):
         self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
         self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
         self.assertIn("matmul", self.tessera("list", "families", "--names").stdout.splitlines())
-        self.assertRegex(self.tessera("list", "families").stdout,
-                         r"\nspmm +a, b +partials f16\|f32 +\w")
+        families = self.tessera("list", "families").stdout
+        self.assertRegex(families, r"\nspmm +a, b +c = a b")
+        self.assertRegex(families, r"\n +partials f16\|f32 +type in which")
+        self.assertRegex(families, r"\nscale +x +factor +\w")
         self.assertIn("tile.workers",
                       self.tessera("list", "parameters", "--names").stdout.splitlines())
         settable = self.tessera("list", "parameters", "--names").stdout.splitlines()

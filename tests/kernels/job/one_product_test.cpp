@@ -8,10 +8,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -208,4 +211,43 @@ TEST_CASE("operands may stand as their transposes, in groups too", "[kernels][jo
             }
         }
     }
+}
+
+TEST_CASE("a product is multiplied as it is told or mirrored, whichever takes less",
+          "[kernels][job]") {
+    const auto machine = machine_of(8);
+    int mirrored = 0;
+    for (const auto& [m, k, n] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 256, 64},
+                                  {64, 256, 1},
+                                  {5, 40, 90},
+                                  {90, 40, 5},
+                                  {16, 16, 64},
+                                  {33, 17, 70},
+                                  {128, 32, 48}}) {
+        for (const std::int64_t groups : {1, 2}) {
+            workload::MatmulWorkload matmul;
+            matmul.groups = groups;
+            matmul.m = m;
+            matmul.k = k;
+            matmul.n = n;
+            const auto cycles_of = [&](const workload::MatmulWorkload& told) {
+                const auto job = job::pipeline_job(job::source_of(told));
+                const Ran ran = run(machine, *job);
+                const auto check = job->check(
+                    [&](program::ArrayId array) { return ran.outcome.arrays.at(array); }, 1);
+                INFO(job->sentence() << ": " << check.text);
+                CHECK(check.passed);
+                mirrored += job->plan_json().contains("mirrored") ? 1 : 0;
+                return ran.outcome.cycles.total();
+            };
+            const Cycles fastest = cycles_of(matmul);
+            matmul.unmirrored = true;
+            const Cycles told = cycles_of(matmul);
+            std::swap(matmul.m, matmul.n);
+            const Cycles other = cycles_of(matmul);
+            CAPTURE(m, k, n, groups);
+            CHECK(fastest <= std::min(told, other));
+        }
+    }
+    CHECK(mirrored > 0);
 }

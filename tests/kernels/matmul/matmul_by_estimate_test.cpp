@@ -52,20 +52,25 @@ TEST_CASE("closed forms alone choose the partition that the search puts first", 
                   product(1, 1000, 1, partials)}) {
                 CAPTURE(tiles, workload.m, workload.k);
                 const spec::MachineSpec machine = machine_with(tiles);
-                const matmul::Problem problem(workload);
+                auto other = workload; // C' = B' A'
+                std::swap(other.m, other.n);
                 const auto got = matmul::choose_by_estimate(machine, workload);
-                const auto all = matmul::search(machine, problem, kAll);
-                for (const matmul::Candidate& one : all) {
-                    CHECK(got.predicted.total() <= one.cycles());
+                for (const auto& told : {workload, other}) {
+                    for (const auto& one : matmul::search(machine, matmul::Problem(told), kAll)) {
+                        CHECK(got.predicted.total() <= one.cycles());
+                    }
                 }
-                const matmul::Partition& best = all.front().partition;
-                CHECK(got.cuts.parts_m == best.parts_m);
+                const bool turned = got.cuts.is_mirrored;
+                const matmul::Problem problem(turned ? other : workload);
+                const matmul::Partition best =
+                    matmul::search(machine, problem, kAll).front().partition;
+                CHECK(got.cuts.parts_m == (turned ? best.parts_n : best.parts_m));
                 CHECK(got.cuts.parts_k == best.parts_k);
-                CHECK(got.cuts.parts_n == best.parts_n);
+                CHECK(got.cuts.parts_n == (turned ? best.parts_m : best.parts_n));
                 CHECK(got.cuts.chunks == best.chunks);
-                CHECK(got.cuts.paired == (best.paired == matmul::Paired::None ? "none"
-                                          : best.paired == matmul::Paired::A  ? "a"
-                                                                              : "b"));
+                CHECK(got.cuts.paired == (best.paired == matmul::Paired::None             ? "none"
+                                          : (best.paired == matmul::Paired::A) == !turned ? "a"
+                                                                                          : "b"));
                 const matmul::Grid grid(problem, best);
                 const auto wanted = matmul::estimate(machine, plan::ExchangeCost(machine), grid);
                 CHECK(got.predicted.compute == wanted.compute);
