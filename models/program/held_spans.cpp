@@ -69,6 +69,9 @@ private:
         return all;
     }
     Spans of_rounds(const Step& step) const {
+        if (step.count == 0) {
+            return {}; // nothing meets there
+        }
         const Spans round = in_a_row(without_barrier(tiles_), of_children(step));
         return round.has_barrier ? in_a_row(round, step.count > 1 ? round : Spans{})
                                  : without_barrier(round.most * step.count);

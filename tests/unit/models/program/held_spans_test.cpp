@@ -72,3 +72,9 @@ TEST_CASE("a loop without barriers holds all of its rounds", "[unit][program]") 
     CHECK(held(around(Kind::Repeat, {kCompute, kBarrier, kCompute, kCompute}, 1)) ==
           std::max(kTiles + kWork, 2 * kWork));
 }
+
+TEST_CASE("a loop of no rounds holds nothing and is no barrier", "[unit][program]") {
+    const Step none = around(Kind::Repeat, {kCompute, kBarrier}, 0);
+    CHECK(held(none) == 0);
+    CHECK(held(around(Kind::Sequence, {kCompute, none, kCompute})) == 2 * kWork);
+}
