@@ -4,6 +4,10 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 using namespace tessera::expression;
 
@@ -234,4 +238,178 @@ TEST_CASE("long names and texts are cut in messages", "[unit]") {
     CHECK(refusal(name) == "1: unknown name '" + std::string(60, 'a') + "...' (1000 bytes)");
     CHECK(refusal(name + "(1)") ==
           "1: unknown function '" + std::string(60, 'a') + "...' (1000 bytes)");
+}
+
+namespace {
+
+/// An operator of two operands: how strong it binds, and what C gives for whole numbers.
+struct Operator {
+    std::string sign;
+    int strength;
+    std::function<double(std::int64_t, std::int64_t)> value;
+};
+
+const std::vector<Operator>& operators() {
+    static const std::vector<Operator> all{
+        {"*", 10, [](auto a, auto b) { return static_cast<double>(a * b); }},
+        {"/", 10, [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); }},
+        {"%", 10, [](auto a, auto b) { return static_cast<double>(a % b); }},
+        {"+", 9, [](auto a, auto b) { return static_cast<double>(a + b); }},
+        {"-", 9, [](auto a, auto b) { return static_cast<double>(a - b); }},
+        {"<<", 8, [](auto a, auto b) { return std::ldexp(a, static_cast<int>(b)); }},
+        {">>", 8, [](auto a, auto b) { return std::floor(std::ldexp(a, -static_cast<int>(b))); }},
+        {"<", 7, [](auto a, auto b) { return a < b ? 1.0 : 0.0; }},
+        {"<=", 7, [](auto a, auto b) { return a <= b ? 1.0 : 0.0; }},
+        {">", 7, [](auto a, auto b) { return a > b ? 1.0 : 0.0; }},
+        {">=", 7, [](auto a, auto b) { return a >= b ? 1.0 : 0.0; }},
+        {"==", 6, [](auto a, auto b) { return a == b ? 1.0 : 0.0; }},
+        {"!=", 6, [](auto a, auto b) { return a != b ? 1.0 : 0.0; }},
+        {"&", 5, [](auto a, auto b) { return static_cast<double>(a & b); }},
+        {"^", 4, [](auto a, auto b) { return static_cast<double>(a ^ b); }},
+        {"|", 3, [](auto a, auto b) { return static_cast<double>(a | b); }},
+        {"&&", 2, [](auto a, auto b) { return a != 0 && b != 0 ? 1.0 : 0.0; }},
+        {"||", 1, [](auto a, auto b) { return a != 0 || b != 0 ? 1.0 : 0.0; }}};
+    return all;
+}
+
+std::string value_or_refusal(const std::string& text) {
+    const std::string refused = refusal(text);
+    return refused == "accepted" ? std::to_string(of(text)) : refused.substr(refused.find(':'));
+}
+
+} // namespace
+
+TEST_CASE("every operator gives what C gives for it", "[unit]") {
+    for (const Operator& one : operators()) {
+        for (const std::int64_t a : {-7, -2, -1, 0, 1, 2, 3, 9}) {
+            for (const std::int64_t b : {-3, -1, 0, 1, 2, 3, 8}) {
+                CAPTURE(one.sign, a, b);
+                const std::string text = std::to_string(a) + one.sign + std::to_string(b);
+                if (b == 0 && (one.sign == "/" || one.sign == "%")) {
+                    CHECK(refusal(text).find("division by zero") != std::string::npos);
+                } else if (b < 0 && one.strength == 8) {
+                    CHECK(refusal(text).find("expected 0..52") != std::string::npos);
+                } else {
+                    CHECK(of(text) == one.value(a, b));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("of two operators the stronger binds first, and of equals the left one", "[unit]") {
+    for (const Operator& left : operators()) {
+        for (const Operator& right : operators()) {
+            for (const auto* const numbers : {"9 2 5", "1 1 0", "2 4 1", "0 3 3"}) {
+                const std::string a(1, numbers[0]);
+                const std::string b(1, numbers[2]);
+                const std::string c(1, numbers[4]);
+                const std::string text = a + " " + left.sign + " " + b + " " + right.sign + " " + c;
+                const std::string meant = left.strength >= right.strength
+                                              ? "(" + a + left.sign + b + ")" + right.sign + c
+                                              : a + left.sign + "(" + b + right.sign + c + ")";
+                CAPTURE(text, meant);
+                CHECK(value_or_refusal(text) == value_or_refusal(meant));
+            }
+        }
+    }
+}
+
+TEST_CASE("blanks may stand between all parts of an expression", "[unit]") {
+    const std::vector<std::vector<std::string>> texts{
+        {"-", "rows", "+", "(", "2", "-", "columns", ")", "*", "3"},
+        {"!", "rows", "||", "~", "columns", "&&", "+", "1"},
+        {"rows", ">", "3", "?", "7", ":", "9"},
+        {"max", "(", "1", ",", "rows", ",", "3", ")"},
+        {"addr", "(", "x", ")", "+", "elements", "(", "x", ")"},
+        {"at", "(", "x", ",", "2", ")", "<<", "1"},
+        {"sum", "(", "k", ",", "0", ",", "4", ",", "k", "*", "rows", ")"}};
+    for (const auto& parts : texts) {
+        std::string tight;
+        for (const auto& part : parts) {
+            tight += part;
+        }
+        const double expected = of(tight);
+        for (const std::string blank : {" ", "  ", "\t", "\n", "\v", "\f", "\r"}) {
+            std::string text = blank;
+            for (const auto& part : parts) {
+                text += part + blank;
+            }
+            CAPTURE(text);
+            CHECK(of(text) == expected);
+        }
+    }
+    CHECK(refusal("  rows   2") == "10: got '2', expected an operator or the end");
+    CHECK(refusal("  addr(  y)") == "10: addr: unknown name 'y'");
+    CHECK(refusal("  at(  z, 1)") == "8: at: unknown array 'z'");
+    CHECK(refusal("1   / 0") == "5: division by zero");
+    CHECK(refusal("1 +  ~ 2.5") == "6: ~: got 2.5, expected a whole number");
+    CHECK(refusal("1 \x0e+ 2").find("expected an operator") != std::string::npos);
+    CHECK(refusal("1 \x08+ 2").find("expected an operator") != std::string::npos);
+}
+
+TEST_CASE("whole numbers go up to 2^53, shifts up to 52 bits", "[unit]") {
+    const std::string largest = "9007199254740992";
+    CHECK(of(largest + " % 10") == 2);
+    CHECK(of("-" + largest + " % 10") == -2);
+    CHECK(refusal("9007199254740994 % 10").find("expected a whole number") != std::string::npos);
+    CHECK(refusal("-9007199254740994 & 1").find("expected a whole number") != std::string::npos);
+    CHECK(refusal("nan | 1").find("expected a whole number") != std::string::npos);
+    CHECK(of("1 << 0") == 1);
+    CHECK(of("1 << 52") == std::ldexp(1.0, 52));
+    CHECK(of(largest + " >> 52") == 2);
+    CHECK(refusal("1 << 53") == "3: shift: got 53 bits, expected 0..52");
+    CHECK(refusal("1 >> -1") == "3: shift: got -1 bits, expected 0..52");
+    CHECK(refusal("at(x, -1)") == "1: at: got index -1, expected 0..2");
+    CHECK(of("at(x, 0)") == 3);
+    CHECK(of("0XfF + 0x0") == 255);
+    for (const std::string wrong : {"0x", "0xg", "0x1g", ".", "1e"}) {
+        CAPTURE(wrong);
+        CHECK(refusal("2 + " + wrong) == "5: got what is no number");
+    }
+}
+
+TEST_CASE("an expression is so deep and so long and no more", "[unit]") {
+    const auto times = [](const std::string& part, int count) {
+        std::string text;
+        for (int i = 0; i < count; ++i) {
+            text += part;
+        }
+        return text;
+    };
+    // the number inside is a level too
+    for (const int levels : {99, 100}) {
+        for (const std::string& text :
+             {times("(", levels) + "1" + times(")", levels), times("-", levels) + "1",
+              times("+", levels) + "1", times("!", levels) + "1", times("~", levels) + "1",
+              times("max(", levels) + "1" + times(")", levels),
+              times("1 ? ", levels) + "1" + times(" : 0", levels),
+              times("0 ? 1 : ", levels) + "1"}) {
+            CAPTURE(text);
+            const std::string refused = refusal(text);
+            CHECK((levels < 100 ? refused == "accepted"
+                                : refused.find("got more than 100 levels") != std::string::npos));
+        }
+    }
+    const std::string longest = "1" + std::string(kLongest - 1, ' ');
+    CHECK(of(longest) == 1);
+    CHECK(refusal(longest + " ") ==
+          "1: got an expression of 1000001 characters, expected at most 1000000");
+}
+
+TEST_CASE("names have letters, digits and dots between letters", "[unit]") {
+    CHECK(names_in("a.b") == std::vector<std::string>{"a.b"});
+    CHECK(names_in("a.b.c + _x1.y_2") == std::vector<std::string>{"a.b.c", "_x1.y_2"});
+    CHECK(refusal("rows.1") == "5: got '.', expected an operator or the end");
+    CHECK(refusal("rows..columns") == "5: got '.', expected an operator or the end");
+    for (const auto& [wrong, right] :
+         std::vector<std::pair<std::string, std::string>>{{"att", "at"},
+                                                          {"sun", "sum"},
+                                                          {"adr", "addr"},
+                                                          {"simbol", "symbol"},
+                                                          {"tanhh", "tanh"}}) {
+        CHECK(refusal(wrong + "(1)") ==
+              "1: unknown function '" + wrong + "'; did you mean '" + right + "'?");
+    }
+    CHECK(refusal("addr(xx)").find("unknown name 'xx'; did you mean 'x'?") != std::string::npos);
 }
