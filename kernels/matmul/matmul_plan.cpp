@@ -27,6 +27,7 @@ namespace {
 /// Partitions tried exactly before the answer is that none fits.
 constexpr std::size_t kTried = 200;
 constexpr std::size_t kTriedMirrored = 20;
+constexpr double kWorthPlanning = 0.99;
 constexpr Cycles kNoEstimate = std::numeric_limits<Cycles>::max() / 4;
 
 family::Cuts cuts_of(const Partition& p) {
@@ -228,8 +229,8 @@ family::Divided plan_way(const spec::MachineSpec& machine, const workload::Matmu
 }
 
 /// The least of the ways by one planner, as their exchanges and vertices are predicted; nothing where
-/// none fits, and why the product as it is told does not. A way whose estimate is not less than the
-/// best one's cycles is not planned.
+/// none fits, and why the product as it is told does not. A way that is not expected to take a percent
+/// less than the best one is not planned.
 std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
                                         const workload::MatmulWorkload& workload, bool is_published,
                                         bool may_mirror, plan::KnownSchedules& known,
@@ -237,7 +238,8 @@ std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
     std::optional<family::Divided> best;
     std::exception_ptr of_mirrored;
     for (const Way& way : ways_of(machine, workload, is_published, may_mirror)) {
-        if (best && way.estimate >= best->division.predicted.total()) {
+        if (best && static_cast<double>(way.estimate) >=
+                        kWorthPlanning * static_cast<double>(best->division.predicted.total())) {
             break;
         }
         try {

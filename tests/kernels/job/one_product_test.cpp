@@ -246,7 +246,8 @@ TEST_CASE("a product is multiplied as it is told or mirrored, whichever takes le
             std::swap(matmul.m, matmul.n);
             const Cycles other = cycles_of(matmul);
             CAPTURE(m, k, n, groups);
-            CHECK(fastest <= std::min(told, other));
+            CHECK(static_cast<double>(fastest) <=
+                  1.01 * static_cast<double>(std::min(told, other))); // see kWorthPlanning
         }
     }
     CHECK(mirrored > 0);
