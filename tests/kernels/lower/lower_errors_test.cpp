@@ -66,6 +66,7 @@ TEST_CASE("a field ends at most where the tile's part of the buffer ends", "[ker
         }
     }
     test::check_names(field_fault(-1, 1, 0), "work", kTile, "x");
+    test::check_names(field_fault(4, -1, 0), "work", kTile, "x");
     CHECK(field_fault(kBytes, 0, 0).empty()); // no bytes are nowhere
 }
 
