@@ -17,7 +17,8 @@ public:
     Appender(Graph& whole, Graph part, TileId first_tile, const std::string& owner)
         : whole_(whole), part_(std::move(part)), first_tile_(first_tile), owner_(owner),
           tables_(size_of(whole.tables)), sets_(size_of(whole.compute_sets)),
-          exchanges_(size_of(whole.exchanges)) {}
+          exchanges_(size_of(whole.exchanges)), copies_(size_of(whole.stream_copies)),
+          remote_buffers_(size_of(whole.remote_buffers)) {}
 
     /// Buffers of the part that are there already.
     void share(const Appended& first, const std::vector<BufferId>& own) {
@@ -31,11 +32,6 @@ public:
     }
 
     Appended run() {
-        if (!part_.stream_copies.empty() || !part_.remote_buffers.empty()) {
-            throw NotModelled(part_.name +
-                              ": stream copies in a part of a graph: not modelled; see "
-                              "docs/kernels.md");
-        }
         for (const std::string& symbol : part_.symbols) {
             symbols_.push_back(whole_.symbol_number(symbol));
         }
@@ -174,12 +170,47 @@ private:
             exchange.owner = owner_;
             whole_.add_exchange(std::move(exchange));
         }
+        add_stream_copies();
+    }
+    void add_stream_copies() {
+        for (program::RemoteBuffer& buffer : part_.remote_buffers) {
+            whole_.remote_buffers.push_back(std::move(buffer));
+        }
+        for (StreamCopy& copy : part_.stream_copies) {
+            for (StreamPiece& piece : copy.pieces) {
+                piece.tile += first_tile_;
+                piece.place = moved(piece.place);
+            }
+            copy.remote_buffer += remote_buffers_;
+            copy.owner = owner_;
+            whole_.add_stream_copy(std::move(copy));
+        }
+        for (const TileId tile : part_.io_tiles) {
+            const auto at = std::lower_bound(whole_.io_tiles.begin(), whole_.io_tiles.end(),
+                                             tile + first_tile_);
+            if (at == whole_.io_tiles.end() || *at != tile + first_tile_) {
+                whole_.io_tiles.insert(at, tile + first_tile_);
+            }
+        }
     }
     [[nodiscard]] Step renumbered(Step step) const {
-        if (step.kind == Step::Kind::ComputeSet) {
+        switch (step.kind) {
+        case Step::Kind::ComputeSet:
             step.index += sets_;
-        } else if (step.kind == Step::Kind::Exchange) {
+            break;
+        case Step::Kind::Exchange:
             step.index += exchanges_;
+            break;
+        case Step::Kind::StreamCopy:
+        case Step::Kind::StreamStart:
+        case Step::Kind::StreamWait:
+            step.index += copies_;
+            break;
+        default:
+            break;
+        }
+        if (step.word) {
+            step.word = moved(*step.word);
         }
         for (Step& child : step.children) {
             child = renumbered(std::move(child));
@@ -196,6 +227,8 @@ private:
     std::uint32_t tables_;                        ///< numbers begin here
     std::uint32_t sets_;
     std::uint32_t exchanges_;
+    std::uint32_t copies_;
+    std::uint32_t remote_buffers_;
     std::uint32_t fields_ = 0;
     std::vector<std::uint32_t> symbols_; ///< of the whole, by symbol of the part
     std::map<const void*, Relocations> relocations_;

@@ -18,11 +18,13 @@ struct Appended {
 };
 
 /// Adds all of `part` to `whole`, its tile t as tile first_tile + t. Its steps are then `owner`'s.
+/// The part's remote buffers stand behind those of the whole.
 [[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile,
                               const std::string& owner);
 
 /// The same of a part that is the `first` of the whole again, made alike, for other data: of its buffers
-/// only those in `own` are further ones, the others are the first's, with what they hold.
+/// only those in `own` are further ones, the others are the first's, with what they hold. Its remote
+/// buffers are further ones.
 [[nodiscard]] Appended append_again(Graph& whole, Graph part, const Appended& first,
                                     const std::vector<BufferId>& own, const std::string& owner);
 

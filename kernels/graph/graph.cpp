@@ -164,9 +164,32 @@ Step repeat(std::int64_t count, std::vector<Step> steps) {
     return made;
 }
 
+Step when(TilePlace word, std::vector<Step> then, std::vector<Step> otherwise) {
+    Step made = leaf(Step::Kind::If, 0);
+    made.word = word;
+    made.children.push_back(sequence(std::move(then)));
+    if (!otherwise.empty()) {
+        made.children.push_back(sequence(std::move(otherwise)));
+    }
+    return made;
+}
+
+Step as_long_as(TilePlace word, std::vector<Step> steps) {
+    Step made = leaf(Step::Kind::While, 0);
+    made.word = word;
+    made.children = std::move(steps);
+    return made;
+}
+
 Step stream(Step::Kind kind, CopyId copy, std::int64_t row) {
     Step made = leaf(kind, copy.index);
     made.row = row;
+    return made;
+}
+
+Step stream(Step::Kind kind, CopyId copy, TilePlace row) {
+    Step made = leaf(kind, copy.index);
+    made.word = row;
     return made;
 }
 

@@ -195,7 +195,7 @@ struct Step {
     std::uint32_t count = 1;
     program::SyncZone zone = program::SyncZone::Internal;
     std::int64_t row = 0;          ///< first row of a stream copy, where no word says it
-    std::optional<TilePlace> word; ///< 32 bits, read when the step comes
+    std::optional<TilePlace> word; ///< 32 bits at a multiple of 4, read when the step comes
     std::vector<Step> children;
 };
 
@@ -339,7 +339,13 @@ private:
 [[nodiscard]] Step run(ExchangeId exchange);
 [[nodiscard]] Step sequence(std::vector<Step> steps);
 [[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps);
+/// `then` where the word is not 0, else `otherwise`.
+[[nodiscard]] Step when(TilePlace word, std::vector<Step> then, std::vector<Step> otherwise = {});
+/// The steps, as long as the word is not 0 before them.
+[[nodiscard]] Step as_long_as(TilePlace word, std::vector<Step> steps);
 /// A stream copy of the kind: StreamCopy, StreamStart or StreamWait.
 [[nodiscard]] Step stream(Step::Kind kind, CopyId copy, std::int64_t row);
+/// The same of the row that the word says when the copy begins.
+[[nodiscard]] Step stream(Step::Kind kind, CopyId copy, TilePlace row);
 
 } // namespace tessera::graph

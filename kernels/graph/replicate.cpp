@@ -23,10 +23,6 @@ public:
           tables_(static_cast<std::uint32_t>(graph_.tables.size())) {}
 
     Graph run() {
-        if (!graph_.stream_copies.empty()) {
-            throw NotModelled(graph_.name + ": stream copies in several copies of a graph: not "
-                                            "modelled; see docs/kernels.md");
-        }
         for (Buffer& buffer : graph_.buffers) {
             repeat(buffer.held, [this](Held& held, std::int64_t copy) { move(held.tile, copy); });
         }
@@ -56,6 +52,7 @@ public:
             });
             repeat(exchange.to, [this](TilePlace& to, std::int64_t copy) { move(to.tile, copy); });
         }
+        repeat_streams();
         for (Tensor& tensor : graph_.tensors) {
             const std::int64_t elements = elements_of(tensor);
             repeat(tensor.pieces, [&](Piece& piece, std::int64_t copy) {
@@ -78,6 +75,38 @@ private:
                 change(made, copy);
                 all.push_back(std::move(made));
             }
+        }
+    }
+    /// A row of a remote buffer has the copies' rows one behind the other.
+    void repeat_streams() {
+        for (StreamCopy& stream : graph_.stream_copies) {
+            const Bytes row_bytes = graph_.remote_buffers.at(stream.remote_buffer).row_bytes;
+            std::vector<StreamPiece> pieces;
+            for (std::int64_t copy = 0; copy < copies_; ++copy) {
+                for (const StreamPiece& piece : stream.pieces) {
+                    add_piece(piece, copy, row_bytes, pieces);
+                }
+            }
+            stream.pieces = std::move(pieces);
+        }
+        for (program::RemoteBuffer& buffer : graph_.remote_buffers) {
+            buffer.row_bytes *= copies_;
+        }
+        repeat(graph_.io_tiles, [this](TileId& tile, std::int64_t copy) { move(tile, copy); });
+    }
+    /// Adds the piece of a copy, cut where its rows end.
+    void add_piece(const StreamPiece& piece, std::int64_t copy, Bytes row_bytes,
+                   std::vector<StreamPiece>& pieces) const {
+        for (Bytes done = 0; done < piece.bytes;) {
+            const Bytes row = (piece.offset + done) / row_bytes;
+            const Bytes in_row = (piece.offset + done) % row_bytes;
+            StreamPiece part = piece;
+            move(part.tile, copy);
+            part.place = piece.place + done;
+            part.bytes = std::min(piece.bytes - done, row_bytes - in_row);
+            part.offset = (row * copies_ + copy) * row_bytes + in_row;
+            done += part.bytes;
+            pieces.push_back(part);
         }
     }
     void move(TileId& tile, std::int64_t copy) const {

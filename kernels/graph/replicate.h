@@ -10,7 +10,9 @@ namespace tessera::graph {
 
 /// Copy i of `part` on tiles from i * stride on, of which the part uses fewer than `stride`. Steps,
 /// buffers and tensors are those of the part, for all copies; a tensor has its copies' data one behind
-/// the other, their number as its first dimension. @throws NotModelled for stream copies
+/// the other, their number as its first dimension, and a row of a remote buffer has its copies' rows
+/// one behind the other. All copies take the same way: a while, an if or a stream copy goes by the
+/// word of the first copy.
 [[nodiscard]] Graph replicated(Graph part, std::int64_t copies, std::int64_t stride);
 
 /// Tensors of the two that are equal but for their first dimension become one, `behind`'s data behind

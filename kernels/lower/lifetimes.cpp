@@ -70,12 +70,19 @@ struct Loop {
     std::uint32_t last = 0;
 };
 
-/// What a walk comes by: a leaf, or where ways part that lead to the same place. One way of a loop
-/// that may not run at all is past it.
+/// A word that the control program reads while no leaf runs, or before the copy of a leaf begins.
+struct Look {
+    StepNumber step = 0;
+    std::uint32_t at = 0; ///< the last leaf before it, or the copy's; 0: the first
+    std::vector<std::uint32_t> around; ///< its loops
+};
+
+/// What a walk comes by: a leaf, a look, or where ways part that lead to the same place. One way of
+/// a loop that may not run at all is past it.
 struct Event {
-    enum class Kind : std::uint8_t { Leaf, OneWay, OtherWay, Together };
+    enum class Kind : std::uint8_t { Leaf, Look, OneWay, OtherWay, Together };
     Kind kind = Kind::Leaf;
-    std::uint32_t leaf = 0;
+    std::uint32_t number = 0; ///< of the leaf or look
 };
 
 /// The leaves of a control program, and its loops, inner before outer.
@@ -83,6 +90,9 @@ class Walk {
 public:
     explicit Walk(const graph::Graph& graph) : graph_(graph) {
         visit(graph.control);
+        for (Look& look : looks) {
+            number_loops(look);
+        }
         around.resize(leaves.size());
         for (std::uint32_t loop = 0; loop < loops.size(); ++loop) {
             for (std::uint32_t leaf = loops[loop].first; leaf <= loops[loop].last; ++leaf) {
@@ -93,10 +103,13 @@ public:
 
     std::vector<Event> events;
     std::vector<std::optional<Leaf>> leaves; ///< nothing: a step that touches no memory
+    std::vector<Look> looks;
     std::vector<Loop> loops;
     std::vector<std::vector<std::uint32_t>> around; ///< by leaf: its loops
 
 private:
+    static constexpr std::uint32_t kNoLoop = 0xffffffff; ///< of a loop without leaves
+
     void visit(const Step& step) {
         const auto first = static_cast<std::uint32_t>(leaves.size());
         switch (step.kind) {
@@ -106,20 +119,29 @@ private:
         case Step::Kind::Repeat:
         case Step::Kind::While: {
             const bool may_not_run = step.kind == Step::Kind::While || step.count == 0;
+            const StepNumber number = number_if_look(step);
+            look(step, number);
             if (may_not_run) {
                 mark(Event::Kind::OneWay);
             }
+            const auto opened = static_cast<std::uint32_t>(loop_numbers_.size());
+            loop_numbers_.push_back(kNoLoop);
+            open_.push_back(opened);
             visit_children(step);
+            look(step, number); // for the next round
+            open_.pop_back();
             if (may_not_run) {
                 mark(Event::Kind::OtherWay);
                 mark(Event::Kind::Together);
             }
             if (leaves.size() > first) {
+                loop_numbers_[opened] = static_cast<std::uint32_t>(loops.size());
                 loops.push_back({first, static_cast<std::uint32_t>(leaves.size() - 1)});
             }
             return;
         }
         case Step::Kind::If:
+            look(step, number_if_look(step));
             mark(Event::Kind::OneWay);
             for (std::size_t i = 0; i < step.children.size(); ++i) {
                 if (i == 1) {
@@ -143,6 +165,7 @@ private:
         case Step::Kind::StreamCopy:
         case Step::Kind::StreamStart:
         case Step::Kind::StreamWait:
+            look(step, number_if_look(step));
             add(step, number_of(graph_, graph::CopyId{step.index}));
             return;
         case Step::Kind::Sync:
@@ -161,8 +184,33 @@ private:
             leaves.push_back(Leaf{number, step.kind == Step::Kind::StreamWait});
         }
     }
+    StepNumber number_if_look(const Step& step) {
+        return number_of_look(graph_, is_look(step) ? looks_++ : 0);
+    }
+    void look(const Step& step, StepNumber number) {
+        if (!is_look(step)) {
+            return;
+        }
+        const bool is_copy = step.kind == Step::Kind::StreamCopy || step.kind == Step::Kind::StreamStart;
+        const auto next = static_cast<std::uint32_t>(leaves.size());
+        events.push_back({Event::Kind::Look, static_cast<std::uint32_t>(looks.size())});
+        looks.push_back({number, is_copy || next == 0 ? next : next - 1, open_});
+    }
+    /// Loops are numbered when they end; until then a look has those that were open.
+    void number_loops(Look& look) const {
+        std::vector<std::uint32_t> numbers;
+        for (const std::uint32_t opened : look.around) {
+            if (loop_numbers_[opened] != kNoLoop) {
+                numbers.push_back(loop_numbers_[opened]);
+            }
+        }
+        look.around = std::move(numbers);
+    }
 
     const graph::Graph& graph_;
+    std::uint32_t looks_ = 0;                 ///< steps that look, so far
+    std::vector<std::uint32_t> open_;         ///< loops around the step at hand, as they were opened
+    std::vector<std::uint32_t> loop_numbers_; ///< in `loops`, as they were opened
 };
 
 /// The leaves at which a buffer is used on tiles with the same uses, and what they need of loops.
@@ -179,9 +227,17 @@ public:
         std::vector<std::pair<Written, Written>> ways; // where they part, and behind the first
         for (const Event& event : walk_.events) {
             switch (event.kind) {
-            case Event::Kind::Leaf:
-                visit(tile, event.leaf, uses, written);
+            case Event::Kind::Leaf: {
+                const Leaf& leaf = *walk_.leaves[event.number];
+                visit(tile, {leaf.step, event.number, walk_.around[event.number]}, leaf.is_wait,
+                      uses, written);
                 break;
+            }
+            case Event::Kind::Look: {
+                const Look& look = walk_.looks[event.number];
+                visit(tile, {look.step, look.at, look.around}, false, uses, written);
+                break;
+            }
             case Event::Kind::OneWay:
                 ways.emplace_back(written, Written{});
                 break;
@@ -209,25 +265,33 @@ private:
         }
     };
 
-    void visit(TileId tile, std::uint32_t at, std::span<const Use> uses, Written& written) {
-        const Leaf& leaf = *walk_.leaves[at];
+    /// Where a step uses memory.
+    struct Point {
+        StepNumber step = 0;
+        std::uint32_t at = 0;                  ///< leaf
+        std::span<const std::uint32_t> around; ///< its loops
+    };
+
+    void visit(TileId tile, const Point& point, bool is_wait, std::span<const Use> uses,
+               Written& written) {
+        const auto& [step, at, around] = point;
         const auto first =
-            std::lower_bound(uses.begin(), uses.end(), leaf.step,
-                             [](const Use& one, StepNumber step) { return one.step < step; });
-        for (auto use = first; use != uses.end() && use->step == leaf.step; ++use) {
+            std::lower_bound(uses.begin(), uses.end(), step,
+                             [](const Use& one, StepNumber number) { return one.step < number; });
+        for (auto use = first; use != uses.end() && use->step == step; ++use) {
             if (!lifetime) {
                 lifetime = Lifetime{at, at};
             }
             lifetime->first = std::min(lifetime->first, at);
             lifetime->last = std::max(lifetime->last, at);
-            const Access access = leaf.is_wait ? Access::Read : use->access;
+            const Access access = is_wait ? Access::Read : use->access;
             if (access == Access::Read && !given_ && !written.ever.has(use->begin, use->end)) {
                 throw ProgramError(fmt::format(
                     "{}: bytes {}..{} of '{}' are read, and nothing has written all of them",
-                    place_of_fault(graph_, leaf.step, tile), use->begin, use->end - 1,
+                    place_of_fault(graph_, step, tile), use->begin, use->end - 1,
                     buffer_.name));
             }
-            for (const std::uint32_t loop : walk_.around[at]) {
+            for (const std::uint32_t loop : around) {
                 if (access != Access::Write &&
                     !written.in_iteration[loop].has(use->begin, use->end)) {
                     crosses[loop] = true;
@@ -306,7 +370,8 @@ Lifetime lifetime_of(const graph::Graph& graph, const Walk& walk, const Uses& us
         const Loop& over = walk.loops[loop];
         const bool used_inside = lifetime.first <= over.last && lifetime.last >= over.first;
         const bool outside = lifetime.first < over.first || lifetime.last > over.last;
-        if (used_inside && (outside || tracker.crosses[loop])) {
+        // what crosses rounds may be read between leaves, at a border of the loop
+        if (tracker.crosses[loop] || (used_inside && outside)) {
             lifetime.first = std::min(lifetime.first, over.first);
             lifetime.last = std::max(lifetime.last, over.last);
         }

@@ -63,6 +63,10 @@ public:
         for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
             add(graph::CopyId{i}, graph_.stream_copies[i]);
         }
+        const auto looks = looks_of(graph_);
+        for (std::uint32_t i = 0; i < looks.size(); ++i) {
+            add_look(number_of_look(graph_, i), *looks[i]->word);
+        }
         for (const graph::Buffer& buffer : graph_.buffers) {
             for (const graph::Held& held : buffer.held) {
                 if (held.relocations != nullptr) {
@@ -136,6 +140,16 @@ private:
             add(number_of(graph_, id), piece.tile, piece.place, piece.bytes,
                 read ? Access::Write : Access::Read, 0, [] { return std::string("a piece"); });
         }
+    }
+    void add_look(StepNumber step, const graph::TilePlace& word) {
+        constexpr std::uint32_t kWordBytes = 4;
+        if (word.offset % kWordBytes != 0) {
+            fail(step, word.tile,
+                 fmt::format("the word at byte {} of '{}', expected a multiple of {}", word.offset,
+                             graph_.buffers.at(word.buffer.index).name, kWordBytes));
+        }
+        add(step, word.tile, word.place(), kWordBytes, Access::Read, 0,
+            [] { return std::string("the word"); });
     }
 
     void check_relocations(const graph::Buffer& buffer, const graph::Held& from) const {
@@ -226,18 +240,47 @@ bool is_before(const Use& left, const Use& right) {
            std::tie(right.step, right.order, right.begin);
 }
 
-/// What `get` returns of the compute set, exchange or copy.
-template <class Get>
-const std::string& of_step(const graph::Graph& graph, StepNumber step, const Get& get) {
+void add_looks(const graph::Step& step, std::vector<const graph::Step*>& looks) {
+    if (is_look(step)) {
+        looks.push_back(&step);
+    }
+    for (const graph::Step& child : step.children) {
+        add_looks(child, looks);
+    }
+}
+
+/// What people call a step: its name, and whose it is.
+struct Called {
+    const std::string& name;
+    const std::string& owner;
+};
+
+Called called(const graph::Graph& graph, const graph::Step& look) {
+    static const std::string kWhile = "while";
+    static const std::string kIf = "if";
+    static const std::string kOwner = "control";
+    if (look.kind == graph::Step::Kind::While || look.kind == graph::Step::Kind::If) {
+        return {look.kind == graph::Step::Kind::While ? kWhile : kIf, kOwner};
+    }
+    const graph::StreamCopy& copy = graph.stream_copies.at(look.index);
+    return {copy.name, copy.owner};
+}
+
+Called called(const graph::Graph& graph, StepNumber step) {
+    const auto of = [](const auto& one) { return Called{one.name, one.owner}; };
     std::size_t number = step;
     if (number < graph.compute_sets.size()) {
-        return get(graph.compute_sets[number]);
+        return of(graph.compute_sets[number]);
     }
     number -= graph.compute_sets.size();
     if (number < graph.exchanges.size()) {
-        return get(graph.exchanges[number]);
+        return of(graph.exchanges[number]);
     }
-    return get(graph.stream_copies.at(number - graph.exchanges.size()));
+    number -= graph.exchanges.size();
+    if (number < graph.stream_copies.size()) {
+        return of(graph.stream_copies[number]);
+    }
+    return called(graph, *looks_of(graph).at(number - graph.stream_copies.size()));
 }
 
 /// Of one compute set, buffer and tile.
@@ -322,15 +365,20 @@ void Uses::check_steps(const graph::Graph& graph, std::uint32_t buffer,
     }
 }
 
+std::vector<const graph::Step*> looks_of(const graph::Graph& graph) {
+    std::vector<const graph::Step*> looks;
+    add_looks(graph.control, looks);
+    return looks;
+}
+
 const std::string& name_of(const graph::Graph& graph, StepNumber step) {
-    return of_step(graph, step, [](const auto& of) -> const std::string& { return of.name; });
+    return called(graph, step).name;
 }
 
 std::string place_of_fault(const graph::Graph& graph, StepNumber step, TileId tile) {
-    const std::string& owner =
-        of_step(graph, step, [](const auto& of) -> const std::string& { return of.owner; });
-    return fmt::format("program '{}': kernel '{}', step '{}', tile {}", graph.name, owner,
-                       name_of(graph, step), tile);
+    const Called one = called(graph, step);
+    return fmt::format("program '{}': kernel '{}', step '{}', tile {}", graph.name, one.owner,
+                       one.name, tile);
 }
 
 } // namespace tessera::lower

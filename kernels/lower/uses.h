@@ -10,7 +10,8 @@
 
 namespace tessera::lower {
 
-/// A step of the graph: one of its compute sets, exchanges or stream copies, numbered through.
+/// A step of the graph: one of its compute sets, exchanges or stream copies, or a look, numbered
+/// through.
 using StepNumber = std::uint32_t;
 
 /// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are
@@ -37,8 +38,9 @@ class Uses {
 public:
     /// @throws ProgramError for a field, message, piece or address in contents outside what its
     /// tile holds of the buffer (read_beyond not counted), for a message to its own tile, and for
-    /// two vertices of one tile and compute set that write the same bytes; names program, kernel
-    /// and step (or tensor, or whose contents), tile and buffer
+    /// two vertices of one tile and compute set that write the same bytes, and for a word of a step
+    /// at no multiple of 4; names program, kernel and step (or tensor, or whose contents), tile and
+    /// buffer
     explicit Uses(const graph::Graph& graph);
 
     /// Ascending tiles; only tiles that use the buffer.
@@ -66,6 +68,20 @@ private:
 [[nodiscard]] inline StepNumber number_of(const graph::Graph& graph, graph::CopyId copy) {
     return static_cast<StepNumber>(graph.compute_sets.size() + graph.exchanges.size()) + copy.index;
 }
+/// Looks: steps of the control program that read a word themselves, in tree order. A while, an if
+/// and the begin of a stream copy whose row is in tile memory are.
+[[nodiscard]] inline bool is_look(const graph::Step& step) {
+    using Kind = graph::Step::Kind;
+    const bool looks = step.kind == Kind::While || step.kind == Kind::If ||
+                       step.kind == Kind::StreamCopy || step.kind == Kind::StreamStart;
+    return looks && step.word.has_value();
+}
+[[nodiscard]] std::vector<const graph::Step*> looks_of(const graph::Graph& graph);
+[[nodiscard]] inline StepNumber number_of_look(const graph::Graph& graph, std::uint32_t look) {
+    return number_of(graph, graph::CopyId{static_cast<std::uint32_t>(graph.stream_copies.size())}) +
+           look;
+}
+
 [[nodiscard]] const std::string& name_of(const graph::Graph& graph, StepNumber step);
 
 /// Where something is wrong: "program 'x': kernel 'spmm', step 'multiply', tile 3".

@@ -5,6 +5,7 @@
 #include "tests/kernels/graph/graph_sketch.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ public:
             graph.add_tensor(
                 {.name = "tensor", .shape = {8}, .pieces = {{below(kTiles), some_place(), 3, {}}}});
         }
+        add_streams();
         graph.control = control(2);
     }
 
@@ -100,6 +102,26 @@ private:
             }
         }
     }
+    void add_streams() {
+        const std::uint32_t buffers = 1 + below(3);
+        for (std::uint32_t i = 0; i < buffers; ++i) {
+            graph.remote_buffers.push_back({.name = "remote", .rows = 1 + below(9)});
+        }
+        for (std::uint32_t i = 0; i < 1 + below(3); ++i) {
+            graph::StreamCopy copy{
+                .name = "copy", .owner = "part", .remote_buffer = below(buffers)};
+            for (std::uint32_t left = below(4); left > 0; --left) {
+                copy.pieces.push_back({below(kTiles), some_place(), 4 + 4 * below(9), Bytes{4}});
+            }
+            graph.add_stream_copy(std::move(copy));
+        }
+        for (TileId tile = 0; tile < kTiles; ++tile) {
+            if (below(3) == 0) {
+                graph.io_tiles.push_back(tile);
+            }
+        }
+    }
+    graph::TilePlace some_word() { return {below(kTiles), some_place()}; }
     graph::Place some_place() {
         return {{below(static_cast<std::uint32_t>(graph.buffers.size()))}, Bytes{4} * below(9)};
     }
@@ -110,15 +132,26 @@ private:
     Step control(int depth) {
         std::vector<Step> steps;
         for (std::uint32_t left = 1 + below(3); left > 0; --left) {
-            const std::uint32_t kind = below(depth == 0 ? 2 : 3);
+            const std::uint32_t kind = below(depth == 0 ? 4 : 7);
             if (kind == 0) {
                 steps.push_back(graph::run(graph::ComputeSetId{
                     below(static_cast<std::uint32_t>(graph.compute_sets.size()))}));
             } else if (kind == 1) {
                 steps.push_back(graph::run(
                     graph::ExchangeId{below(static_cast<std::uint32_t>(graph.exchanges.size()))}));
-            } else {
+            } else if (kind <= 3) {
+                const graph::CopyId copy{
+                    below(static_cast<std::uint32_t>(graph.stream_copies.size()))};
+                constexpr std::array kKinds{Kind::StreamCopy, Kind::StreamStart, Kind::StreamWait};
+                steps.push_back(kind == 2 ? graph::stream(kKinds.at(below(3)), copy, below(9))
+                                          : graph::stream(kKinds.at(below(2)), copy, some_word()));
+            } else if (kind == 4) {
                 steps.push_back(graph::repeat(2 + below(3), {control(depth - 1)}));
+            } else if (kind == 5) {
+                steps.push_back(graph::as_long_as(some_word(), {control(depth - 1)}));
+            } else {
+                auto then = control(depth - 1);
+                steps.push_back(graph::when(some_word(), {std::move(then)}, {control(depth - 1)}));
             }
         }
         return graph::sequence(std::move(steps));
@@ -133,7 +166,8 @@ struct Begins {
     explicit Begins(const Graph& whole, TileId first_tile)
         : tile(first_tile), buffers(whole.buffers.size()), tables(whole.tables.size()),
           fields(whole.fields.size()), sets(whole.compute_sets.size()),
-          exchanges(whole.exchanges.size()), tensors(whole.tensors.size()) {}
+          exchanges(whole.exchanges.size()), tensors(whole.tensors.size()),
+          copies(whole.stream_copies.size()), remote_buffers(whole.remote_buffers.size()) {}
 
     [[nodiscard]] graph::Place of(graph::Place place) const {
         return {{place.buffer.index + static_cast<std::uint32_t>(buffers)}, place.offset};
@@ -146,6 +180,8 @@ struct Begins {
     std::size_t sets;
     std::size_t exchanges;
     std::size_t tensors;
+    std::size_t copies;
+    std::size_t remote_buffers;
 };
 
 void check_buffers(const Graph& whole, const Graph& part, const Begins& begin) {
@@ -236,12 +272,45 @@ void check_steps(const Graph& whole, const Graph& part, const Begins& begin,
     }
 }
 
+void check_streams(const Graph& whole, const Graph& part, const Begins& begin,
+                   const std::string& owner) {
+    REQUIRE(whole.remote_buffers.size() == begin.remote_buffers + part.remote_buffers.size());
+    for (std::size_t i = 0; i < part.remote_buffers.size(); ++i) {
+        REQUIRE(whole.remote_buffers[begin.remote_buffers + i].rows == part.remote_buffers[i].rows);
+    }
+    REQUIRE(whole.stream_copies.size() == begin.copies + part.stream_copies.size());
+    for (std::size_t i = 0; i < part.stream_copies.size(); ++i) {
+        const graph::StreamCopy& was = part.stream_copies[i];
+        const graph::StreamCopy& is = whole.stream_copies[begin.copies + i];
+        REQUIRE(is.owner == owner);
+        REQUIRE(is.remote_buffer == was.remote_buffer + begin.remote_buffers);
+        REQUIRE(is.pieces.size() == was.pieces.size());
+        for (std::size_t k = 0; k < is.pieces.size(); ++k) {
+            REQUIRE(is.pieces[k].tile == was.pieces[k].tile + begin.tile);
+            REQUIRE(is.pieces[k].place == begin.of(was.pieces[k].place));
+            REQUIRE(is.pieces[k].bytes == was.pieces[k].bytes);
+            REQUIRE(is.pieces[k].offset == was.pieces[k].offset);
+        }
+    }
+}
+
+bool is_stream(Kind kind) {
+    return kind == Kind::StreamCopy || kind == Kind::StreamStart || kind == Kind::StreamWait;
+}
+
 void check_control(const Step& is, const Step& was, const Begins& begin) {
     REQUIRE(is.kind == was.kind);
     REQUIRE(is.count == was.count);
     REQUIRE(is.index == was.index + (was.kind == Kind::ComputeSet ? begin.sets
                                      : was.kind == Kind::Exchange ? begin.exchanges
+                                     : is_stream(was.kind)        ? begin.copies
                                                                   : 0));
+    REQUIRE(is.row == was.row);
+    REQUIRE(is.word.has_value() == was.word.has_value());
+    if (was.word) {
+        REQUIRE(is.word->tile == was.word->tile + begin.tile);
+        REQUIRE(is.word->place() == begin.of(was.word->place()));
+    }
     REQUIRE(is.children.size() == was.children.size());
     for (std::size_t i = 0; i < is.children.size(); ++i) {
         check_control(is.children[i], was.children[i], begin);
@@ -359,11 +428,19 @@ TEST_CASE("all of a part is in the whole, its numbers moved behind those that we
         const Begins begin(whole, first_tile);
         const auto codelets_before = whole.codelets;
         const auto own_before = whole.own_codelets;
+        std::vector<TileId> io_tiles = whole.io_tiles;
+        for (const TileId tile : part.io_tiles) {
+            io_tiles.push_back(tile + first_tile);
+        }
+        std::sort(io_tiles.begin(), io_tiles.end());
+        io_tiles.erase(std::unique(io_tiles.begin(), io_tiles.end()), io_tiles.end());
         const auto appended = graph::append(whole, part, first_tile, "owner");
         CHECK(text_of(whole.control) == text_of(control));
         check_buffers(whole, part, begin);
         check_fields(whole, part, begin);
         check_steps(whole, part, begin, "owner");
+        check_streams(whole, part, begin, "owner");
+        CHECK(whole.io_tiles == io_tiles);
         check_control(appended.control, part.control, begin);
         for (std::size_t i = 0; i < begin.sets; ++i) {
             CHECK(whole.compute_sets[i].owner == "part");
@@ -389,26 +466,6 @@ TEST_CASE("all of a part is in the whole, its numbers moved behind those that we
         own.insert(part.own_codelets.begin(), part.own_codelets.end());
         CHECK(whole.own_codelets == own);
     }
-}
-
-TEST_CASE("a part has no stream copies", "[kernels][append]") {
-    const auto told = [](const auto& change) {
-        Graph whole("whole");
-        Graph part("part");
-        change(part);
-        try {
-            static_cast<void>(graph::append(whole, std::move(part), 0, "owner"));
-        } catch (const NotModelled& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
-    const std::string expected =
-        "part: stream copies in a part of a graph: not modelled; see docs/kernels.md";
-    CHECK(told([](Graph&) {}).empty());
-    CHECK(told([](Graph& part) { part.add_stream_copy({.name = "copy", .owner = "part"}); }) ==
-          expected);
-    CHECK(told([](Graph& part) { part.remote_buffers.push_back({.name = "remote"}); }) == expected);
 }
 
 TEST_CASE("side by side the k-th exchanges go together, and the k-th sets between two",

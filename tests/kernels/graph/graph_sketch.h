@@ -11,6 +11,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,21 +80,18 @@ inline program::SharedBytes shared_bytes(Bytes bytes, int value = 7) {
                                                           static_cast<std::byte>(value));
 }
 
-/// One of two ways; without `other`, perhaps the one.
-inline graph::Step either(std::vector<graph::Step> one, std::vector<graph::Step> other) {
-    graph::Step made;
-    made.kind = graph::Step::Kind::If;
-    made.children.push_back(graph::sequence(std::move(one)));
-    if (!other.empty()) {
-        made.children.push_back(graph::sequence(std::move(other)));
-    }
+/// One of two ways; without `other`, perhaps the one. Without a word nothing says which.
+inline graph::Step either(std::vector<graph::Step> one, std::vector<graph::Step> other,
+                          std::optional<graph::TilePlace> word = {}) {
+    graph::Step made = graph::when({}, std::move(one), std::move(other));
+    made.word = word;
     return made;
 }
 
-inline graph::Step as_long_as(std::vector<graph::Step> steps) {
-    graph::Step made;
-    made.kind = graph::Step::Kind::While;
-    made.children = std::move(steps);
+inline graph::Step as_long_as(std::vector<graph::Step> steps,
+                              std::optional<graph::TilePlace> word = {}) {
+    graph::Step made = graph::as_long_as({}, std::move(steps));
+    made.word = word;
     return made;
 }
 

@@ -28,7 +28,28 @@ TEST_CASE("steps are of their kind, number, count and row", "[kernels][graph]") 
          {Step::Kind::StreamCopy, Step::Kind::StreamStart, Step::Kind::StreamWait}) {
         const Step copy = graph::stream(kind, graph::CopyId{2}, 9);
         CHECK((copy.kind == kind && copy.index == 2 && copy.row == 9 && copy.count == 1));
+        CHECK_FALSE(copy.word);
     }
+}
+
+TEST_CASE("decisions and rows have the word that they go by", "[kernels][graph]") {
+    const graph::TilePlace word(5, {graph::BufferId{6}, 8});
+    const auto has_word = [](const Step& step) {
+        return step.word && step.word->tile == 5 && step.word->buffer.index == 6 &&
+               step.word->offset == 8;
+    };
+    const Step set = graph::run(graph::ComputeSetId{3});
+    const Step loop = graph::as_long_as(word, {set, set});
+    CHECK((loop.kind == Step::Kind::While && loop.children.size() == 2 && has_word(loop)));
+    const Step one_way = graph::when(word, {set, set});
+    CHECK((one_way.kind == Step::Kind::If && one_way.children.size() == 1 && has_word(one_way)));
+    CHECK(one_way.children[0].children.size() == 2);
+    const Step two_ways = graph::when(word, {}, {set});
+    REQUIRE(two_ways.children.size() == 2);
+    CHECK(two_ways.children[0].children.empty());
+    CHECK(two_ways.children[1].children.size() == 1);
+    const Step copy = graph::stream(Step::Kind::StreamStart, graph::CopyId{2}, word);
+    CHECK((copy.kind == Step::Kind::StreamStart && copy.index == 2 && has_word(copy)));
 }
 
 TEST_CASE("symbols and codelets are known once", "[kernels][graph]") {

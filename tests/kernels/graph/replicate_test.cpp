@@ -98,12 +98,41 @@ TEST_CASE("tensors of turns are one behind the other", "[kernels][graph]") {
     CHECK(first.pieces[2 * kCopies].host_offset == kCopies * 4);
 }
 
-TEST_CASE("a graph with stream copies is not replicated", "[kernels][graph]") {
-    Graph graph = two_tiles();
-    graph.add_stream_copy({.name = "stream", .owner = "test"});
-    CHECK_THROWS_AS(replicated(graph, 2, 2), NotModelled);
-    graph.name = "part";
-    CHECK_THROWS_WITH(replicated(std::move(graph), 2, 2),
-                      "part: stream copies in several copies of a graph: not modelled; see "
-                      "docs/kernels.md");
+TEST_CASE("copies of a graph share rows of remote buffers and go by one word", "[kernels][graph]") {
+    constexpr Bytes kRow = 24;
+    constexpr std::int64_t kRows = 2; // of a copy
+    Graph part = two_tiles();
+    part.remote_buffers.push_back({.name = "remote", .rows = 5, .row_bytes = kRow});
+    const auto rows = part.add_buffer({.name = "rows"});
+    part.hold(rows, 0, kRow * kRows);
+    part.io_tiles = {1};
+    // the second piece goes on in the second row
+    const std::vector<StreamPiece> pieces{{0, {rows}, 8, 0}, {0, {rows, 8}, kRow * kRows - 8, 8}};
+    const auto copy = part.add_stream_copy(
+        {.name = "load", .owner = "test", .remote_buffer = 0, .rows = kRows, .pieces = pieces});
+    const TilePlace word(0, {BufferId{0}, 4});
+    part.control = as_long_as(word, {stream(Step::Kind::StreamCopy, copy, word)});
+    const Graph all = replicated(std::move(part), kCopies, kStride);
+    REQUIRE(all.remote_buffers.size() == 1);
+    CHECK(all.remote_buffers[0].rows == 5);
+    CHECK(all.remote_buffers[0].row_bytes == kCopies * kRow);
+    CHECK(all.io_tiles == std::vector<TileId>{1, 1 + kStride, 1 + 2 * kStride});
+    REQUIRE(all.stream_copies.size() == 1);
+    CHECK(all.stream_copies[0].rows == kRows);
+    std::set<Bytes> bytes; // of the rows
+    for (const StreamPiece& piece : all.stream_copies[0].pieces) {
+        const std::int64_t of_copy = piece.tile / kStride;
+        CHECK(piece.tile % kStride == 0);
+        CHECK(piece.place.buffer == rows);
+        for (Bytes i = 0; i < piece.bytes; ++i) {
+            const Bytes in_part = piece.place.offset + i; // pieces of the part lie in their order
+            CHECK(piece.offset + i ==
+                  (in_part / kRow * kCopies + of_copy) * kRow + in_part % kRow);
+            CHECK(bytes.insert(piece.offset + i).second);
+        }
+    }
+    CHECK(bytes.size() == static_cast<std::size_t>(kCopies * kRow * kRows));
+    REQUIRE(all.control.word);
+    CHECK(all.control.word->tile == 0);
+    CHECK(all.control.children.at(0).word->tile == 0);
 }

@@ -499,6 +499,41 @@ TEST_CASE("names, roles and owners of steps arrive in the program", "[kernels]")
     CHECK(never.index != sum.index);
 }
 
+TEST_CASE("words that decide are where their buffers are", "[kernels]") {
+    Sketch sketch;
+    sketch.graph.codelets = {"copy"};
+    const auto before = sketch.buffer("before", 1, kBytes);
+    const auto flags = sketch.buffer("flags", 1, kBytes);
+    sketch.tensor(before, 1, true, true);
+    sketch.tensor(flags, 1, true, true);
+    const auto row = sketch.buffer("row", 2, kBytes);
+    sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = kBytes});
+    const auto load = sketch.graph.add_stream_copy(
+        {.name = "load", .owner = "loader", .pieces = {{2, {row}, kBytes, 0}}});
+    const auto word_at = [&](Bytes offset) { return graph::TilePlace(1, {flags, offset}); };
+    const auto work = graph::run(sketch.set("work", 2, {}));
+    sketch.graph.control = graph::sequence(
+        {graph::as_long_as(word_at(0), {graph::when(word_at(8), {work}, {work, work})}),
+         graph::stream(Step::Kind::StreamCopy, load, word_at(12)),
+         graph::stream(Step::Kind::StreamCopy, load, 3)});
+    const auto program = lower::lower(small_machine(), sketch.graph).program;
+    const Address begin = address_of(program, 1, "flags");
+    const auto check_at = [&](const Step& step, Step::Kind kind, Bytes offset) {
+        CHECK(step.kind == kind);
+        REQUIRE(step.value);
+        CHECK(step.value->tile == 1);
+        CHECK(step.value->address == begin + static_cast<Address>(offset));
+    };
+    const auto& steps = program.control.children;
+    REQUIRE(steps.size() == 3);
+    check_at(steps[0], Step::Kind::While, 0);
+    check_at(steps[0].children.at(0), Step::Kind::If, 8);
+    CHECK(steps[0].children[0].children.size() == 2);
+    check_at(steps[1], Step::Kind::StreamCopy, 12);
+    CHECK_FALSE(steps[2].value);
+    CHECK(steps[2].row == 3);
+}
+
 TEST_CASE("leaving out a step that does nothing keeps the meaning of the others", "[kernels]") {
     Sketch sketch;
     sketch.graph.codelets = {"copy"};

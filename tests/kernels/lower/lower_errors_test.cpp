@@ -215,6 +215,45 @@ TEST_CASE("what is written on one way only is not written behind it", "[kernels]
     }
 }
 
+TEST_CASE("a word that decides is written, on its tile and whole", "[kernels]") {
+    const auto fault_of = [](bool written, TileId tile, Bytes offset, const auto& step_of) {
+        Sketch sketch;
+        const auto flag = sketch.buffer("flag", kTile, 8);
+        const auto row = sketch.buffer("row", kTile, kBytes);
+        const auto work = graph::run(sketch.set("work", kTile, {write({row}, kBytes)}));
+        sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = kBytes});
+        const auto load = sketch.graph.add_stream_copy(
+            {.name = "load", .owner = "triad", .pieces = {{kTile, {row}, kBytes, 0}}});
+        if (written) {
+            sketch.step("fill", kTile, {write({flag}, 8)});
+        }
+        sketch.then(step_of(graph::TilePlace(tile, {flag, offset}), work, load));
+        return sketch.fault();
+    };
+    const auto check = [&](const std::string& where, const auto& step_of) {
+        const auto start = "program 'sketch': kernel " + where + ", tile ";
+        CHECK(fault_of(true, kTile, 4, step_of).empty());
+        CHECK(fault_of(false, kTile, 4, step_of) ==
+              start + "3: bytes 4..7 of 'flag' are read, and nothing has written all of them");
+        CHECK(fault_of(true, kTile, 8, step_of) ==
+              start + "3: the word uses bytes 8..11 of 'flag', of which the tile holds 8");
+        CHECK(fault_of(true, kOther, 0, step_of) ==
+              start + std::to_string(kOther) +
+                  ": the word uses bytes 0..3 of 'flag', of which the tile holds 0");
+        CHECK(fault_of(true, kTile, 2, step_of) ==
+              start + "3: the word at byte 2 of 'flag', expected a multiple of 4");
+    };
+    check("'control', step 'while'", [](auto word, auto work, auto) {
+        return graph::as_long_as(word, {work});
+    });
+    check("'control', step 'if'",
+          [](auto word, auto work, auto) { return graph::when(word, {work}); });
+    for (const auto kind : {graph::Step::Kind::StreamCopy, graph::Step::Kind::StreamStart}) {
+        check("'triad', step 'load'",
+              [&](auto word, auto, auto load) { return graph::stream(kind, load, word); });
+    }
+}
+
 TEST_CASE("vertices of one tile and compute set write different bytes", "[kernels]") {
     const graph::BufferId x{0};
     CHECK(pair_fault({write({x}, 8)}, {write({x, 8}, 8)}).empty());

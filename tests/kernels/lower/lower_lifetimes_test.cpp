@@ -242,6 +242,51 @@ TEST_CASE("a copy in the background keeps its rows until it is waited for", "[ke
     }
 }
 
+TEST_CASE("a word is kept until the last decision that reads it", "[kernels]") {
+    Steps steps;
+    const auto x = steps.held("x");
+    const graph::TilePlace word(kTile, {x, 4});
+    const auto idle = steps.made({});
+    const auto fill = steps.made({write({x}, kBytes)});
+    SECTION("an if reads it before its steps") {
+        for (const bool other : {false, true}) {
+            const auto choice = other ? graph::when(word, {idle, idle}, {idle})
+                                      : graph::when(word, {idle, idle});
+            CHECK(steps.with({idle, fill, idle, choice, idle}).at(0) == Lifetime{1, 2});
+        }
+    }
+    SECTION("a while reads it before each round and behind the last") {
+        CHECK(steps.with({idle, fill, idle, graph::as_long_as(word, {idle, idle}), idle}).at(0) ==
+              Lifetime{1, 4});
+        CHECK(steps.with({fill, graph::as_long_as(word, {idle, fill, idle}), idle}).at(0) ==
+              Lifetime{0, 3});
+    }
+    SECTION("the rounds of a loop around it read it again") {
+        const auto choice = graph::when(word, {idle});
+        // the decision stands before the loop's first step, and before its second
+        CHECK(steps.with({fill, graph::repeat(2, {choice, idle}), idle}).at(0) == Lifetime{0, 2});
+        CHECK(steps.with({fill, graph::repeat(2, {idle, choice, idle}), idle}).at(0) ==
+              Lifetime{0, 3});
+        // in each round it is written before it is read
+        CHECK(steps.with({idle, graph::repeat(2, {idle, fill, choice, idle}), idle}).at(0) ==
+              Lifetime{2, 2});
+        // loops without a step have no rounds that need memory
+        CHECK(steps.with({fill, graph::repeat(2, {graph::as_long_as(word, {})}), idle}).at(0) ==
+              Lifetime{0, 0});
+    }
+    SECTION("a stream copy reads its row when it begins") {
+        const auto to = steps.held("row");
+        const auto copy = steps.graph.add_stream_copy(
+            {.name = "copy", .owner = "test", .pieces = {{kTile, {to}, kBytes, 0}}});
+        const auto load = graph::stream(Step::Kind::StreamCopy, copy, word);
+        const auto start = graph::stream(Step::Kind::StreamStart, copy, word);
+        const auto wait = graph::stream(Step::Kind::StreamWait, copy, 0);
+        CHECK(steps.with({fill, idle, load, idle}).at(0) == Lifetime{0, 2});
+        CHECK(steps.with({fill, idle, start, idle, wait}).at(0) == Lifetime{0, 2});
+        CHECK(steps.with({fill, idle, start, idle, wait}).at(1) == Lifetime{2, 4});
+    }
+}
+
 namespace {
 
 /// A random control program over one buffer, and random runs of it.
@@ -269,16 +314,18 @@ public:
                 since = 0;
             }
             for (std::size_t at = 0; at < trace_.size(); ++at) {
-                const graph::Field& field = field_of(trace_[at]);
+                const graph::Field& field = trace_[at].field;
                 if (byte < field.place.offset || byte >= field.place.offset + field.bytes) {
                     continue;
                 }
                 const bool reads = field.access == Access::Read || field.access == Access::Update;
                 defined = defined && (!reads || since);
                 if (since && field.access != Access::Write) {
-                    needed.insert(needed.end(),
-                                  trace_.begin() + static_cast<std::ptrdiff_t>(*since),
-                                  trace_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+                    for (std::size_t done = *since; done <= at; ++done) {
+                        if (trace_[done].leaf) {
+                            needed.push_back(*trace_[done].leaf);
+                        }
+                    }
                 }
                 since = field.access == Access::Read ? since : at;
             }
@@ -298,11 +345,11 @@ private:
                 break;
             case 2: {
                 auto one = block(depth - 1);
-                steps.push_back(test::either({std::move(one)}, {block(depth - 1)}));
+                steps.push_back(test::either({std::move(one)}, {block(depth - 1)}, some_word()));
                 break;
             }
             case 3:
-                steps.push_back(test::as_long_as({block(depth - 1)}));
+                steps.push_back(test::as_long_as({block(depth - 1)}, some_word()));
                 break;
             default:
                 steps.push_back(leaf());
@@ -318,6 +365,13 @@ private:
         return steps_.made({pointer({{0}, static_cast<Bytes>(begin)}, static_cast<Bytes>(bytes),
                                     kAccess.at(below(kAccess.size())))});
     }
+    /// That a decision reads; nothing: it reads no memory that is looked at here.
+    std::optional<graph::TilePlace> some_word() {
+        if (below(2) == 0) {
+            return std::nullopt;
+        }
+        return graph::TilePlace{kTile, {{0}, static_cast<Bytes>(4 * below(kBytes / 4))}};
+    }
     [[nodiscard]] const graph::Field& field_of(std::uint32_t step) const {
         const auto& vertex = steps_.graph.compute_sets.at(step).vertices.front();
         return steps_.graph.fields_of(vertex.fields).front();
@@ -325,24 +379,38 @@ private:
 
     void execute(const Step& step) {
         if (step.kind == Step::Kind::ComputeSet) {
-            trace_.push_back(step.index);
+            trace_.push_back({step.index, field_of(step.index)});
         } else if (step.kind == Step::Kind::If) {
+            look(step);
             execute(step.children.at(below(2)));
         } else {
             const std::uint64_t rounds = step.kind == Step::Kind::While ? below(3) : step.count;
             for (std::uint64_t round = 0; round < rounds; ++round) {
+                look(step);
                 for (const Step& child : step.children) {
                     execute(child);
                 }
             }
+            look(step);
         }
     }
+    void look(const Step& step) {
+        if (step.word) {
+            trace_.push_back({std::nullopt, read(step.word->place(), 4)});
+        }
+    }
+
+    /// A leaf, or a look of the control program.
+    struct Done {
+        std::optional<std::uint32_t> leaf;
+        graph::Field field;
+    };
 
     workload::CounterRandom random_;
     std::uint64_t drawn_ = 0;
     Steps steps_;
     bool given_ = false;
-    std::vector<std::uint32_t> trace_; ///< steps, in the order in which they run
+    std::vector<Done> trace_; ///< in the order in which they run
 };
 
 } // namespace
