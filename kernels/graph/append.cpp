@@ -212,6 +212,9 @@ private:
         if (step.word) {
             step.word = moved(*step.word);
         }
+        for (BufferId& round : step.rounds) {
+            round = buffers_[round.index];
+        }
         for (Step& child : step.children) {
             child = renumbered(std::move(child));
         }
@@ -292,8 +295,11 @@ private:
             break;
         case Kind::Repeat:
             if (left.count == right.count) {
-                return repeat(left.count,
-                              {weave(sequence(left.children), sequence(right.children))});
+                Step both =
+                    repeat(left.count, {weave(sequence(left.children), sequence(right.children))});
+                both.rounds = left.rounds;
+                both.rounds.insert(both.rounds.end(), right.rounds.begin(), right.rounds.end());
+                return both;
             }
             refuse();
         default:

@@ -59,6 +59,12 @@ ComputeSetId Graph::add_compute_set(ComputeSet traits) {
     return append(compute_sets, std::move(traits));
 }
 
+BufferId Graph::add_round(std::string repeat) {
+    return add_buffer({.name = "round of " + std::move(repeat),
+                       .kind = program::SegmentKind::Metadata,
+                       .alignment = 4});
+}
+
 std::uint32_t Graph::symbol_number(std::string_view symbol) {
     const auto known = symbol_numbers_.find(symbol);
     if (known != symbol_numbers_.end()) {
@@ -164,6 +170,12 @@ Step repeat(std::int64_t count, std::vector<Step> steps) {
     return made;
 }
 
+Step repeat(std::int64_t count, std::vector<Step> steps, BufferId round) {
+    Step made = repeat(count, std::move(steps));
+    made.rounds.push_back(round);
+    return made;
+}
+
 Step when(TilePlace word, std::vector<Step> then, std::vector<Step> otherwise) {
     Step made = leaf(Step::Kind::If, 0);
     made.word = word;
@@ -184,6 +196,12 @@ Step as_long_as(TilePlace word, std::vector<Step> steps) {
 Step stream(Step::Kind kind, CopyId copy, std::int64_t row) {
     Step made = leaf(kind, copy.index);
     made.row = row;
+    return made;
+}
+
+Step stream_by_round(Step::Kind kind, CopyId copy, std::int64_t row, std::int64_t row_a_round) {
+    Step made = stream(kind, copy, row);
+    made.row_a_round = row_a_round;
     return made;
 }
 

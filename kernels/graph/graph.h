@@ -124,6 +124,10 @@ struct Field {
 [[nodiscard]] constexpr Field write(Place place, Bytes bytes) {
     return pointer(place, bytes, Access::Write);
 }
+/// Of the round that a repeat has stored in this buffer.
+[[nodiscard]] constexpr Field round_of(BufferId round) {
+    return read({round}, 4);
+}
 [[nodiscard]] constexpr Field use(Place place, Bytes bytes, Access access) {
     return {.kind = Field::Kind::Use, .access = access, .word = 0, .place = place, .bytes = bytes};
 }
@@ -181,21 +185,27 @@ struct TilePlace {
 /// | kind | children | fields |
 /// | --- | --- | --- |
 /// | Sequence | in order | |
-/// | Repeat | in order, `count` times | count |
+/// | Repeat | in order, `count` times | count, rounds |
 /// | While | in order, as long as the word is not 0, which is looked at first | word |
 /// | If | [0] where the word is not 0, else [1], which may be missing | word |
 /// | ComputeSet, Exchange | none | index |
 /// | Sync | none | zone |
 /// | StreamCopy, StreamStart | none | index, row or word |
 /// | StreamWait | none | index |
+///
+/// Rounds of a repeat count from 0. A stream copy's first row is `row + row_a_round * round`, with
+/// the round of the innermost repeat around it. Buffers in `rounds` have the round in their first
+/// word on every tile that holds them.
 struct Step {
     using Kind = program::Step::Kind;
     Kind kind = Kind::Sequence;
     std::uint32_t index = 0;
     std::uint32_t count = 1;
     program::SyncZone zone = program::SyncZone::Internal;
-    std::int64_t row = 0;          ///< first row of a stream copy, where no word says it
-    std::optional<TilePlace> word; ///< 32 bits at a multiple of 4, read when the step comes
+    std::int64_t row = 0; ///< first row of a stream copy, where no word says it
+    std::int64_t row_a_round = 0;
+    std::vector<BufferId> rounds = {}; ///< by Graph::add_round()
+    std::optional<TilePlace> word;     ///< 32 bits at a multiple of 4, read when the step comes
     std::vector<Step> children;
 };
 
@@ -267,6 +277,8 @@ public:
     /// The same with contents that do not change. Tiles may share them.
     void hold(BufferId buffer, TileId tile, program::SharedBytes contents,
               Relocations relocations = nullptr);
+    /// A buffer for the round of a repeat, to be held by the tiles whose vertices ask for it.
+    BufferId add_round(std::string repeat);
     /// Number of a codelet's entry, for relocations.
     std::uint32_t symbol_number(std::string_view symbol);
     TensorId add_tensor(Tensor tensor);
@@ -339,12 +351,17 @@ private:
 [[nodiscard]] Step run(ExchangeId exchange);
 [[nodiscard]] Step sequence(std::vector<Step> steps);
 [[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps);
+/// The same; `round` has the round.
+[[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps, BufferId round);
 /// `then` where the word is not 0, else `otherwise`.
 [[nodiscard]] Step when(TilePlace word, std::vector<Step> then, std::vector<Step> otherwise = {});
 /// The steps, as long as the word is not 0 before them.
 [[nodiscard]] Step as_long_as(TilePlace word, std::vector<Step> steps);
 /// A stream copy of the kind: StreamCopy, StreamStart or StreamWait.
 [[nodiscard]] Step stream(Step::Kind kind, CopyId copy, std::int64_t row);
+/// The same of another row in each round of the innermost repeat.
+[[nodiscard]] Step stream_by_round(Step::Kind kind, CopyId copy, std::int64_t row,
+                                   std::int64_t row_a_round);
 /// The same of the row that the word says when the copy begins.
 [[nodiscard]] Step stream(Step::Kind kind, CopyId copy, TilePlace row);
 

@@ -70,19 +70,19 @@ struct Loop {
     std::uint32_t last = 0;
 };
 
-/// A word that the control program reads while no leaf runs, or before the copy of a leaf begins.
-struct Look {
+/// A word that the control program uses itself: while no leaf runs, or before a leaf begins.
+struct ControlUse {
     StepNumber step = 0;
-    std::uint32_t at = 0; ///< the last leaf before it, or the copy's; 0: the first
+    std::uint32_t at = 0; ///< reads: the last leaf before it (0: the first), or the copy's
     std::vector<std::uint32_t> around; ///< its loops
 };
 
-/// What a walk comes by: a leaf, a look, or where ways part that lead to the same place. One way of
+/// What a walk comes by: a leaf, a control use, or where ways part that lead to the same place. One way of
 /// a loop that may not run at all is past it.
 struct Event {
-    enum class Kind : std::uint8_t { Leaf, Look, OneWay, OtherWay, Together };
+    enum class Kind : std::uint8_t { Leaf, ControlUse, OneWay, OtherWay, Together };
     Kind kind = Kind::Leaf;
-    std::uint32_t number = 0; ///< of the leaf or look
+    std::uint32_t number = 0; ///< of the leaf or control use
 };
 
 /// The leaves of a control program, and its loops, inner before outer.
@@ -90,8 +90,8 @@ class Walk {
 public:
     explicit Walk(const graph::Graph& graph) : graph_(graph) {
         visit(graph.control);
-        for (Look& look : looks) {
-            number_loops(look);
+        for (ControlUse& use : control_uses) {
+            number_loops(use);
         }
         around.resize(leaves.size());
         for (std::uint32_t loop = 0; loop < loops.size(); ++loop) {
@@ -103,7 +103,7 @@ public:
 
     std::vector<Event> events;
     std::vector<std::optional<Leaf>> leaves; ///< nothing: a step that touches no memory
-    std::vector<Look> looks;
+    std::vector<ControlUse> control_uses;
     std::vector<Loop> loops;
     std::vector<std::vector<std::uint32_t>> around; ///< by leaf: its loops
 
@@ -119,16 +119,24 @@ private:
         case Step::Kind::Repeat:
         case Step::Kind::While: {
             const bool may_not_run = step.kind == Step::Kind::While || step.count == 0;
-            const StepNumber number = number_if_look(step);
-            look(step, number);
+            const bool is_while = step.kind == Step::Kind::While;
+            const StepNumber number = number_if_used(step);
+            if (is_while) {
+                use(step, number, true);
+            }
             if (may_not_run) {
                 mark(Event::Kind::OneWay);
             }
             const auto opened = static_cast<std::uint32_t>(loop_numbers_.size());
             loop_numbers_.push_back(kNoLoop);
             open_.push_back(opened);
+            if (!is_while) {
+                use(step, number, false); // stores the round
+            }
             visit_children(step);
-            look(step, number); // for the next round
+            if (is_while) {
+                use(step, number, true); // for the next round
+            }
             open_.pop_back();
             if (may_not_run) {
                 mark(Event::Kind::OtherWay);
@@ -141,7 +149,7 @@ private:
             return;
         }
         case Step::Kind::If:
-            look(step, number_if_look(step));
+            use(step, number_if_used(step), true);
             mark(Event::Kind::OneWay);
             for (std::size_t i = 0; i < step.children.size(); ++i) {
                 if (i == 1) {
@@ -165,7 +173,7 @@ private:
         case Step::Kind::StreamCopy:
         case Step::Kind::StreamStart:
         case Step::Kind::StreamWait:
-            look(step, number_if_look(step));
+            use(step, number_if_used(step), false);
             add(step, number_of(graph_, graph::CopyId{step.index}));
             return;
         case Step::Kind::Sync:
@@ -184,32 +192,33 @@ private:
             leaves.push_back(Leaf{number, step.kind == Step::Kind::StreamWait});
         }
     }
-    StepNumber number_if_look(const Step& step) {
-        return number_of_look(graph_, is_look(step) ? looks_++ : 0);
+    StepNumber number_if_used(const Step& step) {
+        return number_of_control_use(graph_, uses_memory(step) ? uses_++ : 0);
     }
-    void look(const Step& step, StepNumber number) {
-        if (!is_look(step)) {
+    /// `before`: of the leaf that comes next.
+    void use(const Step& step, StepNumber number, bool before) {
+        if (!uses_memory(step)) {
             return;
         }
-        const bool is_copy = step.kind == Step::Kind::StreamCopy || step.kind == Step::Kind::StreamStart;
         const auto next = static_cast<std::uint32_t>(leaves.size());
-        events.push_back({Event::Kind::Look, static_cast<std::uint32_t>(looks.size())});
-        looks.push_back({number, is_copy || next == 0 ? next : next - 1, open_});
+        events.push_back(
+            {Event::Kind::ControlUse, static_cast<std::uint32_t>(control_uses.size())});
+        control_uses.push_back({number, before && next > 0 ? next - 1 : next, open_});
     }
-    /// Loops are numbered when they end; until then a look has those that were open.
-    void number_loops(Look& look) const {
+    /// Loops are numbered when they end; until then a use has those that were open.
+    void number_loops(ControlUse& use) const {
         std::vector<std::uint32_t> numbers;
-        for (const std::uint32_t opened : look.around) {
+        for (const std::uint32_t opened : use.around) {
             if (loop_numbers_[opened] != kNoLoop) {
                 numbers.push_back(loop_numbers_[opened]);
             }
         }
-        look.around = std::move(numbers);
+        use.around = std::move(numbers);
     }
 
     const graph::Graph& graph_;
-    std::uint32_t looks_ = 0;                 ///< steps that look, so far
-    std::vector<std::uint32_t> open_;         ///< loops around the step at hand, as they were opened
+    std::uint32_t uses_ = 0;          ///< steps that use memory themselves, so far
+    std::vector<std::uint32_t> open_; ///< loops around the step at hand, as they were opened
     std::vector<std::uint32_t> loop_numbers_; ///< in `loops`, as they were opened
 };
 
@@ -233,9 +242,9 @@ public:
                       uses, written);
                 break;
             }
-            case Event::Kind::Look: {
-                const Look& look = walk_.looks[event.number];
-                visit(tile, {look.step, look.at, look.around}, false, uses, written);
+            case Event::Kind::ControlUse: {
+                const ControlUse& use = walk_.control_uses[event.number];
+                visit(tile, {use.step, use.at, use.around}, false, uses, written);
                 break;
             }
             case Event::Kind::OneWay:
@@ -288,8 +297,7 @@ private:
             if (access == Access::Read && !given_ && !written.ever.has(use->begin, use->end)) {
                 throw ProgramError(fmt::format(
                     "{}: bytes {}..{} of '{}' are read, and nothing has written all of them",
-                    place_of_fault(graph_, step, tile), use->begin, use->end - 1,
-                    buffer_.name));
+                    place_of_fault(graph_, step, tile), use->begin, use->end - 1, buffer_.name));
             }
             for (const std::uint32_t loop : around) {
                 if (access != Access::Write &&

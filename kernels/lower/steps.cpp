@@ -3,6 +3,8 @@
 
 #include "kernels/lower/lifetimes.h"
 
+#include <algorithm>
+
 namespace tessera::lower {
 namespace {
 
@@ -28,6 +30,18 @@ void number_leaves(const graph::Graph& graph, const Step& step, Steps& steps) {
     }
 }
 
+std::vector<program::TileValue> bound_rounds(const graph::Graph& graph, const Step& step,
+                                             const AddressOf& address_of) {
+    std::vector<program::TileValue> words;
+    for (const graph::BufferId round : step.rounds) {
+        for (const graph::Held& held : graph.buffers.at(round.index).held) {
+            words.push_back({held.tile, address_of({held.tile, {round}})});
+        }
+    }
+    std::ranges::stable_sort(words, {}, &program::TileValue::tile);
+    return words;
+}
+
 program::Step bound(const graph::Graph& graph, const Steps& steps, const Step& step,
                     const AddressOf& address_of) {
     program::Step made;
@@ -41,6 +55,8 @@ program::Step bound(const graph::Graph& graph, const Steps& steps, const Step& s
     made.count = step.count;
     made.zone = step.zone;
     made.row = step.row;
+    made.row_a_round = step.row_a_round;
+    made.rounds = bound_rounds(graph, step, address_of);
     if (step.word) {
         made.value = program::TileValue{step.word->tile, address_of(*step.word)};
     }

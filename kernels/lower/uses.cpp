@@ -63,9 +63,9 @@ public:
         for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
             add(graph::CopyId{i}, graph_.stream_copies[i]);
         }
-        const auto looks = looks_of(graph_);
-        for (std::uint32_t i = 0; i < looks.size(); ++i) {
-            add_look(number_of_look(graph_, i), *looks[i]->word);
+        const auto in_control = control_uses_of(graph_);
+        for (std::uint32_t i = 0; i < in_control.size(); ++i) {
+            add(number_of_control_use(graph_, i), *in_control[i]);
         }
         for (const graph::Buffer& buffer : graph_.buffers) {
             for (const graph::Held& held : buffer.held) {
@@ -141,15 +141,24 @@ private:
                 read ? Access::Write : Access::Read, 0, [] { return std::string("a piece"); });
         }
     }
-    void add_look(StepNumber step, const graph::TilePlace& word) {
-        constexpr std::uint32_t kWordBytes = 4;
+    void add(StepNumber number, const graph::Step& step) {
+        if (step.word) {
+            add_word(number, step.word->tile, step.word->place(), Access::Read);
+        }
+        for (const graph::BufferId round : step.rounds) {
+            for (const graph::Held& held : graph_.buffers.at(round.index).held) {
+                add_word(number, held.tile, {round}, Access::Write);
+            }
+        }
+    }
+    void add_word(StepNumber step, TileId tile, graph::Place word, Access access) {
+        constexpr Bytes kWordBytes = 4;
         if (word.offset % kWordBytes != 0) {
-            fail(step, word.tile,
+            fail(step, tile,
                  fmt::format("the word at byte {} of '{}', expected a multiple of {}", word.offset,
                              graph_.buffers.at(word.buffer.index).name, kWordBytes));
         }
-        add(step, word.tile, word.place(), kWordBytes, Access::Read, 0,
-            [] { return std::string("the word"); });
+        add(step, tile, word, kWordBytes, access, 0, [] { return std::string("the word"); });
     }
 
     void check_relocations(const graph::Buffer& buffer, const graph::Held& from) const {
@@ -240,12 +249,12 @@ bool is_before(const Use& left, const Use& right) {
            std::tie(right.step, right.order, right.begin);
 }
 
-void add_looks(const graph::Step& step, std::vector<const graph::Step*>& looks) {
-    if (is_look(step)) {
-        looks.push_back(&step);
+void add_uses(const graph::Step& step, std::vector<const graph::Step*>& uses) {
+    if (uses_memory(step)) {
+        uses.push_back(&step);
     }
     for (const graph::Step& child : step.children) {
-        add_looks(child, looks);
+        add_uses(child, uses);
     }
 }
 
@@ -255,15 +264,23 @@ struct Called {
     const std::string& owner;
 };
 
-Called called(const graph::Graph& graph, const graph::Step& look) {
+/// Of one that uses memory itself.
+Called called(const graph::Graph& graph, const graph::Step& step) {
     static const std::string kWhile = "while";
     static const std::string kIf = "if";
+    static const std::string kRepeat = "repeat";
     static const std::string kOwner = "control";
-    if (look.kind == graph::Step::Kind::While || look.kind == graph::Step::Kind::If) {
-        return {look.kind == graph::Step::Kind::While ? kWhile : kIf, kOwner};
+    switch (step.kind) {
+    case graph::Step::Kind::While:
+        return {kWhile, kOwner};
+    case graph::Step::Kind::If:
+        return {kIf, kOwner};
+    case graph::Step::Kind::Repeat:
+        return {kRepeat, kOwner};
+    default:
+        const graph::StreamCopy& copy = graph.stream_copies.at(step.index);
+        return {copy.name, copy.owner};
     }
-    const graph::StreamCopy& copy = graph.stream_copies.at(look.index);
-    return {copy.name, copy.owner};
 }
 
 Called called(const graph::Graph& graph, StepNumber step) {
@@ -280,7 +297,7 @@ Called called(const graph::Graph& graph, StepNumber step) {
     if (number < graph.stream_copies.size()) {
         return of(graph.stream_copies[number]);
     }
-    return called(graph, *looks_of(graph).at(number - graph.stream_copies.size()));
+    return called(graph, *control_uses_of(graph).at(number - graph.stream_copies.size()));
 }
 
 /// Of one compute set, buffer and tile.
@@ -365,10 +382,10 @@ void Uses::check_steps(const graph::Graph& graph, std::uint32_t buffer,
     }
 }
 
-std::vector<const graph::Step*> looks_of(const graph::Graph& graph) {
-    std::vector<const graph::Step*> looks;
-    add_looks(graph.control, looks);
-    return looks;
+std::vector<const graph::Step*> control_uses_of(const graph::Graph& graph) {
+    std::vector<const graph::Step*> uses;
+    add_uses(graph.control, uses);
+    return uses;
 }
 
 const std::string& name_of(const graph::Graph& graph, StepNumber step) {

@@ -10,8 +10,8 @@
 
 namespace tessera::lower {
 
-/// A step of the graph: one of its compute sets, exchanges or stream copies, or a look, numbered
-/// through.
+/// A step of the graph: one of its compute sets, exchanges or stream copies, or a step of the control
+/// program that uses memory itself, numbered through.
 using StepNumber = std::uint32_t;
 
 /// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are
@@ -68,18 +68,19 @@ private:
 [[nodiscard]] inline StepNumber number_of(const graph::Graph& graph, graph::CopyId copy) {
     return static_cast<StepNumber>(graph.compute_sets.size() + graph.exchanges.size()) + copy.index;
 }
-/// Looks: steps of the control program that read a word themselves, in tree order. A while, an if
-/// and the begin of a stream copy whose row is in tile memory are.
-[[nodiscard]] inline bool is_look(const graph::Step& step) {
+/// Steps of the control program that use memory themselves, in tree order: whiles, ifs and begins of
+/// stream copies that read a word, and repeats that store their round.
+[[nodiscard]] inline bool uses_memory(const graph::Step& step) {
     using Kind = graph::Step::Kind;
-    const bool looks = step.kind == Kind::While || step.kind == Kind::If ||
+    const bool reads = step.kind == Kind::While || step.kind == Kind::If ||
                        step.kind == Kind::StreamCopy || step.kind == Kind::StreamStart;
-    return looks && step.word.has_value();
+    return (reads && step.word.has_value()) || (step.kind == Kind::Repeat && !step.rounds.empty());
 }
-[[nodiscard]] std::vector<const graph::Step*> looks_of(const graph::Graph& graph);
-[[nodiscard]] inline StepNumber number_of_look(const graph::Graph& graph, std::uint32_t look) {
+[[nodiscard]] std::vector<const graph::Step*> control_uses_of(const graph::Graph& graph);
+[[nodiscard]] inline StepNumber number_of_control_use(const graph::Graph& graph,
+                                                      std::uint32_t use) {
     return number_of(graph, graph::CopyId{static_cast<std::uint32_t>(graph.stream_copies.size())}) +
-           look;
+           use;
 }
 
 [[nodiscard]] const std::string& name_of(const graph::Graph& graph, StepNumber step);

@@ -46,6 +46,7 @@ public:
         }
         check_index(step);
         check_value(step);
+        check_rounds(step);
         check_children(step);
         for (const Step& child : step.children) {
             check(child);
@@ -81,6 +82,30 @@ private:
         if (step.value && step.value->address % 4 != 0) {
             fail(fmt::format("a control step looks at tile_{}, {:#x}, expected a multiple of 4",
                              step.value->tile, step.value->address));
+        }
+    }
+
+    void check_rounds(const Step& step) const {
+        const bool copies = step.kind == Kind::StreamCopy || step.kind == Kind::StreamStart;
+        if (step.row_a_round != 0 && (!copies || step.value)) {
+            fail("a control step has rows for each round, expected them only for stream copies "
+                 "without a value");
+        }
+        if (!step.rounds.empty() && step.kind != Kind::Repeat) {
+            fail("a control step has words for its rounds, expected them only for repeats");
+        }
+        for (std::size_t i = 0; i < step.rounds.size(); ++i) {
+            const TileValue& word = step.rounds[i];
+            if (word.address % 4 != 0) {
+                fail(fmt::format("a repeat writes its round to tile_{}, {:#x}, expected a multiple "
+                                 "of 4",
+                                 word.tile, word.address));
+            }
+            if (i > 0 && word.tile < step.rounds[i - 1].tile) {
+                fail(fmt::format("a repeat writes its round to tile_{} behind tile_{}, expected "
+                                 "ascending tiles",
+                                 word.tile, step.rounds[i - 1].tile));
+            }
         }
     }
 

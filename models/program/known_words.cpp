@@ -98,6 +98,11 @@ void KnownWords::forget(TileId tile, Address address, Bytes bytes) {
     }
 }
 
+void KnownWords::write(TileId tile, Address address, Bytes bytes) {
+    learn(tile, address, bytes);
+    changed(tile, range(address, bytes));
+}
+
 bool KnownWords::copy(TileId from, Address from_address, TileId to, Address to_address,
                       Bytes bytes) {
     const WordRange source = range(from_address, bytes);

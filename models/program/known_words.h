@@ -90,6 +90,8 @@ public:
     [[nodiscard]] bool is_known(TileId tile, Address address);
     void learn(TileId tile, Address address, Bytes bytes);
     void forget(TileId tile, Address address, Bytes bytes);
+    /// The words get values that are known; the same tile's words may be shared before.
+    void write(TileId tile, Address address, Bytes bytes);
     /// What [address, address + bytes) of a tile holds comes to another address of another tile;
     /// whether any of it is known.
     bool copy(TileId from, Address from_address, TileId to, Address to_address, Bytes bytes);

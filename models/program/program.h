@@ -175,7 +175,7 @@ enum class SyncZone { Internal, External, Host };
 /// | kind | children | fields |
 /// | --- | --- | --- |
 /// | Sequence | in order | |
-/// | Repeat | in order, `count` times | count |
+/// | Repeat | in order, `count` times | count, rounds |
 /// | While | in order, as long as the word is not 0, which is looked at first | value |
 /// | If | [0] where the word is not 0, else [1], which may be missing | value |
 /// | Call | none: the steps of functions[index] | index |
@@ -183,6 +183,10 @@ enum class SyncZone { Internal, External, Host };
 /// | Sync | none | zone |
 /// | StreamCopy | none: stream_copies[index], begun and ended | index, row or value |
 /// | StreamStart, StreamWait | none: a copy in the background | index; start: row or value |
+///
+/// Rounds of a repeat count from 0. A stream copy's first row is `row + row_a_round * round`, with
+/// the round of the innermost repeat around it. `rounds` are words that have the round: a tile's own
+/// walk stores it at the begin of each, which takes control.step_cycles for each of its words.
 struct Step {
     enum class Kind {
         Sequence,
@@ -202,7 +206,9 @@ struct Step {
     std::uint32_t count = 1;
     SyncZone zone = SyncZone::Internal;
     std::int64_t row = 0; ///< first row of a stream copy, where no value says it
+    std::int64_t row_a_round = 0;
     std::optional<TileValue> value;
+    std::vector<TileValue> rounds; ///< ascending tiles
     std::vector<Step> children;
 };
 

@@ -299,6 +299,51 @@ void check_timing_while(program::SegmentKind kind) {
 
 } // namespace
 
+namespace {
+
+/// Spins as often in each round as its number says, on tensor data that no mode has.
+void check_rounds(bool timing) {
+    constexpr std::uint32_t kRounds = 5;
+    constexpr Cycles kTurn = 6; // of the supervisor, which waits for its own result
+    Counting counting;
+    const auto spin = counting.hand.compute_set("spin", {{counting.tile, "spin"}});
+    auto loop = HandProgram::step(Kind::Repeat, 0,
+                                  {counting.compute(spin), counting.compute(counting.add)});
+    loop.count = kRounds;
+    loop.rounds = {{0, kCounter}, {counting.tile, kCounter}};
+    counting.hand.then(loop);
+    const auto& control = counting.hand.machine().control;
+    const Cycles round = control.repeat_cycles + 3 * control.step_cycles +
+                         counting.hand.stub_cycles("spin", counting.tile) +
+                         counting.hand.stub_cycles("add_to_next", counting.tile);
+    counting.hand.program()
+        .images.at(counting.tile)
+        .segments.push_back(
+            {kCounter, 4, program::SegmentKind::Tensor, "round", test::bytes_of_words({77})});
+    ipu::RunOptions options;
+    if (timing) {
+        options.timing = ipu::TimingOptions{4};
+    }
+    simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(),
+                                      std::move(options));
+    simulation.run();
+    const std::uint32_t sum = kRounds * (kRounds - 1) / 2;
+    CHECK(simulation.account().cycles() == kRounds * round + kTurn * sum);
+    if (!timing) {
+        CHECK(word_of(simulation, kSumTensor) == sum);
+    }
+    CHECK(word_of(simulation, kCounterTensor) == kRounds - 1);
+    check_accounts(simulation);
+}
+
+} // namespace
+
+TEST_CASE("vertices read the round that a repeat stores", "[component][system]") {
+    check_rounds(false);
+}
+TEST_CASE("timing mode knows the round that a repeat stores", "[component][system]") {
+    check_rounds(true);
+}
 TEST_CASE("timing mode follows a counter that is no tensor", "[component][system]") {
     check_timing_while(program::SegmentKind::VertexState);
 }

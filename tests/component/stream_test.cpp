@@ -203,6 +203,57 @@ TEST_CASE("a word of the tile that asks says the row") {
     check_accounts(simulation);
 }
 
+namespace {
+
+void check_rows_by_round(bool timing) {
+    constexpr std::uint32_t kRounds = 3;
+    HandProgram hand = streaming_program();
+    auto load = stream(Kind::StreamCopy, 0, 5);
+    load.row_a_round = 1;
+    auto store = stream(Kind::StreamCopy, 1, 12);
+    store.row_a_round = -2;
+    hand.then(load).then(store).repeated(kRounds);
+    ipu::RunOptions options;
+    if (timing) {
+        options.timing = ipu::TimingOptions{4};
+    }
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    if (!timing) {
+        const auto rows = numbered_rows();
+        simulation.write(kFar, std::as_bytes(std::span(rows)));
+    }
+    simulation.run();
+    for (std::uint32_t round = 0; round < kRounds && !timing; ++round) {
+        CHECK(first_word(simulation.read(kFar), 12 - 2 * round) == 5 + round);
+    }
+    const auto link = timing::streaming_link(hand.machine());
+    CHECK(simulation.account().phases().stream ==
+          kRounds * (alone(link, true) + alone(link, false)));
+    CHECK(simulation.account().phases().sync == 0);
+    CHECK(simulation.account().control_cycles() == kRounds * hand.machine().control.repeat_cycles);
+    check_accounts(simulation);
+}
+
+} // namespace
+
+TEST_CASE("each round of a repeat has rows of its own") {
+    check_rows_by_round(false);
+}
+
+TEST_CASE("timing mode knows the rows of a round") {
+    check_rows_by_round(true);
+}
+
+TEST_CASE("a row that is not there in some round stops the run") {
+    HandProgram hand = streaming_program();
+    auto load = stream(Kind::StreamCopy, 0, 14);
+    load.row_a_round = 1;
+    hand.then(load).repeated(3);
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(), "stream copy load: got rows 16 to 17, expected them in the "
+                                        "16 rows of far");
+}
+
 TEST_CASE("a word of another tile has to be told first") {
     HandProgram hand = streaming_program();
     hand.program().images[1].segments.push_back(

@@ -81,9 +81,22 @@ public:
         switch (step.kind) {
         case program::Step::Kind::Sequence:
         case program::Step::Kind::Repeat:
-            for (std::uint32_t i = 0; i < step.count; ++i) {
-                std::for_each(step.children.begin(), step.children.end(),
-                              [this](const program::Step& child) { execute(child); });
+            for (std::uint32_t round = 0; round < step.count; ++round) {
+                for (const program::TileValue& word : step.rounds) {
+                    std::memcpy(tiles_[word.tile].memory(word.address, sizeof round).data(), &round,
+                                sizeof round);
+                }
+                execute_children(step);
+            }
+            break;
+        case program::Step::Kind::While:
+            while (word_of(step) != 0) {
+                execute_children(step);
+            }
+            break;
+        case program::Step::Kind::If:
+            if (const std::size_t side = word_of(step) != 0 ? 0 : 1; side < step.children.size()) {
+                execute(step.children[side]);
             }
             break;
         case program::Step::Kind::ComputeSet:
@@ -103,6 +116,17 @@ public:
     RunOutcome outcome;
 
 private:
+    void execute_children(const program::Step& step) {
+        for (const program::Step& child : step.children) {
+            execute(child);
+        }
+    }
+    [[nodiscard]] std::uint32_t word_of(const program::Step& step) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, tiles_[step.value->tile].memory(step.value->address, sizeof word).data(),
+                    sizeof word);
+        return word;
+    }
     void compute(const program::ComputeSet& set) {
         Cycles slowest = 0;
         for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {

@@ -54,6 +54,9 @@ public:
         if (step.value) {
             to(step.value->tile, step.value->address, 4);
         }
+        for (const program::TileValue& word : step.rounds) {
+            to(word.tile, word.address, 4);
+        }
         for (const program::Step& child : step.children) {
             to(child);
         }

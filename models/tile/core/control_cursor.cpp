@@ -48,6 +48,13 @@ Visit ControlCursor::next() {
     return met;
 }
 
+std::int64_t ControlCursor::round() const {
+    const auto innermost = std::find_if(levels_.rbegin(), levels_.rend(), [](const Level& level) {
+        return level.owner->kind == Kind::Repeat;
+    });
+    return innermost == levels_.rend() ? 0 : innermost->rounds - 1;
+}
+
 bool ControlCursor::computes_next() const {
     if (undecided_ != nullptr) {
         return true; // perhaps

@@ -32,6 +32,10 @@ public:
 
     [[nodiscard]] Visit next();
 
+    /// The round, from 0, of the innermost repeat around what next() has met; of a Round the repeat's
+    /// own. 0 where there is none.
+    [[nodiscard]] std::int64_t round() const;
+
     /// Whether something comes, or may come, before the next barrier.
     [[nodiscard]] bool computes_next() const;
 

@@ -95,6 +95,7 @@ void TileWalk::go_on() {
         switch (visit.kind) {
         case Visit::Kind::Round:
             control_cost_ += facts_.machine.control.repeat_cycles;
+            store_round(*visit.step);
             continue;
         case Visit::Kind::Called:
             control_cost_ += facts_.machine.control.call_cycles;
@@ -120,6 +121,18 @@ void TileWalk::go_on() {
             }
             meet(Purpose::End, nullptr);
             return;
+        }
+    }
+}
+
+void TileWalk::store_round(const Step& repeat) {
+    const auto own = std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile);
+    const auto round = static_cast<std::uint32_t>(control_.round());
+    for (const program::TileValue& word : own) {
+        control_cost_ += facts_.machine.control.step_cycles;
+        std::memcpy(facts_.memory.at(tile_, word.address, sizeof round), &round, sizeof round);
+        if (facts_.timing != nullptr) {
+            facts_.timing->known.write(tile_, word.address, sizeof round);
         }
     }
 }
@@ -224,7 +237,7 @@ bool TileWalk::stream(const Step& step) {
         control_cost_ += facts_.machine.control.step_cycles;
         wait_for_copy(step.index);
     } else {
-        call_copy(step, step.row);
+        call_copy(step, step.row + step.row_a_round * control_.round());
     }
     return true;
 }

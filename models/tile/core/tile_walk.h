@@ -105,6 +105,8 @@ private:
 
     template <class Body> void guarded(const Body& body);
     void go_on();
+    /// At the begin of a round.
+    void store_round(const Step& repeat);
     /// Whether the way stops at `step`.
     bool run(const Step& step);
     void compute(std::uint32_t index);

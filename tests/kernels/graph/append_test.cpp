@@ -143,10 +143,13 @@ private:
                 const graph::CopyId copy{
                     below(static_cast<std::uint32_t>(graph.stream_copies.size()))};
                 constexpr std::array kKinds{Kind::StreamCopy, Kind::StreamStart, Kind::StreamWait};
-                steps.push_back(kind == 2 ? graph::stream(kKinds.at(below(3)), copy, below(9))
-                                          : graph::stream(kKinds.at(below(2)), copy, some_word()));
+                const auto row = Bytes{below(9)};
+                steps.push_back(kind == 2
+                                    ? graph::stream_by_round(kKinds.at(below(3)), copy, row, 2)
+                                    : graph::stream(kKinds.at(below(2)), copy, some_word()));
             } else if (kind == 4) {
-                steps.push_back(graph::repeat(2 + below(3), {control(depth - 1)}));
+                steps.push_back(
+                    graph::repeat(2 + below(3), {control(depth - 1)}, some_place().buffer));
             } else if (kind == 5) {
                 steps.push_back(graph::as_long_as(some_word(), {control(depth - 1)}));
             } else {
@@ -306,6 +309,11 @@ void check_control(const Step& is, const Step& was, const Begins& begin) {
                                      : is_stream(was.kind)        ? begin.copies
                                                                   : 0));
     REQUIRE(is.row == was.row);
+    REQUIRE(is.row_a_round == was.row_a_round);
+    REQUIRE(is.rounds.size() == was.rounds.size());
+    for (std::size_t i = 0; i < is.rounds.size(); ++i) {
+        REQUIRE(is.rounds[i].index == was.rounds[i].index + begin.buffers);
+    }
     REQUIRE(is.word.has_value() == was.word.has_value());
     if (was.word) {
         REQUIRE(is.word->tile == was.word->tile + begin.tile);
@@ -596,6 +604,21 @@ TEST_CASE("loops side by side have one count and stand at one place", "[kernels]
     Step sync;
     sync.kind = Kind::Sync;
     CHECK(sides.woven(sync, sync) == refused);
+    for (const Step& decision :
+         {graph::as_long_as({}, {before}), graph::when({}, {before}, {later})}) {
+        CHECK(sides.woven(decision, decision) == refused);
+    }
+}
+
+TEST_CASE("loops side by side store the rounds of both", "[kernels][append]") {
+    Sides sides;
+    const auto one = sides.graph.add_round("one");
+    const auto other = sides.graph.add_round("other");
+    const Step left = graph::repeat(3, {sides.steps("c", 0)}, one);
+    const Step right = graph::repeat(3, {sides.steps("c", 1)}, other);
+    const auto made = graph::side_by_side(sides.graph, left, right).steps;
+    REQUIRE(made.children.size() == 1);
+    CHECK(made.children[0].rounds == std::vector{one, other});
 }
 
 TEST_CASE("a tile has one stack, whatever parts use it", "[kernels][append]") {

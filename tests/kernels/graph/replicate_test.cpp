@@ -126,8 +126,7 @@ TEST_CASE("copies of a graph share rows of remote buffers and go by one word", "
         CHECK(piece.place.buffer == rows);
         for (Bytes i = 0; i < piece.bytes; ++i) {
             const Bytes in_part = piece.place.offset + i; // pieces of the part lie in their order
-            CHECK(piece.offset + i ==
-                  (in_part / kRow * kCopies + of_copy) * kRow + in_part % kRow);
+            CHECK(piece.offset + i == (in_part / kRow * kCopies + of_copy) * kRow + in_part % kRow);
             CHECK(bytes.insert(piece.offset + i).second);
         }
     }

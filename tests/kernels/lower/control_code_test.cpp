@@ -133,6 +133,21 @@ TEST_CASE("a control program is made of the loops that save most", "[kernels][co
     }
 }
 
+TEST_CASE("a repeat that stores its round has a step more", "[kernels][control]") {
+    const spec::ControlSpec control;
+    Step loop = over(Step::Kind::Repeat, 4, {leaf(Step::Kind::ComputeSet, 0)});
+    const Bytes plain = lower::control_bytes(control, loop);
+    loop.rounds = {{0, 0}, {1, 0}};
+    CHECK(lower::control_bytes(control, loop) == plain + control.step_bytes);
+    // nor do stream copies with different rows a round make a loop
+    const auto copies = [&](std::int64_t row_a_round) {
+        std::vector<Step> steps(6, leaf(Step::Kind::StreamCopy, 0));
+        steps[1].row_a_round = steps[3].row_a_round = steps[5].row_a_round = row_a_round;
+        return lower::control_bytes(control, sequence(steps));
+    };
+    CHECK(copies(0) < copies(1));
+}
+
 TEST_CASE("a loop of control has up to 16 steps", "[kernels][control]") {
     spec::ControlSpec control;
     control.step_bytes = 10;

@@ -534,6 +534,40 @@ TEST_CASE("words that decide are where their buffers are", "[kernels]") {
     CHECK(steps[2].row == 3);
 }
 
+TEST_CASE("a repeat stores its round on the tiles whose vertices ask for it", "[kernels]") {
+    constexpr std::uint32_t kRounds = 5;
+    Sketch sketch;
+    sketch.graph.codelets = {"sum"};
+    const auto sum = sketch.buffer("sum", 3, 4);
+    const auto outer = sketch.graph.add_round("outer");
+    sketch.graph.hold(outer, 3, 4);
+    sketch.graph.hold(outer, 1, 4);
+    const auto inner = sketch.graph.add_round("inner");
+    sketch.graph.hold(inner, 3, 4);
+    sketch.tensor(sum, 3, false, true);
+    const auto set = sketch.graph.add_compute_set({"sum up", program::Role::Work, "test"});
+    // the sum of one float, which is the round's bits
+    sketch.graph.add_vertex(set, 3, "sum_f32", program::VertexKind::Worker,
+                            {graph::round_of(inner), write({sum}, 4), word(1), word(0)});
+    auto loop = graph::repeat(kRounds, {graph::run(set)}, inner);
+    loop.rounds.push_back(outer);
+    sketch.then(loop);
+    const auto program = lower::lower(small_machine(), sketch.graph).program;
+    const Step& bound = program.control.children.at(0);
+    REQUIRE(bound.rounds.size() == 3);
+    const std::array where{std::pair(TileId{1}, "round of outer"),
+                           std::pair(TileId{3}, "round of inner"),
+                           std::pair(TileId{3}, "round of outer")};
+    for (std::size_t i = 0; i < where.size(); ++i) {
+        const auto& [tile, name] = where.at(i);
+        const auto segments = segments_of(program, tile, name);
+        REQUIRE(segments.size() == 1);
+        CHECK(segments[0]->kind == program::SegmentKind::Metadata);
+        CHECK(bound.rounds[i].tile == tile);
+        CHECK(bound.rounds[i].address == segments[0]->address);
+    }
+}
+
 TEST_CASE("leaving out a step that does nothing keeps the meaning of the others", "[kernels]") {
     Sketch sketch;
     sketch.graph.codelets = {"copy"};

@@ -243,9 +243,8 @@ TEST_CASE("a word that decides is written, on its tile and whole", "[kernels]") 
         CHECK(fault_of(true, kTile, 2, step_of) ==
               start + "3: the word at byte 2 of 'flag', expected a multiple of 4");
     };
-    check("'control', step 'while'", [](auto word, auto work, auto) {
-        return graph::as_long_as(word, {work});
-    });
+    check("'control', step 'while'",
+          [](auto word, auto work, auto) { return graph::as_long_as(word, {work}); });
     check("'control', step 'if'",
           [](auto word, auto work, auto) { return graph::when(word, {work}); });
     for (const auto kind : {graph::Step::Kind::StreamCopy, graph::Step::Kind::StreamStart}) {

@@ -250,8 +250,8 @@ TEST_CASE("a word is kept until the last decision that reads it", "[kernels]") {
     const auto fill = steps.made({write({x}, kBytes)});
     SECTION("an if reads it before its steps") {
         for (const bool other : {false, true}) {
-            const auto choice = other ? graph::when(word, {idle, idle}, {idle})
-                                      : graph::when(word, {idle, idle});
+            const auto choice =
+                other ? graph::when(word, {idle, idle}, {idle}) : graph::when(word, {idle, idle});
             CHECK(steps.with({idle, fill, idle, choice, idle}).at(0) == Lifetime{1, 2});
         }
     }
@@ -285,6 +285,35 @@ TEST_CASE("a word is kept until the last decision that reads it", "[kernels]") {
         CHECK(steps.with({fill, idle, start, idle, wait}).at(0) == Lifetime{0, 2});
         CHECK(steps.with({fill, idle, start, idle, wait}).at(1) == Lifetime{2, 4});
     }
+}
+
+TEST_CASE("the round of a repeat is stored before its first step and kept to its last reader",
+          "[kernels]") {
+    Steps steps;
+    const auto round = steps.graph.add_round("loop");
+    steps.graph.hold(round, kTile, 4);
+    const auto idle = steps.made({});
+    const auto asks = steps.made({graph::round_of(round)});
+    const auto loop = [&](std::vector<Step> inside) {
+        return graph::repeat(3, std::move(inside), round);
+    };
+    CHECK(steps.with({idle, loop({idle, asks, idle}), idle}).at(round.index) == Lifetime{1, 2});
+    CHECK(steps.with({idle, loop({idle, graph::repeat(2, {asks, idle}), idle}), idle})
+              .at(round.index) == Lifetime{1, 3});
+    // two loops may have one buffer
+    CHECK(steps.with({loop({asks}), idle, loop({asks})}).at(round.index) == Lifetime{0, 2});
+    steps.graph.control = graph::sequence({asks, loop({asks})});
+    test::check_names(steps.fault(), "step", kTile, "round of loop");
+    // the last round's is there behind the loop, but not behind one that may not run
+    steps.graph.control = graph::sequence({loop({idle}), asks});
+    CHECK(steps.fault().empty());
+    steps.graph.control.children[0].count = 0;
+    CHECK_FALSE(steps.fault().empty());
+    Sketch none;
+    const auto nowhere = none.graph.add_round("loop");
+    none.graph.hold(nowhere, kTile, 2);
+    none.then(graph::repeat(3, {}, nowhere));
+    test::check_names(none.fault(), "repeat", kTile, "round of loop");
 }
 
 namespace {

@@ -109,6 +109,38 @@ TEST_CASE("a while looks before each round and an if has two sides") {
     CHECK(walked(one, "ny") == "r?r?1");
 }
 
+TEST_CASE("a step is in a round of the innermost repeat around it") {
+    auto program = controlled_by(
+        step(Kind::Sequence, 0,
+             {step(Kind::Sync, 1),
+              repeat(3, {step(Kind::Sync, 2), repeat(2, {step(Kind::Sync, 3)}),
+                         on_value(Kind::While, {step(Kind::Sync, 4)}), step(Kind::Call, 0),
+                         step(Kind::Sequence, 0, {step(Kind::Sync, 5)})}),
+              step(Kind::Sync, 6)}));
+    program.functions.push_back({"f", step(Kind::Sync, 7)});
+    tile::ControlCursor cursor(program, 5);
+    std::string seen; // index and round of each step, "r" and the round at the begin of a round
+    for (std::int64_t looks = 0;;) {
+        const tile::Visit visit = cursor.next();
+        if (visit.kind == tile::Visit::Kind::End) {
+            break;
+        }
+        if (visit.kind == tile::Visit::Kind::Decide) {
+            CHECK(cursor.round() == looks / 2);
+            cursor.decide(looks++ % 2 == 0); // one round of each while
+        } else if (visit.kind != tile::Visit::Kind::Called) {
+            const bool is_run = visit.kind == tile::Visit::Kind::Run;
+            seen += (is_run ? std::to_string(visit.step->index) : "r") +
+                    std::to_string(cursor.round()) + " ";
+        }
+    }
+    std::string expected = "10 ";
+    for (const std::string round : {"0 ", "1 ", "2 "}) {
+        expected += "r" + round + "2" + round + "r0 30 r1 31 4" + round + "7" + round + "5" + round;
+    }
+    CHECK(seen == expected + "60 ");
+}
+
 TEST_CASE("a while that goes on for too long is a fault") {
     const auto loop = controlled_by(on_value(Kind::While, {step(Kind::ComputeSet, 1)}));
     CHECK(walked(loop, "yyyyyn") == "?1?1?1?1?1?");
@@ -175,6 +207,29 @@ TEST_CASE("control programs that are wrong are refused") {
     odd.value->address = 0x80002;
     CHECK(refused(controlled_by(odd)) ==
           "program p: a control step looks at tile_0, 0x80002, expected a multiple of 4");
+    auto loop = repeat(2, {});
+    loop.rounds = {{0, 0x80000}, {0, 0x80004}, {3, 0x80000}};
+    CHECK(refused(controlled_by(loop)).empty());
+    loop.rounds[1].address = 0x80002;
+    CHECK(refused(controlled_by(loop)) ==
+          "program p: a repeat writes its round to tile_0, 0x80002, expected a multiple of 4");
+    loop.rounds = {{1, 0x80000}, {0, 0x80000}};
+    CHECK(refused(controlled_by(loop)) ==
+          "program p: a repeat writes its round to tile_0 behind tile_1, expected ascending tiles");
+    loop.kind = Kind::Sequence;
+    CHECK(refused(controlled_by(loop)) ==
+          "program p: a control step has words for its rounds, expected them only for repeats");
+    const std::string no_rows = "program p: a control step has rows for each round, expected them "
+                                "only for stream copies without a value";
+    for (const Kind kind : {Kind::StreamCopy, Kind::StreamStart, Kind::StreamWait, Kind::Sync}) {
+        auto by_round = controlled_by(step(kind));
+        by_round.stream_copies.resize(1);
+        by_round.control.row_a_round = 1;
+        const bool copies = kind == Kind::StreamCopy || kind == Kind::StreamStart;
+        CHECK(refused(by_round) == (copies ? "" : no_rows));
+        by_round.control.value = program::TileValue{0, 0x80000};
+        CHECK(refused(by_round).empty() == false);
+    }
     CHECK(refused(controlled_by(on_value(Kind::If, {}))) ==
           "program p: an if has 0 steps, expected 1 or 2");
     CHECK(refused(controlled_by(step(Kind::Sync, 0, {step(Kind::Sync)}))) ==
