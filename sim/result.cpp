@@ -19,6 +19,7 @@ namespace tessera::sim {
 namespace {
 
 using enum Unit;
+using counts::Group;
 using listeners::Account;
 using listeners::CyclesByKind;
 using listeners::StepRecord;
@@ -138,16 +139,51 @@ Table<StepFacts> chip_step_table(const Table<StepFacts>& more) {
                       more);
 }
 
+/// The counts of the groups that steps of the kind have, or of all.
+Table<counts::Counts> counts_table(std::optional<counts::StepKind> of) {
+    using counts::Counts;
+    Table<Counts> table;
+    for (std::size_t number = 0; number < counts::kGroups.size(); ++number) {
+        const counts::GroupSpec& group = counts::kGroups[number];
+        if (of && group.of != *of) {
+            continue;
+        }
+        Table<Counts> kinds;
+        for (std::size_t kind = 0; kind < group.kinds.size(); ++kind) {
+            const auto get = [number, kind](const Counts& counts) {
+                return counts.at(static_cast<Group>(number), kind);
+            };
+            kinds.push_back({group.kinds[kind].key, Count, group.kinds[kind].sentence, get});
+        }
+        if (kinds.size() > 1) {
+            table.push_back({group.key, group.sentence, kinds, std::identity{}});
+        } else {
+            table.push_back({group.key, Count, group.sentence, [number](const Counts& counts) {
+                                 return counts.sum(static_cast<Group>(number));
+                             }});
+        }
+    }
+    return table;
+}
+
+Entry<StepFacts> counts_entry(counts::StepKind of) {
+    return {"counts", "over all tiles and executions", counts_table(of), &StepFacts::counts};
+}
+
+auto sum_of(Group group) {
+    return [group](const StepRecord& record) { return record.counts.sum(group); };
+}
+
 Table<StepFacts> compute_set_table() {
     using Set = StepFacts;
     return chip_step_table(
-        {{"worker_issues", Count, "issue slots used by workers", &Set::worker_issues},
+        {{"worker_issues", Count, "issue slots used by workers", sum_of(Group::WorkerIssues)},
          {"worker_bundles", Count, "instructions and bundles executed by workers",
-          &Set::worker_bundles},
+          sum_of(Group::WorkerBundles)},
          {"supervisor_instructions", Count, "instructions executed by supervisors",
-          &Set::supervisor_instructions},
-         {"matrix_steps", Count, "steps of the matrix units", &Set::matrix_steps},
-         {"launches", Count, "of workers, up to a sync each", &Set::launches},
+          sum_of(Group::SupervisorInstructions)},
+         {"matrix_steps", Count, "steps of the matrix units", sum_of(Group::MatrixSteps)},
+         {"launches", Count, "of workers, up to a sync each", sum_of(Group::Launches)},
          {"busiest_worker_cycles",
           "of the busiest worker of each launch, summed over launches and executions, over all "
           "tiles of the machine",
@@ -158,7 +194,8 @@ Table<StepFacts> compute_set_table() {
          {"critical_busiest_worker_cycles", Cycle, "of busiest_worker_cycles, what is in cycles",
           [](const Set& set) { return set.critical.work.busiest_worker_cycles; }},
          {"critical_mean_worker_cycles", Cycle, "of mean_worker_cycles, what is in cycles",
-          [](const Set& set) { return set.critical.work.mean_worker_cycles; }}});
+          [](const Set& set) { return set.critical.work.mean_worker_cycles; }},
+         counts_entry(counts::StepKind::ComputeSet)});
 }
 
 Table<StepFacts> exchange_table() {
@@ -167,8 +204,8 @@ Table<StepFacts> exchange_table() {
         {{"bytes", Byte, "delivered, each receiver counted", &Set::bytes},
          {"sent_bytes", Byte, "sent, a multicast counted once each time that it is sent",
           &Set::sent_bytes},
-         {"words", Count, "of 4 bytes, delivered",
-          [](const Set& step) { return step.bytes / 4; }}});
+         {"words", Count, "of 4 bytes, delivered", [](const Set& step) { return step.bytes / 4; }},
+         counts_entry(counts::StepKind::Exchange)});
 }
 
 Table<StreamRecord> stream_table() {
@@ -181,7 +218,9 @@ Table<StreamRecord> stream_table() {
          {"sent_bytes", Byte, "sent", &Copy::sent_bytes},
          {"transfer_cycles", Cycle,
           "sum over executions from start to end, also where nothing waited",
-          &Copy::transfer_cycles}});
+          &Copy::transfer_cycles},
+         {"counts", "over all tiles and executions", counts_table(counts::StepKind::StreamCopy),
+          &Copy::counts}});
 }
 
 Table<CyclesByKind> phase_table() {
@@ -378,6 +417,8 @@ Table<RunFacts> result_table() {
          {"exchanges", "in the program's order", "one step", exchange_table(), exchange_records},
          {"streams", "stream copies, in the program's order", "one step", stream_table(),
           stream_records},
+         {"counts", "what the run did, over all tiles; the steps, and barriers of none",
+          counts_table(std::nullopt), account(&Account::counts)},
          {"explanation", "where the machine's cycles went; the parts sum to the run",
           explanation_table(), account(explanation)},
          {"critical_path",

@@ -204,7 +204,7 @@ std::int64_t worker_bundles(const RunFacts& facts) {
     const auto& sets = facts.account.compute_sets();
     return std::accumulate(
         sets.begin(), sets.end(), std::int64_t{0},
-        [](std::int64_t sum, const StepRecord& set) { return sum + set.worker_bundles; });
+        [](std::int64_t sum, const StepRecord& set) { return sum + set.counts.worker_bundles(); });
 }
 
 std::int64_t peak_rss_bytes() {

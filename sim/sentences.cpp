@@ -199,7 +199,8 @@ private:
 
     /// Launches of the critical tiles over the mean.
     [[nodiscard]] double share_of_launches() const {
-        return ratio(static_cast<double>(record_.critical.work.launches), record_.mean.launches);
+        return ratio(static_cast<double>(record_.critical.work.counts.launches()),
+                     record_.mean.launches);
     }
 
     /// They sum to the wait. More work makes a part of a tile's time longer, but by no more than in
@@ -258,7 +259,7 @@ private:
         return fmt::format(
             "of which {}{}worker {}{} is busy for {} cycles{} and the mean worker for {}",
             is_all ? "" : "among others ",
-            did.work.launches > phases ? fmt::format("in launch {} ", uneven.launch) : "",
+            did.work.counts.launches() > phases ? fmt::format("in launch {} ", uneven.launch) : "",
             uneven.worker,
             record_.path.size() == 1 ? "" : fmt::format(" of tile {}", did.uneven_tile),
             grouped(uneven.busiest), row_text(), grouped(uneven.mean));

@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
+DATA = ["models/counts", "models/spec", "models/isa", "models/program", "models/timing", "base"]
 UNIT = DATA + ["models/events", "models/ports"]
 UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
@@ -24,11 +24,12 @@ FAMILY = DATA + ["kernels/family", "kernels/function", "kernels/graph", "kernels
 ALLOWED = {
     "base": [],
     "traces": ["base"],
+    "models/counts": ["base"],
     "models/spec": ["base"],
     "models/program": ["base"],
-    "models/isa": ["base", "models/program", "models/spec"],
+    "models/isa": ["base", "models/counts", "models/program", "models/spec"],
     "models/timing": ["base", "models/program", "models/spec"],
-    "models/events": ["base", "models/program"],
+    "models/events": ["base", "models/counts", "models/program"],
     "models/ports": ["base", "models/events", "models/program"],
     "models/tile": UNIT + ["models/tile/core"],
     "models/tile/core": UNIT + ["traces"],

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/counts/counts.h"
 #include "models/program/program.h"
 
 #include <cstdint>
@@ -38,24 +39,16 @@ struct UnevenLaunch {
 
 /// What the contexts of a tile did in a compute set.
 struct Work {
-    std::int64_t worker_issues = 0; ///< slots used (a bundle or a solo instruction each)
-    std::int64_t worker_bundles = 0;
-    std::int64_t supervisor_instructions = 0;
-    std::int64_t matrix_steps = 0;    ///< matrix-unit and SLIC steps
+    counts::Counts counts = {};
     Cycles bound_cycles = 0;          ///< fewest cycles in which the tile can issue that
-    std::int64_t launches = 0;        ///< of workers
     Cycles busiest_worker_cycles = 0; ///< of the busiest worker of each launch, summed
     Cycles mean_worker_cycles = 0;    ///< of all launches, mean over all workers of the tile
     UnevenLaunch uneven;
 
     /// All but the launch.
     void add(const Work& other) {
-        worker_issues += other.worker_issues;
-        worker_bundles += other.worker_bundles;
-        supervisor_instructions += other.supervisor_instructions;
-        matrix_steps += other.matrix_steps;
+        counts.add(other.counts);
         bound_cycles += other.bound_cycles;
-        launches += other.launches;
         busiest_worker_cycles += other.busiest_worker_cycles;
         mean_worker_cycles += other.mean_worker_cycles;
     }
@@ -95,11 +88,10 @@ struct Span {
 
     /// Leaves `part` of `whole` of what was done, rounded down.
     void take_part(Cycles part, Cycles whole) {
+        work.counts.take_part(part, whole);
         for (Cycles* const done :
-             {&work.worker_issues, &work.worker_bundles, &work.supervisor_instructions,
-              &work.matrix_steps, &work.bound_cycles, &work.launches, &work.busiest_worker_cycles,
-              &work.mean_worker_cycles, &work.uneven.busiest, &work.uneven.mean, &lanes.in,
-              &lanes.out}) {
+             {&work.bound_cycles, &work.busiest_worker_cycles, &work.mean_worker_cycles,
+              &work.uneven.busiest, &work.uneven.mean, &lanes.in, &lanes.out}) {
             *done = *done * part / whole;
         }
     }

@@ -103,6 +103,7 @@ inline constexpr unsigned kMainCopies = 18;
 inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
 struct DecodedProgram;
+class JumpLog;
 class ShadowMemory;
 
 /// One access of an instruction to tile memory, as it happened.
@@ -169,11 +170,11 @@ struct Context {
     std::int64_t cycles_per_issue = 6;        ///< slots of a round; 1 for the supervisor
     std::uint32_t fetch_window_bytes = 16;    ///< how far instructions are fetched ahead
     std::int64_t issue_limit = 0;             ///< a worker that has not exited by then never will
-    /// Slots used, and instructions and bundles executed: less those that Position counts up to the
-    /// running operation; after an exit the totals.
+    /// Slots used: less those that Position counts up to the running operation; after an exit all.
     std::int64_t issues = 0;
-    std::int64_t executed = 0;
-    std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps since the worker began
+    JumpLog* jump_log = nullptr;    ///< of all workers of the tile, or of the supervisor
+    std::size_t program_number = 0; ///< of `program`, in `programs` and in the log
+    std::int64_t* jumps = nullptr;  ///< JumpLog::times of `program`
     /// Where steps of the matrix unit share issues (Target::steps_sharing): the issue of the last
     /// one, and how many it holds.
     std::int64_t step_issue = kNoIssue;
@@ -192,7 +193,6 @@ struct Context {
     const MicroOperation* repeat_first_operation = nullptr;
     const MicroOperation* repeat_end_operation = nullptr; ///< its BodyEnd
     std::int64_t repeat_issues = 0; ///< what going back to the first operation adds
-    std::int64_t repeat_executed = 0;
 
     /// Of the shadow engine alone: what it knows of memory, and its registers $m0..$m11 that it does
     /// not know, as bits.

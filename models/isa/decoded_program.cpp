@@ -2,6 +2,8 @@
 #include "models/isa/decoded_program.h"
 
 #include "base/error.h"
+#include "models/isa/assembler.h"
+#include "models/isa/instruction_counts.h"
 #include "models/isa/matrix_loop_matcher.h"
 #include "models/isa/matrix_pass_matcher.h"
 #include "models/isa/operation_mapper.h"
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,11 +32,38 @@ bool is_branch(Form form) {
     });
 }
 
+/// The sums behind an instruction or bundle that takes `issues`.
+counts::InstructionCounts<std::int32_t> counted(counts::InstructionCounts<std::int32_t> sums,
+                                                std::int32_t issues,
+                                                std::initializer_list<Operation> halves) {
+    using counts::Group;
+    auto kind = counts::Class::Control;
+    bool first = true;
+    for (const Operation& half : halves) {
+        const counts::Instruction& one = counts_of(half.opcode);
+        if (std::exchange(first, false) || !is_nop(half)) {
+            kind = one.kind;
+        }
+        if (one.step) {
+            ++sums[counts::number_of(Group::MatrixSteps, *one.step)];
+        }
+        if (one.operation) {
+            ++sums[counts::number_of(Group::VectorOperations, *one.operation)];
+        }
+        sums[counts::number_of(Group::MemoryBytes, counts::MemoryUse::Loaded)] += one.loaded_bytes;
+        sums[counts::number_of(Group::MemoryBytes, counts::MemoryUse::Stored)] += one.stored_bytes;
+    }
+    sums[counts::number_of(Group::WorkerIssues, kind)] += issues;
+    ++sums[counts::number_of(Group::WorkerBundles, kind)];
+    return sums;
+}
+
 class Decoder {
 public:
     Decoder(std::span<const std::uint32_t> words, Address base, const Target& target)
         : words_(words), target_(target) {
         program_.base = base;
+        program_.sums.emplace_back();
         program_.first_of.assign(words.size(), -1);
         program_.is_bundle.assign(words.size(), 0);
     }
@@ -55,9 +85,10 @@ public:
             note_affine(program_.address_of[rpt], body_end_word,
                         program_.operations[static_cast<std::size_t>(found->second)]);
         }
-        program_.branch_index.assign(program_.operations.size(), 0);
-        for (const std::size_t index : branches_) {
-            resolve_branch(index);
+        program_.jump_index.assign(program_.operations.size(), 0);
+        for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+            program_.jump_index[index] = static_cast<std::int32_t>(program_.jumps.size());
+            make_jumps(index);
         }
         for (const std::size_t index : pass_operations_) {
             resolve_pass(index);
@@ -184,24 +215,51 @@ private:
         op.imm = static_cast<std::int32_t>(program_.matrix_passes.size());
     }
 
-    void resolve_branch(std::size_t index) {
+    /// The jumps of an operation, in the order of kLeave and its like.
+    void make_jumps(std::size_t index) {
+        const MicroOperation& op = program_.operations[index];
+        const auto position = [&](std::int32_t at) {
+            return program_.positions[static_cast<std::size_t>(at)];
+        };
+        const Position& own = program_.positions[index];
+        if (op.code == code_of(Internal::Continue)) {
+            program_.jumps.push_back(jump(own, position(op.imm)));
+        } else if (op.code >= static_cast<std::uint16_t>(Opcode::kCount) ||
+                   (spec_of(static_cast<Opcode>(op.code)).flags & kControl) == 0) {
+            return;
+        } else if (is_rpt({.opcode = static_cast<Opcode>(op.code)})) {
+            const std::int32_t first = program_.index_of(program_.address_of[index + 1]);
+            program_.jumps.push_back(jump(own, position(op.imm2 + 1)));
+            program_.jumps.push_back(jump(position(op.imm2), position(first)));
+        } else {
+            const std::size_t at = (program_.address_of[index] - program_.base) / 4;
+            program_.jumps.push_back(jump(own, Position{}));
+            program_.jumps.back().link = address(behind(at));
+            if (is_branch(spec_of(static_cast<Opcode>(op.code)).form)) {
+                make_taken(index);
+            }
+        }
+    }
+
+    void make_taken(std::size_t index) {
         MicroOperation& op = program_.operations[index];
-        Branch branch;
-        const std::size_t at = (program_.address_of[index] - program_.base) / 4;
-        branch.link = address(behind(at));
         const auto target = static_cast<Address>(op.imm);
         op.imm2 = DecodedProgram::kOutside;
+        Jump taken;
         if (program_.holds(target)) {
-            const std::int32_t to_index = program_.index_of(target);
-            op.imm2 = to_index - static_cast<std::int32_t>(index);
-            const Position& from = program_.positions[index];
-            const Position& to = program_.positions[static_cast<std::size_t>(to_index)];
-            branch.issues = from.issues_upto - to.issues_before;
-            branch.executed = from.count_upto - to.count_before;
-            branch.unaligned = program_.unaligned_bundle(target) ? 1 : 0;
+            const std::int32_t to = program_.index_of(target);
+            op.imm2 = to - static_cast<std::int32_t>(index);
+            taken =
+                jump(program_.positions[index], program_.positions[static_cast<std::size_t>(to)]);
+            taken.unaligned = program_.unaligned_bundle(target) ? 1 : 0;
         }
-        program_.branch_index[index] = static_cast<std::int32_t>(program_.branches.size());
-        program_.branches.push_back(branch);
+        program_.jumps.push_back(taken);
+    }
+
+    [[nodiscard]] static Jump jump(const Position& from, const Position& to) {
+        return {.from = from.count_upto,
+                .to = to.count_before,
+                .issues = from.issues_upto - to.issues_before};
     }
 
     void instruction(std::size_t at) {
@@ -226,7 +284,7 @@ private:
         } else if (has_two_words(first.opcode)) {
             two_words(at, first);
         } else if (!bundle_at(at)) {
-            step(first.opcode == Opcode::kNone ? 1 : issues_of(first));
+            step(first.opcode == Opcode::kNone ? 1 : issues_of(first), {first});
             mark_step(at, first);
             append_mapped(at, first, map_operation(first, target_));
         } else {
@@ -240,7 +298,7 @@ private:
             invalid(at, InvalidReason::Unaligned);
             return;
         }
-        step(issues_of(operation));
+        step(issues_of(operation), {operation});
         append_mapped(at, operation, map_operation(operation, target_));
     }
 
@@ -263,7 +321,7 @@ private:
         MicroOperation op{};
         op.code = code_of(Internal::Invalid);
         op.imm = static_cast<std::int32_t>(reason);
-        step(1);
+        step(1, {});
         append(op, at, {});
     }
 
@@ -299,7 +357,7 @@ private:
             invalid(at, *reason);
             return;
         }
-        step(std::max(issues_of(first), issues_of(second)));
+        step(std::max(issues_of(first), issues_of(second)), {first, second});
         mark_step(at, second);
         const bool control = (spec_of(first.opcode).flags & kControl) != 0;
         if (!control && (main.aux.written & aux.aux.read) == 0) {
@@ -353,10 +411,6 @@ private:
         for (unsigned i = 0; i < mapped.copies.used; ++i) {
             append(mapped.copies.list[i], at, {});
         }
-        if (op.code < static_cast<std::uint16_t>(Opcode::kCount) &&
-            is_branch(spec_of(source.opcode).form)) {
-            branches_.push_back(program_.operations.size());
-        }
         if (is_rpt(source)) {
             if (const int broken = body_fault(at, source); broken != 0) {
                 op.code = code_of(Internal::BadRepeat);
@@ -379,8 +433,9 @@ private:
         program_.shadow_rules.emplace_back();
     }
 
-    /// Starts the bookkeeping of an instruction that takes `issues`.
-    void step(std::int32_t issues) {
+    /// Starts the bookkeeping of an instruction or bundle that takes `issues`.
+    void step(std::int32_t issues, std::initializer_list<Operation> halves) {
+        program_.sums.push_back(counted(program_.sums.back(), issues, halves));
         position_.issues_before = position_.issues_upto;
         position_.issues_upto += issues;
         position_.count_before = position_.count_upto;
@@ -465,7 +520,6 @@ private:
     DecodedProgram program_;
     Position position_;
     std::int32_t end_ = -1; ///< index of the one EndOfCode
-    std::vector<std::size_t> branches_;
     std::set<std::size_t> body_ends_;
     std::set<std::size_t> waits_;             ///< first words of wait loops
     std::map<std::size_t, PassPlace> passes_; ///< by their first word

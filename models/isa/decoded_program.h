@@ -4,6 +4,7 @@
 // bookkeeping at all, and with the targets of its branches.
 #pragma once
 
+#include "models/counts/counts.h"
 #include "models/isa/affine_body.h"
 #include "models/isa/context.h"
 #include "models/isa/shadow.h"
@@ -59,8 +60,7 @@ enum class InvalidReason : std::uint8_t {
 [[nodiscard]] const char* text_of(InvalidReason reason);
 
 /// Issues and instructions before the instruction of a micro-operation, and up to its end, counted
-/// along the list. Context::issues and ::executed are what to add to them, so only jumps change
-/// those.
+/// along the list. Context::issues is what to add to them, so only jumps change it.
 struct Position {
     std::int32_t issues_before = 0;
     std::int32_t issues_upto = 0;
@@ -68,14 +68,22 @@ struct Position {
     std::int32_t count_upto = 0;
 };
 
-/// Where a taken branch to a constant address goes on. `issues` and `executed` are what the
-/// counters of Context change by: the branch's own position less the target's.
-struct Branch {
-    std::int32_t issues = 0;
-    std::int32_t executed = 0;
-    std::int32_t unaligned = 0; ///< 1 if the target is a bundle at an address of 4 modulo 8
-    Address link = 0;           ///< behind the branch or its bundle
+/// A way from the end of one instruction to the begin of another that is not the next. What was
+/// executed follows from how often each was gone (jump_log.h).
+struct Jump {
+    std::int32_t from = 0; ///< instructions up to the end of the one that is left; 0: none
+    std::int32_t to = 0;   ///< instructions before the one that is entered; 0: none
+    std::int32_t issues =
+        0; ///< what Context::issues changes by: the position left less that entered
+    std::int32_t unaligned = 0; ///< 1 if it enters a bundle at an address of 4 modulo 8
+    Address link = 0;           ///< behind a branch or its bundle
 };
+
+/// Which of the jumps of an operation, counted from DecodedProgram::jump_index.
+inline constexpr std::size_t kLeave = 0; ///< to where the target says, or to the end of the worker
+inline constexpr std::size_t kTaken = 1; ///< of a branch to a constant address in its own code
+inline constexpr std::size_t kSkip = 0;  ///< of an rpt: over its body
+inline constexpr std::size_t kPass = 1;  ///< of an rpt: from the end of its body to the begin
 
 /// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }`, or with ldst64pace and no
 /// partials, in four successive phases, with the registers through which its rows flow; see
@@ -130,7 +138,6 @@ struct MatrixPass {
     bool row_in_front = false;           ///< a step row without inputs that lets partials in
     std::uint8_t addresses = 0;          ///< main pair with the three addresses
     std::uint32_t more_rows = 0;         ///< rows beside one a pass of the loop
-    std::uint32_t steps_beside = 0;      ///< of the matrix unit, beside four a pass
     std::int32_t inputs_ahead = 0;       ///< words of input before the address at the start
     std::array<std::int32_t, 3> moved{}; ///< words that an address moves, beside four a pass
     std::array<std::int32_t, 3> at_loop{}; ///< words that it has moved where the loop begins
@@ -167,16 +174,18 @@ struct DecodedProgram {
         main_registers;                  ///< of each operation, for the supervisor's dependencies
     std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
     std::vector<std::uint8_t> is_bundle; ///< for each word
-    /// Of the branches to a constant address, whose imm2 is how many operations on the target is, or
-    /// kOutside.
-    std::vector<Branch> branches;
-    std::vector<std::int32_t> branch_index; ///< of each operation, in `branches`
-    std::vector<MatrixLoop> matrix_loops;   ///< BodyEnd operations refer to them: imm - 1, or imm 0
-    std::vector<MatrixPass> matrix_passes;  ///< Pass operations refer to them: imm - 1
-    std::vector<SparseLoop> sparse_loops;   ///< BodyEnd operations refer to them: d - 1, or d 0
-    std::vector<ShadowRule> shadow_rules;   ///< of each operation
-    std::vector<AffineBody> affine_bodies;  ///< BodyEnd operations refer to them: imm2 - 1, or 0
-    std::vector<Address> awaiting_loads;    ///< instructions that read what a WaitLoop waits for
+    /// Of branches, exits, repeats and Continue. The imm2 of a branch to a constant address is how
+    /// many operations on the target is, or kOutside.
+    std::vector<Jump> jumps;
+    std::vector<std::int32_t> jump_index; ///< of each operation: its first one in `jumps`
+    /// What the first n instructions of the list count, each executed once, by n.
+    std::vector<counts::InstructionCounts<std::int32_t>> sums;
+    std::vector<MatrixLoop> matrix_loops;  ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<MatrixPass> matrix_passes; ///< Pass operations refer to them: imm - 1
+    std::vector<SparseLoop> sparse_loops;  ///< BodyEnd operations refer to them: d - 1, or d 0
+    std::vector<ShadowRule> shadow_rules;  ///< of each operation
+    std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0
+    std::vector<Address> awaiting_loads;   ///< instructions that read what a WaitLoop waits for
 
     [[nodiscard]] std::uint32_t bytes() const {
         return static_cast<std::uint32_t>(first_of.size() * 4);
@@ -193,9 +202,9 @@ struct DecodedProgram {
     [[nodiscard]] const Position& position_of(const MicroOperation& operation) const {
         return positions[static_cast<std::size_t>(&operation - operations.data())];
     }
-    [[nodiscard]] const Branch& branch_of(const MicroOperation& operation) const {
-        const auto at = static_cast<std::size_t>(&operation - operations.data());
-        return branches[static_cast<std::size_t>(branch_index[at])];
+    [[nodiscard]] std::size_t jump_of(const MicroOperation& operation) const {
+        return static_cast<std::size_t>(
+            jump_index[static_cast<std::size_t>(&operation - operations.data())]);
     }
     [[nodiscard]] Address address_of_operation(const MicroOperation& operation) const {
         return address_of[static_cast<std::size_t>(&operation - operations.data())];

@@ -18,6 +18,7 @@
 #include "models/isa/exec/transcendental.h"
 #include "models/isa/exec/transpose.h"
 #include "models/isa/exec/vector.h"
+#include "models/isa/jump_log.h"
 
 #include <string>
 
@@ -126,10 +127,22 @@ void bad_repeat(const MicroOperation& op) {
     }
 }
 
-/// The counters at a jump from the end of one operation to the start of another.
-void count_jump(Context& c, const Position& from, const Position& to) {
-    c.issues += from.issues_upto - to.issues_before;
-    c.executed += from.count_upto - to.count_before;
+/// Counts a jump of an operation: kLeave and its like say which.
+void count_jump(Context& c, const MicroOperation& op, std::size_t which) {
+    const std::size_t jump = c.program->jump_of(op) + which;
+    c.issues += c.program->jumps[jump].issues;
+    ++c.jumps[jump];
+}
+
+/// The context is behind an exit.
+void leave(Context& c, const MicroOperation& op) {
+    count_jump(c, op, kLeave);
+}
+
+/// The operation that stands behind the end of a piece of the list.
+const MicroOperation* continued(Context& c, const MicroOperation& op) {
+    count_jump(c, op, 0);
+    return c.program->operations.data() + op.imm;
 }
 
 void check_limit(const Context& c, const MicroOperation& op, std::int64_t issues) {
@@ -145,35 +158,44 @@ void find_program(Context& c, const MicroOperation* from) {
     if (c.program->holds(c.target)) {
         return;
     }
-    for (const DecodedProgram* program : c.programs) {
-        if (program->holds(c.target)) {
-            c.program = program;
+    for (std::size_t number = 0; number < c.programs.size(); ++number) {
+        if (c.programs[number]->holds(c.target)) {
+            take_up(c, number);
             return;
         }
     }
     throw ExecutionFault{"branch to " + hex(c.target) + ": no code there", false, from};
 }
 
+/// The operation at the context's target, in the code that is executed.
+const MicroOperation* arrive(Context& c, bool pays_unaligned) {
+    const MicroOperation& first =
+        c.program->operations[static_cast<std::size_t>(c.program->index_of(c.target))];
+    const Position& position = c.program->position_of(first);
+    c.issues -= position.issues_before;
+    c.jump_log->entered(c.program_number, position.count_before, pays_unaligned);
+    return &first;
+}
+
 /// The first operation of a worker.
 [[gnu::noinline]] const MicroOperation* enter(Context& c) {
     find_program(c, nullptr);
-    const MicroOperation& first =
-        c.program->operations[static_cast<std::size_t>(c.program->index_of(c.target))];
-    count_jump(c, Position{}, c.program->position_of(first));
-    return &first;
+    return arrive(c, false);
 }
 
 /// The operation at the target of a taken branch, whatever code segment holds it.
 [[gnu::noinline]] const MicroOperation* follow(Context& c, const MicroOperation& branch) {
-    const Position from = c.program->position_of(branch);
-    find_program(c, &branch);
-    const MicroOperation& next =
-        c.program->operations[static_cast<std::size_t>(c.program->index_of(c.target))];
-    count_jump(c, from, c.program->position_of(next));
-    if (c.program->unaligned_bundle(c.target)) {
+    const DecodedProgram& from = *c.program;
+    std::int64_t* const times = c.jumps;
+    find_program(c, &branch); // a fault leaves the counters as they are
+    const std::size_t left = from.jump_of(branch) + kLeave;
+    c.issues += from.jumps[left].issues;
+    ++times[left];
+    const bool pays_unaligned = c.program->unaligned_bundle(c.target);
+    if (pays_unaligned) {
         c.issues += c.unaligned_bundle_issues;
     }
-    return &next;
+    return arrive(c, pays_unaligned);
 }
 
 /// The same for a branch to a constant address, nearly always inside its own code segment. Where it
@@ -182,9 +204,10 @@ TESSERA_INLINE const MicroOperation* follow_constant(Context& c, const MicroOper
     if (op.imm2 == DecodedProgram::kOutside) [[unlikely]] {
         return follow(c, op);
     }
-    const Branch& branch = c.program->branch_of(op);
-    c.issues += branch.issues + branch.unaligned * c.unaligned_bundle_issues;
-    c.executed += branch.executed;
+    const std::size_t jump = c.program->jump_of(op) + kTaken;
+    const Jump& taken = c.program->jumps[jump];
+    c.issues += taken.issues + taken.unaligned * c.unaligned_bundle_issues;
+    ++c.jumps[jump];
     return &op + op.imm2;
 }
 
@@ -198,7 +221,7 @@ constexpr bool has_constant_target(Form form) {
     const DecodedProgram& program = *c.program;
     const MicroOperation* const end = &program.operations[static_cast<std::size_t>(rpt.imm2)];
     if (c.repeat_count == 0) {
-        count_jump(c, program.position_of(rpt), program.position_of(end[1]));
+        count_jump(c, rpt, kSkip);
         return end + 1;
     }
     c.repeat_first = program.address_of_operation((&rpt)[1]);
@@ -206,10 +229,10 @@ constexpr bool has_constant_target(Form form) {
     const std::int32_t first = program.index_of(c.repeat_first);
     c.repeat_first_operation = &program.operations[static_cast<std::size_t>(first)];
     c.repeat_end_operation = end;
-    const Position& before = program.position_of(*c.repeat_first_operation);
-    const Position& after = program.position_of(*end);
-    c.repeat_issues = after.issues_upto - before.issues_before;
-    c.repeat_executed = after.count_upto - before.count_before;
+    // Nothing in a body leaves it, so that all passes are counted here, whoever does them.
+    const std::size_t pass = program.jump_of(rpt) + kPass;
+    c.repeat_issues = program.jumps[pass].issues;
+    c.jumps[pass] += c.repeat_count - 1;
     check_limit(c, rpt, c.issues + c.repeat_count * c.repeat_issues / c.machine->steps_sharing);
     c.repeat_by_rows = c.rows_at_once;
 #if !defined(TESSERA_OBSERVED) && !defined(TESSERA_SHADOW)
@@ -220,7 +243,6 @@ constexpr bool has_constant_target(Form form) {
         const bool all = passes == c.repeat_count;
         const auto counted = static_cast<std::int64_t>(passes) - (all ? 1 : 0);
         c.issues += counted * c.repeat_issues;
-        c.executed += counted * c.repeat_executed;
         c.repeat_count -= passes;
         if (all) {
             return end + 1;
@@ -279,9 +301,7 @@ void count_steps(Context& c, std::int64_t steps) {
     interpret(c.repeat_first, c.repeat_first + 8U * before);
     matrix_loop::run(c, body_end, loop, streams);
     count_steps(c, streams.bundles);
-    c.matrix_steps += streams.bundles;
     c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
-    c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {
         interpret(c.repeat_first + 8U * before, c.repeat_end);
     }
@@ -310,17 +330,15 @@ const MatrixPass& pass_of(const Context& c, const MicroOperation& op) {
     const std::uint32_t passes = std::exchange(c.repeat_count, before);
     const matrix_pass::Code code{program.address_of_operation(op),
                                  program.address_of_operation(operation(pass.end))};
-    const Position& first = program.position_of(operation(pass.rpt + 1));
-    const Position& last = program.position_of(operation(rpt.imm2));
+    const std::size_t jump = program.jump_of(rpt) + kPass;
     const std::int64_t more = static_cast<std::int64_t>(passes) - 1;
-    const std::int64_t issues = more * (last.issues_upto - first.issues_before);
+    const std::int64_t issues = more * program.jumps[jump].issues;
     if (more < 0 || c.issues + program.position_of(rpt).issues_upto + issues > c.issue_limit ||
         !matrix_pass::run(c, op, pass, code, passes)) {
         return false;
     }
     c.issues += issues;
-    c.executed += more * (last.count_upto - first.count_before);
-    c.matrix_steps += pass.steps_beside + 4 * static_cast<std::int64_t>(passes);
+    c.jumps[jump] += more;
     c.repeat_count = 0;
     return true;
 }
@@ -328,7 +346,7 @@ const MatrixPass& pass_of(const Context& c, const MicroOperation& op) {
 void run_worker(Context& c) {
     static const void* const kLabels[] = {
         &&label_none,
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source) &&label_##id,
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source) &&label_##id,
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP
         &&label_commit_single, &&label_commit_pair, &&label_commit_quad, &&label_body_end,
@@ -344,7 +362,7 @@ void run_worker(Context& c) {
 
     TESSERA_DISPATCH();
 
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source)                  \
     label_##id : if constexpr (Opcode::id == Opcode::rpt_r || Opcode::id == Opcode::rpt_i) {       \
         id(c, *op);                                                                                \
         op = enter_repeat(c, *op);                                                                 \
@@ -370,7 +388,7 @@ void run_worker(Context& c) {
 #undef TESSERA_OP
 
 exited:
-    count_jump(c, c.program->position_of(*op), Position{});
+    leave(c, *op);
     return;
 
 label_body_end:
@@ -383,7 +401,6 @@ label_body_end:
         TESSERA_DISPATCH();
     }
     c.issues += c.repeat_issues;
-    c.executed += c.repeat_executed;
     if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
         c.repeat_end - c.repeat_first == 4 * 8 && repeat_by_rows(c, *op)) {
         ++op;
@@ -421,12 +438,9 @@ label_pass:
     TESSERA_DISPATCH();
 label_wait:
     throw ContextsMeet{};
-label_continue : {
-    const MicroOperation* const next = c.program->operations.data() + op->imm;
-    count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
-    op = next;
+label_continue:
+    op = continued(c, *op);
     TESSERA_DISPATCH();
-}
 label_bad_repeat:
     bad_repeat(*op);
 label_none:
@@ -446,7 +460,7 @@ void execute_known(Context& c, const MicroOperation& op) {
 void execute(Context& c, const MicroOperation& op) {
 #endif
     switch (op.code) {
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source)                  \
     case static_cast<std::uint16_t>(Opcode::id):                                                   \
         id(c, op);                                                                                 \
         break;

@@ -21,7 +21,7 @@ constexpr std::array kForms = {
 
 constexpr std::array<OpcodeSpec, static_cast<std::size_t>(Opcode::kCount)> kOpcodes = {{
     {"", Form::Ms, Lane::Main, 0, 0, 0, ""},
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source)                  \
     {mnemonic, Form::form, Lane::lane, code, cycles, (flags), source},
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP

@@ -94,7 +94,7 @@ enum : std::uint16_t {
 
 enum class Opcode : std::uint16_t {
     kNone, ///< no instruction in this half of a bundle
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source) id,
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source) id,
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP
     kCount

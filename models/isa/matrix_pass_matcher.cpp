@@ -300,8 +300,6 @@ private:
         }
         rows_ = with_inputs;
         pass_.more_rows = static_cast<std::uint32_t>(rows_ - passes_);
-        pass_.steps_beside =
-            static_cast<std::uint32_t>(steps.size()) - static_cast<std::uint32_t>(4 * passes_);
         return true;
     }
 

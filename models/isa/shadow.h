@@ -111,7 +111,6 @@ public:
     std::vector<Access> trail;
     std::vector<Access> first_trail; ///< of the first pass, while the second runs
     std::array<std::uint32_t, 20> first_registers{};
-    std::int64_t first_steps = 0;
     unsigned passes_watched = 0;
     /// Whether `passes` more passes would stay where no address wraps around.
     [[nodiscard]] bool straight(std::uint32_t passes) const;

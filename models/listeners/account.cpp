@@ -5,9 +5,12 @@
 
 namespace tessera::listeners {
 
+using counts::Group;
 using events::Doing;
 
 namespace {
+
+constexpr Bytes kBytesOfWord = 4;
 
 /// Records of steps that have not run.
 template <class Steps> std::vector<StepRecord> records_of(const Steps& steps) {
@@ -35,6 +38,14 @@ Cycles CyclesByKind::*kind_of(Doing doing) {
         break;
     }
     return &CyclesByKind::idle;
+}
+
+/// Of a stream copy: what it goes to or comes from, and which way.
+counts::Stream port_of(const events::Flight& flight) {
+    if (flight.streaming_memory) {
+        return flight.read ? counts::Stream::MemoryRead : counts::Stream::MemoryWrite;
+    }
+    return flight.read ? counts::Stream::HostRead : counts::Stream::HostWrite;
 }
 
 void add_to(std::vector<PathShare>& path, TileId tile, Cycles cycles) {
@@ -110,16 +121,12 @@ void Account::add(const Execution& done) {
     record->slowest_tile = done.slowest_tile;
     record->active_tiles = done.tiles;
     record->bound_cycles += done.work.bound_cycles; // 0 of others
-    record->worker_issues += done.work.worker_issues;
-    record->worker_bundles += done.work.worker_bundles;
-    record->supervisor_instructions += done.work.supervisor_instructions;
-    record->matrix_steps += done.work.matrix_steps;
-    record->launches += done.work.launches;
+    record->counts.add(done.work.counts);
     const auto tiles = static_cast<double>(done.tiles);
     record->mean.cycles += static_cast<double>(done.tile_cycles) / tiles;
     record->mean.busiest_worker += static_cast<double>(done.work.busiest_worker_cycles) / tiles;
     record->mean.mean_worker += static_cast<double>(done.work.mean_worker_cycles) / tiles;
-    record->mean.launches += static_cast<double>(done.work.launches) / tiles;
+    record->mean.launches += static_cast<double>(done.work.counts.launches()) / tiles;
     record->mean.fuller_lane += static_cast<double>(done.lane_cycles) / tiles;
 }
 
@@ -163,6 +170,7 @@ void Account::released(const events::Release& release) {
         arrived_[tile] = release.cycle;
     }
     phases_.sync += barrier;
+    barriers_ += release.ends_program ? 0 : 1;
     for (const events::PathSpan& part : release.path) {
         const events::Span& span = part.span;
         phases_.*kind_of(span.doing) += span.cycles();
@@ -180,12 +188,26 @@ void Account::released(const events::Release& release) {
     executions_.released(release);
 }
 
+counts::Counts Account::counts() const {
+    counts::Counts all;
+    for (const auto* records : {&compute_sets_, &exchanges_, &streams_}) {
+        for (const StepRecord& record : *records) {
+            all.add(record.counts);
+        }
+    }
+    all.at(Group::Barriers) = barriers_;
+    return all;
+}
+
 void Account::moved(const events::Moved& moved) {
     StepRecord& record = exchanges_[moved.exchange];
     record.tile_cycles.resize(tiles_.size());
     record.executions += 1;
     record.bytes += moved.bytes;
     record.sent_bytes += moved.sent_bytes;
+    record.counts.at(Group::Words, counts::Word::Sent) += moved.sent_bytes / kBytesOfWord;
+    record.counts.at(Group::Words, counts::Word::Received) += moved.bytes / kBytesOfWord;
+    ++record.counts.at(Group::Barriers);
     record.bound_cycles += moved.bound_cycles;
 }
 
@@ -199,6 +221,7 @@ void Account::copy_ended(const events::Flight& flight) {
     record.executions += 1;
     record.bytes += flight.bytes;
     record.sent_bytes += flight.sent_bytes;
+    record.counts.at(Group::StreamBytes, port_of(flight)) += flight.bytes;
     record.bound_cycles += flight.service_end - flight.service_begin;
     services_.push_back({flight.copy, flight.service_begin, flight.service_end});
     record.transfer_cycles += flight.end - flight.begin;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/counts/counts.h"
 #include "models/events/events.h"
 #include "models/listeners/background.h"
 #include "models/listeners/executions.h"
@@ -65,14 +66,10 @@ struct StepRecord {
     Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues or words
     Bytes bytes = 0;         ///< delivered by an exchange or a stream copy
     Bytes sent_bytes = 0;    ///< put on lanes; a multicast counts once each time it is sent
-    std::int64_t active_tiles = 0;   ///< of the last execution
-    TileId slowest_tile = 0;         ///< of the last execution; the lowest number of equals
-    std::vector<Cycles> tile_cycles; ///< by tile, sum over executions
-    std::int64_t worker_issues = 0;  ///< compute sets only, all tiles
-    std::int64_t worker_bundles = 0; ///< compute sets only, all tiles
-    std::int64_t supervisor_instructions = 0; ///< compute sets only, all tiles
-    std::int64_t matrix_steps = 0;            ///< compute sets only, all tiles
-    std::int64_t launches = 0;                ///< compute sets only, all tiles
+    std::int64_t active_tiles = 0;      ///< of the last execution
+    TileId slowest_tile = 0;            ///< of the last execution; the lowest number of equals
+    std::vector<Cycles> tile_cycles;    ///< by tile, sum over executions
+    counts::Counts counts;              ///< over all tiles and executions
     std::vector<Cycles> busiest_worker; ///< by tile, of each launch its busiest worker, summed
     std::vector<Cycles> mean_worker;    ///< by tile, of all launches the mean worker, summed
     TileMeans mean;
@@ -95,6 +92,8 @@ public:
     /// words that it is told. In phases().compute and .exchange.
     [[nodiscard]] Cycles control_cycles() const { return control_cycles_; }
     [[nodiscard]] Cycles cycles() const { return phases_.sum(); }
+    /// Of all steps, and what belongs to none: barriers of syncs and told values.
+    [[nodiscard]] counts::Counts counts() const;
     [[nodiscard]] const CyclesByKind& phases() const { return phases_; }
     [[nodiscard]] const std::vector<CyclesByKind>& tiles() const { return tiles_; }
     /// Whose the critical path was, but for barriers; ascending by tile.
@@ -117,6 +116,7 @@ private:
 
     CyclesByKind phases_;
     Cycles control_cycles_ = 0;
+    std::int64_t barriers_ = 0; ///< but for the end of the program
     std::vector<CyclesByKind> tiles_;
     std::vector<Cycles> arrived_; ///< by tile: how far it has come
     std::vector<StepRecord> compute_sets_;

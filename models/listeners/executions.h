@@ -59,9 +59,11 @@ private:
         all.tiles += 1;
         all.tile_cycles += span.cycles();
         all.lane_cycles += span.lanes.fuller();
-        const Cycles bound = std::max(all.work.bound_cycles, span.work.bound_cycles);
-        all.work.add(span.work);
-        all.work.bound_cycles = bound;
+        if (span.doing == events::Doing::ComputeSet) { // of others there is no work
+            const Cycles bound = std::max(all.work.bound_cycles, span.work.bound_cycles);
+            all.work.add(span.work);
+            all.work.bound_cycles = bound;
+        }
     }
 
     std::vector<Execution> all_;

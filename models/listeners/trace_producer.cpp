@@ -33,7 +33,7 @@ traces::Kind trace_kind(Doing doing) {
 
 /// Of the steps that the matrix units of the tiles that take part could have done.
 std::int64_t matrix_percent(const Execution& all, double steps_per_issue) {
-    return static_cast<std::int64_t>(100 * static_cast<double>(all.work.matrix_steps) /
+    return static_cast<std::int64_t>(100 * static_cast<double>(all.work.counts.matrix_steps()) /
                                      (static_cast<double>(all.tile_cycles) * steps_per_issue));
 }
 
@@ -308,8 +308,9 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
             *arg++ = {traces::ArgKey::OfBound, 100 * all.slowest_cycles / bound};
         }
         if (computes) {
-            const std::int64_t issues = all.work.worker_issues + all.work.supervisor_instructions;
-            *arg++ = {traces::ArgKey::Bundles, all.work.worker_bundles};
+            const counts::Counts& did = all.work.counts;
+            const std::int64_t issues = did.worker_issues() + did.supervisor_instructions();
+            *arg++ = {traces::ArgKey::Bundles, did.worker_bundles()};
             *arg++ = {traces::ArgKey::SlotsUsed, 100 * issues / all.tile_cycles};
             *arg++ = {traces::ArgKey::MatrixUnit, matrix_percent(all, steps_per_issue_)};
         } else {

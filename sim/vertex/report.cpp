@@ -41,9 +41,9 @@ Json phase_json(const PhaseResult& phase) {
                             {"cycles", launch.cycles}});
     }
     return {{"cycles", phase.outcome.cycles},
-            {"supervisor_instructions", phase.outcome.supervisor_instructions},
-            {"worker_issues", phase.outcome.worker_issues},
-            {"worker_instructions", phase.outcome.worker_bundles},
+            {"supervisor_instructions", phase.outcome.counts.supervisor_instructions()},
+            {"worker_issues", phase.outcome.counts.worker_issues()},
+            {"worker_instructions", phase.outcome.counts.worker_bundles()},
             {"racing_accesses", phase.racing_accesses},
             {"unused_reads", phase.unused_reads},
             {"launches", std::move(launches)},

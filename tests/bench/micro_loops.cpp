@@ -60,7 +60,7 @@ std::vector<Loop> all_loops() {
 void measure(benchmark::State& state, BenchTile& tile) {
     std::int64_t bundles = 0;
     for (auto _ : state) {
-        bundles += tile.run().worker_bundles;
+        bundles += tile.run().counts.worker_bundles();
     }
     state.SetItemsProcessed(bundles);
 }

@@ -170,13 +170,13 @@ TEST_CASE("what steps count is a sum over their executions") {
     const auto& workers = account.compute_sets().at(1);
     const Cycles slots = hand.machine().tile.workers;
     // setzi, four brnzdec, exitz of each worker; setzi, runall, sync, br of the supervisor
-    CHECK(workers.worker_issues == kRounds * slots * (1 + 4 + 1));
-    CHECK(workers.worker_bundles == workers.worker_issues);
-    CHECK(workers.supervisor_instructions == kRounds * 4);
+    CHECK(workers.counts.worker_issues() == kRounds * slots * (1 + 4 + 1));
+    CHECK(workers.counts.worker_bundles() == workers.counts.worker_issues());
+    CHECK(workers.counts.supervisor_instructions() == kRounds * 4);
     CHECK(workers.bound_cycles == kRounds * (slots * 6 + 4));
     CHECK(workers.critical.bound_cycles == kRounds * (slots * 6 + 4));
     // workers of equal length: the busiest is the mean one
-    CHECK(workers.launches == kRounds);
+    CHECK(workers.counts.launches() == kRounds);
     const Cycles worker = kRounds * 6 * hand.machine().tile.round_cycles();
     CHECK(workers.critical.work.busiest_worker_cycles == worker);
     CHECK(workers.critical.work.mean_worker_cycles == worker);
@@ -186,7 +186,7 @@ TEST_CASE("what steps count is a sum over their executions") {
     CHECK(sent.critical.bound_cycles == kRounds * 1);
     // of the first set the busiest tile is tile 1: setzi, six brnzdec, br
     CHECK(account.compute_sets().at(0).bound_cycles == kRounds * 8);
-    CHECK(account.compute_sets().at(0).supervisor_instructions == kRounds * (4 + 8));
+    CHECK(account.compute_sets().at(0).counts.supervisor_instructions() == kRounds * (4 + 8));
 }
 
 TEST_CASE("spans of contexts begin behind the control program's own step") {

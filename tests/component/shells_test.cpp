@@ -118,7 +118,7 @@ TEST_CASE("a tile walks the control program and meets others in its own cycles")
     CHECK(spans[2].end == released + 31);
     CHECK(spans[3].doing == Doing::ComputeSet);
     CHECK(spans[3].step == 5);
-    CHECK(spans[3].work.supervisor_instructions == 1 + 6 + 1);
+    CHECK(spans[3].work.counts.supervisor_instructions() == 1 + 6 + 1);
     CHECK(alone.witness.failures.empty());
 }
 

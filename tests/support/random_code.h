@@ -202,7 +202,7 @@ struct RandomOutcome {
     std::vector<std::uint32_t> registers;
     std::vector<std::byte> memory;
     Cycles cycles = 0;
-    std::int64_t instructions = 0;
+    counts::Counts counts;
     std::string fault;  ///< empty if the phase ended
     bool raced = false; ///< only the lock-step model knows
     bool read_unused =
@@ -250,6 +250,9 @@ public:
         return loaded_outcome_of(core, memory);
     }
 
+    [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
+    [[nodiscard]] const std::vector<std::uint32_t>& words() const { return words_; }
+
     /// What timing mode makes of it.
     struct Timed {
         RandomOutcome outcome;
@@ -290,9 +293,10 @@ public:
     }
 
     /// The same, clock by clock.
-    [[nodiscard]] RandomOutcome run_lockstep() const {
+    [[nodiscard]] RandomOutcome run_lockstep(tile::LockstepObserver* observer = nullptr) const {
         std::vector<std::uint64_t> memory = memory_;
         tile::LockstepTile lockstep(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
+        lockstep.set_observer(observer);
         RandomOutcome outcome = loaded_outcome_of(lockstep, memory);
         outcome.raced = lockstep.racing_accesses() > 0;
         outcome.read_unused = lockstep.unused_reads() > 0;
@@ -325,7 +329,7 @@ private:
         try {
             const tile::ComputeOutcome phase = core.run(base_);
             outcome.cycles = phase.cycles;
-            outcome.instructions = phase.worker_bundles + phase.supervisor_instructions;
+            outcome.counts = phase.counts;
         } catch (const tile::TileFault& fault) {
             outcome.fault = fault.what();
             outcome.cycles = fault.fault().cycle;

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 COMPARED = ["cycles", "compute_sets", "exchanges", "streams", "phases", "tiles", "critical_path",
-            "explanation", "memory", "plan", "kernels"]
+            "explanation", "memory", "plan", "kernels", "counts"]
 
 
 def product(draw):

@@ -135,7 +135,6 @@ template <typename Products, unsigned kSets>
 
 template <typename Products, unsigned kSets>
 TESSERA_INLINE Leaving step(Context& c, const MicroOperation& op, const Entering& in) {
-    ++c.matrix_steps;
     const Flag flag(op.imm);
     if (flag.units != 8) [[unlikely]] {
         return narrow_step<Products, kSets>(c, op, in);

@@ -54,7 +54,7 @@ inline void br(Context& c, const MicroOperation& op) {
 }
 
 inline void call(Context& c, const MicroOperation& op) {
-    c.main[op.d] = c.program->branch_of(op).link;
+    c.main[op.d] = c.program->jumps[c.program->jump_of(op)].link;
     take(c, static_cast<std::uint32_t>(op.imm));
 }
 

@@ -14,9 +14,7 @@ namespace {
 const MicroOperation* settle(Context& c, const MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(Internal::Continue)) {
-            const MicroOperation* const next = c.program->operations.data() + op->imm;
-            count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
-            op = next;
+            op = continued(c, *op);
         } else if (op->code == static_cast<std::uint16_t>(Internal::Pass) ||
                    op->code == static_cast<std::uint16_t>(Internal::Wait)) {
             ++op;
@@ -26,7 +24,6 @@ const MicroOperation* settle(Context& c, const MicroOperation* op) {
             ++op;
         } else {
             c.issues += c.repeat_issues;
-            c.executed += c.repeat_executed;
             op = c.repeat_first_operation;
         }
     }
@@ -44,7 +41,7 @@ const MicroOperation* behind_control(Context& c, const MicroOperation& op) {
         return enter_repeat(c, op);
     }
     if ((spec_of(opcode).flags & kSolo) != 0) {
-        count_jump(c, c.program->position_of(op), Position{});
+        leave(c, op);
         return nullptr;
     }
     if (!c.taken) {

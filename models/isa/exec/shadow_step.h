@@ -80,7 +80,6 @@ constexpr bool is_jump(std::uint16_t flags) {
     if (++shadow.passes_watched == 1) {
         std::copy(std::begin(c.main), std::end(c.main), shadow.first_registers.begin());
         shadow.first_trail.swap(shadow.trail);
-        shadow.first_steps = c.matrix_steps;
         shadow.trail.clear();
         return;
     }
@@ -103,9 +102,7 @@ constexpr bool is_jump(std::uint16_t flags) {
         }
     }
     shadow.skip_stores(passes);
-    c.matrix_steps += (c.matrix_steps - shadow.first_steps) * passes;
     c.issues += c.repeat_issues * passes;
-    c.executed += c.repeat_executed * passes;
     c.repeat_count = 1;
 }
 
@@ -123,7 +120,7 @@ const AffineBody* skippable(const Context& c, const MicroOperation& body_end) {
 void run_worker(Context& c) {
     static const void* const kLabels[] = {
         &&label_none,
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source) &&label_##id,
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source) &&label_##id,
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP
         &&label_skip,    &&label_skip,       &&label_skip,     &&label_body_end,
@@ -140,13 +137,10 @@ void run_worker(Context& c) {
 
     TESSERA_DISPATCH();
 
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source)                  \
     label_##id : {                                                                                 \
         const MicroOperation& op = *running;                                                       \
         if constexpr (Lane::lane == Lane::Aux) {                                                   \
-            if constexpr (((flags)&kStep) != 0) {                                                  \
-                ++c.matrix_steps;                                                                  \
-            }                                                                                      \
             ++running;                                                                             \
         } else {                                                                                   \
             if constexpr (is_jump(flags)) {                                                        \
@@ -178,7 +172,7 @@ void run_worker(Context& c) {
 #undef TESSERA_OP
 
 exited:
-    count_jump(c, c.program->position_of(*running), Position{});
+    leave(c, *running);
     return;
 
 label_body_end:
@@ -187,7 +181,6 @@ label_body_end:
         TESSERA_DISPATCH();
     }
     c.issues += c.repeat_issues;
-    c.executed += c.repeat_executed;
     if (c.shadow->watching) {
         end_pass(c, c.program->affine_bodies[static_cast<std::size_t>(running->imm2) - 1]);
     }
@@ -207,12 +200,9 @@ label_step:
     TESSERA_DISPATCH();
 label_wait:
     throw ExecutionFault{kWaitsInTimingMode, true, running, true};
-label_continue : {
-    const MicroOperation* const next = c.program->operations.data() + running->imm;
-    count_jump(c, c.program->position_of(*running), c.program->position_of(*next));
-    running = next;
+label_continue:
+    running = continued(c, *running);
     TESSERA_DISPATCH();
-}
 label_bad_repeat:
     bad_repeat(*running);
 label_none:
@@ -226,7 +216,7 @@ label_end_of_code:
 
 void execute(Context& c, const MicroOperation& op) {
     switch (op.code) {
-#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source)                  \
     case static_cast<std::uint16_t>(Opcode::id):                                                   \
         if constexpr (Lane::lane == Lane::Main) {                                                  \
             TESSERA_SHADOW_OPERATION(id, flags)                                                    \

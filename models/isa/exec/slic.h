@@ -36,7 +36,6 @@ TESSERA_INLINE std::uint64_t step_of_set(Context& c, unsigned set, amp::Flag fla
 
 template <typename Products, unsigned kSets>
 TESSERA_INLINE amp::Leaving step(Context& c, const MicroOperation& op, const amp::Entering& in) {
-    ++c.matrix_steps;
     const amp::Flag flag(op.imm);
     const Products products(c, op, flag, kSets);
     amp::Leaving out{};

@@ -81,6 +81,8 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     std::vector<Conflict> conflicts;
     std::int64_t conflicts_found = 0;
     LockstepObserver* observer = nullptr;
+    std::int64_t bundles_taken = 0;      ///< by workers in the running phase
+    std::int64_t instructions_taken = 0; ///< by the supervisor
     bool syncing = false;
     StallRecord waiting; ///< of the supervisor, while it goes on
 };
@@ -92,10 +94,14 @@ ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
     standstill.start_phase();
     conflicts.clear();
     conflicts_found = 0;
+    bundles_taken = 0;
+    instructions_taken = 0;
     syncing = false;
     waiting = StallRecord{};
     try {
         const ComputeOutcome done = run(stub, recorded);
+        TESSERA_ASSERT(done.counts.worker_bundles() == bundles_taken &&
+                       done.counts.supervisor_instructions() == instructions_taken);
         races.end_phase();
         return done;
     } catch (const TileFault&) {
@@ -169,7 +175,7 @@ LockstepTile::Implementation::step_supervisor(const isa::MicroOperation& op, Cyc
     check_phase_limit(op, cycle);
     now = cycle + 1;
     supervisor.start_cycle = cycle;
-    ++outcome.supervisor_instructions;
+    ++instructions_taken;
     if (options.find_races) {
         reads.begin(supervisor, pc);
     }
@@ -190,6 +196,7 @@ LockstepTile::Implementation::step_supervisor(const isa::MicroOperation& op, Cyc
     supervisor.taken = false;
     now = cycle + spec->tile.pipeline_cycles;
     if (supervisor.target == 0) {
+        leave(op);
         outcome.cycles = now;
         return nullptr;
     }
@@ -287,13 +294,12 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
 void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle) {
     const isa::Context& worker = workers[number];
     Lane& lane = lanes[number];
-    TESSERA_ASSERT(lane.issues == worker.issues && lane.executed == worker.executed);
+    TESSERA_ASSERT(lane.issues == worker.issues);
     lane.active = false;
     standstill.changed();
     slot_free[number] = cycle + spec->tile.pipeline_cycles;
     exited(number, lane.issues);
-    outcome.worker_bundles += lane.executed;
-    outcome.matrix_steps += worker.matrix_steps;
+    bundles_taken += lane.executed;
     if (spans != nullptr) {
         (*spans)[lane.span].end = cycle + 1;
     }

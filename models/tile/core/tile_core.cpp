@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/tile/core/tile_core.h"
 
+#include "base/error.h"
 #include "models/isa/assembler.h"
 #include "models/isa/csr_numbers.h"
 #include "models/isa/data_flow.h"
@@ -71,8 +72,10 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
     supervisor.cycles_per_issue = 1;
     supervisor.fetch_window_bytes = static_cast<std::uint32_t>(machine.tile.fetch_window_bytes);
     attach(supervisor);
+    supervisor.jump_log = &supervisor_jumps;
     for (std::size_t n = 0; n < workers.size(); ++n) {
         attach(workers[n]);
+        workers[n].jump_log = &worker_jumps;
         workers[n].number = static_cast<std::int32_t>(n);
         workers[n].cycles_per_issue = round;
         workers[n].fetch_window_bytes =
@@ -126,10 +129,7 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
     }
     memory.code_begin = code_begin;
     memory.code_end = code_end;
-    supervisor.programs = programs;
-    for (isa::Context& worker : workers) {
-        worker.programs = programs;
-    }
+    take_programs();
     has_wait_loops = std::any_of(programs.begin(), programs.end(), [](const auto* program) {
         return !program->awaiting_loads.empty();
     });
@@ -138,6 +138,15 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
     if (timing != nullptr) {
         code_number = timing->classes.code_number(programs);
         registers_number = timing->classes.registers_number(registers);
+    }
+}
+
+void TileCore::Implementation::take_programs() {
+    supervisor_jumps.load(programs);
+    worker_jumps.load(programs);
+    supervisor.programs = programs;
+    for (isa::Context& worker : workers) {
+        worker.programs = programs;
     }
 }
 
@@ -176,10 +185,16 @@ Cycles TileCore::Implementation::earliest_issue(const isa::MicroOperation& op) c
 
 const isa::MicroOperation* TileCore::Implementation::jump(Address target,
                                                           const isa::MicroOperation* from) {
-    for (const isa::DecodedProgram* program : programs) {
-        if (program->holds(target)) {
-            supervisor.program = program;
-            return &program->operations[static_cast<std::size_t>(program->index_of(target))];
+    if (from != nullptr) {
+        leave(*from);
+    }
+    for (std::size_t number = 0; number < programs.size(); ++number) {
+        const isa::DecodedProgram& program = *programs[number];
+        if (program.holds(target)) {
+            isa::take_up(supervisor, number);
+            const auto index = static_cast<std::size_t>(program.index_of(target));
+            supervisor_jumps.entered(number, program.positions[index].count_before, false);
+            return &program.operations[index];
         }
     }
     throw isa::ExecutionFault{fmt::format("branch to {:#x}: no code there", target), false, from};
@@ -224,12 +239,10 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     worker.repeat_count = 0;
     worker.exited = false;
     worker.issues = 0;
-    worker.executed = 0;
-    worker.matrix_steps = 0;
     worker.step_issue = isa::Context::kNoIssue;
     worker.start_cycle = first_issue;
     worker.target = entry;
-    worker.program = supervisor.program;
+    isa::take_up(worker, supervisor.program_number);
     start(number);
 }
 
@@ -255,15 +268,13 @@ void TileCore::Implementation::start(std::size_t number) {
     const Cycles last = worker.start_cycle + round * (worker.issues - 1);
     slot_free[number] = last + spec->tile.pipeline_cycles;
     exited(number, worker.issues);
-    outcome.worker_bundles += worker.executed;
-    outcome.matrix_steps += worker.matrix_steps;
     if (spans != nullptr) {
         spans->push_back({static_cast<int>(number), entry, worker.start_cycle, last + 1});
     }
 }
 
 void TileCore::Implementation::exited(std::size_t number, std::int64_t issues) {
-    outcome.worker_issues += issues;
+    worker_issues += issues;
     launch_issues[number] += issues;
 }
 
@@ -278,12 +289,11 @@ void TileCore::Implementation::end_launch() {
     const auto excess = [contexts](std::int64_t issues, std::int64_t of_all) {
         return contexts * issues - of_all;
     };
-    ++outcome.launches;
+    const std::int64_t number = ++outcome.counts.at(counts::Group::Launches);
     outcome.busiest_issues += *busiest;
     UnevenLaunch& uneven = outcome.uneven;
     if (uneven.launch == 0 || excess(*busiest, all) > excess(uneven.issues, uneven.all_issues)) {
-        uneven = {outcome.launches, static_cast<int>(busiest - launch_issues.begin()), *busiest,
-                  all};
+        uneven = {number, static_cast<int>(busiest - launch_issues.begin()), *busiest, all};
     }
     std::fill(launch_issues.begin(), launch_issues.end(), 0);
 }
@@ -491,6 +501,7 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
 const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
+            ++supervisor.jumps[supervisor.program->jump_of(*op)];
             op = supervisor.program->operations.data() + op->imm;
         } else if (op->code == static_cast<std::uint16_t>(isa::Internal::BodyEnd) ||
                    op->code == static_cast<std::uint16_t>(isa::Internal::Step) ||
@@ -545,7 +556,6 @@ void TileCore::Implementation::supervise() {
         check_phase_limit(*op, issue);
         now = issue + 1;
         supervisor.start_cycle = issue;
-        ++outcome.supervisor_instructions;
         supervisor_operation(*op, issue);
         note_results(*op, issue);
         if (!supervisor.taken) {
@@ -555,6 +565,7 @@ void TileCore::Implementation::supervise() {
         supervisor.taken = false;
         now = issue + spec->tile.pipeline_cycles;
         if (supervisor.target == 0) {
+            leave(*op);
             outcome.cycles = now;
             break;
         }
@@ -620,6 +631,9 @@ void TileCore::Implementation::fault_of(const isa::Context& context,
 ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSpan>* recorded) {
     const isa::FpEnvironment rounding;
     outcome = ComputeOutcome{};
+    worker_issues = 0;
+    supervisor_jumps.begin();
+    worker_jumps.begin();
     spans = recorded;
     worker_fault.reset();
     now = 0;
@@ -649,12 +663,34 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
                  outcome.cycles);
     }
     end_launch();
+    count_instructions();
     return outcome;
+}
+
+void TileCore::Implementation::count_instructions() {
+    using counts::Class;
+    using counts::Group;
+    const isa::JumpLog::Taken of_workers = worker_jumps.take();
+    isa::JumpLog::Taken of_supervisor = supervisor_jumps.take();
+    for (std::size_t kind = 0; kind < counts::kClasses.size(); ++kind) {
+        std::int64_t& bundles = of_supervisor.counts[number_of(Group::WorkerBundles, kind)];
+        outcome.counts.at(Group::SupervisorInstructions, kind) = std::exchange(bundles, 0);
+        of_supervisor.counts[number_of(Group::WorkerIssues, kind)] = 0;
+    }
+    outcome.counts.add(of_workers.counts);
+    outcome.counts.add(of_supervisor.counts);
+    outcome.counts.at(Group::WorkerIssues, Class::Control) +=
+        of_workers.unaligned * spec->tile.unaligned_bundle_issues;
+    // Steps that share an issue are counted with one each.
+    const std::int64_t shared = outcome.counts.worker_issues() - worker_issues;
+    TESSERA_ASSERT(shared == 0 || machine_target.steps_sharing > 1);
+    outcome.counts.at(Group::WorkerIssues, Class::Matrix) -= shared;
 }
 
 void TileCore::Implementation::take_code_from(const Implementation& other) {
     code = other.code;
     programs = other.programs;
+    take_programs();
     stack_end = other.stack_end;
     memory = other.memory;
 }
@@ -663,11 +699,13 @@ void TileCore::Implementation::take_code_from(const Implementation& other) {
 void TileCore::Implementation::take_state_from(const Implementation& other) {
     const auto take = [this](isa::Context& to, const isa::Context& from) {
         isa::AccessLog* const log = to.log;
+        isa::JumpLog* const jump_log = to.jump_log;
         const bool rows_at_once = to.rows_at_once;
         to = from;
         attach(to);
         to.programs = programs;
         to.log = log;
+        to.jump_log = jump_log;
         to.rows_at_once = rows_at_once;
     };
     take(supervisor, other.supervisor);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "models/counts/counts.h"
 #include "models/events/events.h"
 #include "models/program/known_words.h"
 #include "models/program/program.h"
@@ -74,12 +75,7 @@ struct UnevenLaunch {
 
 struct ComputeOutcome {
     Cycles cycles = 0; ///< from the first issue of the stub to its return
-    std::int64_t worker_issues =
-        0; ///< worker issue slots used (a bundle or a solo instruction each)
-    std::int64_t worker_bundles = 0; ///< of those, instructions and bundles executed
-    std::int64_t supervisor_instructions = 0;
-    std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps of workers
-    std::int64_t launches = 0;
+    counts::Counts counts;
     std::int64_t busiest_issues = 0; ///< of the busiest worker of each launch, summed
     UnevenLaunch uneven;
 

@@ -6,6 +6,7 @@
 
 #include "models/isa/context.h"
 #include "models/isa/engine.h"
+#include "models/isa/jump_log.h"
 #include "models/tile/core/supervisor_registers.h"
 #include "models/tile/core/tile_classes.h"
 #include "models/tile/core/tile_core.h"
@@ -34,6 +35,8 @@ struct TileCore::Implementation {
     }
 
     void load(const program::Image& image, CodeCache& cache);
+    /// Gives `programs` to the contexts and their logs.
+    void take_programs();
     [[nodiscard]] const isa::Context& context(int number) const;
     void set_register(int number, unsigned place, std::uint32_t value);
     [[nodiscard]] std::span<std::byte> bytes_at(Address address, Bytes bytes) const;
@@ -90,6 +93,12 @@ struct TileCore::Implementation {
     void end_launch();
     void launch_all(const isa::MicroOperation& op, Address vertex_base, Address stride,
                     Cycles issue);
+    /// The supervisor is behind a taken branch.
+    void leave(const isa::MicroOperation& op) {
+        ++supervisor.jumps[supervisor.program->jump_of(op) + isa::kLeave];
+    }
+    /// Into the outcome, from the logs of jumps.
+    void count_instructions();
     [[nodiscard]] Fault report_of(const isa::Context& context, const isa::ExecutionFault& fault,
                                   Cycles cycle) const;
     [[noreturn]] void fault_of(const isa::Context& context, const isa::ExecutionFault& fault,
@@ -105,6 +114,8 @@ struct TileCore::Implementation {
     isa::Context supervisor;
     std::vector<isa::Context> workers;
     std::vector<const isa::DecodedProgram*> programs;
+    isa::JumpLog supervisor_jumps;
+    isa::JumpLog worker_jumps;
     CodeCache* code = nullptr;
     Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
 
@@ -126,6 +137,7 @@ struct TileCore::Implementation {
     std::vector<Cycles> slot_free;     ///< when each worker's slot is the supervisor's again
     std::optional<Fault> worker_fault; ///< the first in time that is known of
     ComputeOutcome outcome;
+    std::int64_t worker_issues = 0;
     std::vector<std::int64_t> launch_issues; ///< by worker, since the last sync
     std::vector<ContextSpan>* spans = nullptr;
 };

@@ -173,18 +173,15 @@ void TileWalk::compute(std::uint32_t index) {
 events::Work TileWalk::work_of(const ComputeOutcome& outcome) const {
     const auto& tile = facts_.machine.tile;
     const Cycles round = tile.round_cycles();
-    const std::int64_t most_of_worker = (outcome.worker_issues + tile.workers - 1) / tile.workers;
+    const std::int64_t worker_issues = outcome.counts.worker_issues();
+    const std::int64_t most_of_worker = (worker_issues + tile.workers - 1) / tile.workers;
     const UnevenLaunch& uneven = outcome.uneven;
-    return {.worker_issues = outcome.worker_issues,
-            .worker_bundles = outcome.worker_bundles,
-            .supervisor_instructions = outcome.supervisor_instructions,
-            .matrix_steps = outcome.matrix_steps,
+    return {.counts = outcome.counts,
             // One issue a cycle, whoever makes it, and of a worker one in a round.
-            .bound_cycles = std::max(outcome.worker_issues + outcome.supervisor_instructions,
+            .bound_cycles = std::max(worker_issues + outcome.counts.supervisor_instructions(),
                                      (most_of_worker - 1) * round + 1),
-            .launches = outcome.launches,
             .busiest_worker_cycles = outcome.busiest_issues * round,
-            .mean_worker_cycles = outcome.worker_issues * round / tile.workers,
+            .mean_worker_cycles = worker_issues * round / tile.workers,
             .uneven = {uneven.launch, uneven.worker, uneven.issues * round,
                        uneven.all_issues * round / tile.workers}};
 }

@@ -98,9 +98,11 @@ private:
     void check_lockstep(Address stub_at, const tile::ComputeOutcome& expected) {
         const tile::ComputeOutcome outcome = lockstep_->run(stub_at);
         CHECK(outcome.cycles == expected.cycles);
-        CHECK(outcome.worker_issues == expected.worker_issues);
-        CHECK(outcome.worker_bundles == expected.worker_bundles);
-        CHECK(outcome.supervisor_instructions == expected.supervisor_instructions);
+        CHECK((outcome.counts == expected.counts));
+        CHECK(outcome.counts.worker_issues() == expected.counts.worker_issues());
+        CHECK(outcome.counts.worker_bundles() == expected.counts.worker_bundles());
+        CHECK(outcome.counts.supervisor_instructions() ==
+              expected.counts.supervisor_instructions());
         CHECK((lockstep_memory_ == memory_)); // not printed
         CHECK(lockstep_->racing_accesses() == 0);
     }

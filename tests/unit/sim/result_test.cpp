@@ -4,6 +4,7 @@
 #include "sim/estimate_gap.h"
 #include "sim/result.h"
 #include "sim/result_table.h"
+#include "tests/support/counted.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/models/listeners/told.h"
 #include "tests/unit/sim/scene.h"
@@ -22,6 +23,7 @@
 #include <set>
 
 using namespace tessera;
+using counts::Group;
 using events::Doing;
 using test::Scene;
 
@@ -91,9 +93,9 @@ TEST_CASE("every count of a step stands in the result under its own name") {
     test::Told run(4, {&account});
     for (int round = 0; round < 2; ++round) {
         run.phase(Doing::ComputeSet, 0, {{0, 10}, {1, 70}, {2, 1}, {3, 30}},
-                  {.worker_issues = 12,
-                   .worker_bundles = 13,
-                   .supervisor_instructions = 14,
+                  {.counts = test::counted({{Group::WorkerIssues, 12},
+                                            {Group::WorkerBundles, 13},
+                                            {Group::SupervisorInstructions, 14}}),
                    .bound_cycles = 11,
                    .uneven = {}});
         run.moved({.bytes = 400, .sent_bytes = 100});

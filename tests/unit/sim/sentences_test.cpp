@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the critical path says, of runs known by hand.
 #include "sim/sentences.h"
+#include "tests/support/counted.h"
 #include "tests/unit/models/listeners/told.h"
 #include "tests/unit/sim/scene.h"
 
@@ -15,6 +16,7 @@
 using namespace tessera;
 using Catch::Contains;
 using Catch::Equals;
+using counts::Group;
 using events::Doing;
 
 namespace {
@@ -33,9 +35,8 @@ struct TileTime {
     [[nodiscard]] events::Work work(Cycles bound) const {
         const Cycles mean = std::accumulate(workers.begin(), workers.end(), Cycles{0}) / kWorkers;
         const auto worker = std::max_element(workers.begin(), workers.end()) - workers.begin();
-        return {.worker_issues = mean,
+        return {.counts = test::counted({{Group::WorkerIssues, mean}, {Group::Launches, 1}}),
                 .bound_cycles = bound,
-                .launches = 1,
                 .busiest_worker_cycles = busiest(),
                 .mean_worker_cycles = mean,
                 .uneven = {1, static_cast<int>(worker), busiest(), mean}};
@@ -179,7 +180,7 @@ TEST_CASE("of several launches the most uneven is named, and whether it is all")
     Run run;
     TileTime tile{{200, 100, 100, 100, 100, 100}};
     events::Work work = tile.work(150);
-    work.launches = 3;
+    work.counts.at(Group::Launches) = 3;
     work.uneven.launch = 2;
     run.told.does(0, Doing::ComputeSet, 220, 0, work);
     run.told.released(0);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "models/listeners/account.h"
 #include "models/listeners/laws.h"
+#include "tests/support/counted.h"
 #include "tests/unit/models/listeners/told.h"
 
 #include <catch2/catch.hpp>
@@ -12,6 +13,7 @@
 #include <vector>
 
 using namespace tessera;
+using counts::Group;
 using events::Doing;
 
 namespace {
@@ -96,8 +98,8 @@ TEST_CASE(
     listeners::Account account(program, 4);
     test::Told run(4, {&account});
     const auto work = [](Cycles bound, std::int64_t launch, Cycles busiest, Cycles mean) {
-        return events::Work{.bound_cycles = bound,
-                            .launches = 2,
+        return events::Work{.counts = test::counted({{Group::Launches, 2}}),
+                            .bound_cycles = bound,
                             .busiest_worker_cycles = busiest + 5,
                             .mean_worker_cycles = mean + 5,
                             .uneven = {launch, 1, busiest, mean}};
@@ -112,10 +114,10 @@ TEST_CASE(
     CHECK(record.critical.bound_cycles == 30 + 70);
     CHECK(record.critical.work.busiest_worker_cycles == 25 + 5 + 60 + 5);
     CHECK(record.critical.work.mean_worker_cycles == 16 + 5 + 20 + 5);
-    CHECK(record.critical.work.launches == 4);
+    CHECK(record.critical.work.counts.launches() == 4);
     CHECK(record.critical.uneven_tile == 2);
     CHECK(record.critical.work.uneven.busiest == 60);
-    CHECK(record.launches == 6);
+    CHECK(record.counts.launches() == 6);
     CHECK(record.busiest_worker == std::vector<Cycles>{25, 30, 65, 0});
     CHECK(record.mean_worker == std::vector<Cycles>{15, 21, 25, 0});
     // two tiles in the first execution, one in the second
@@ -179,14 +181,20 @@ TEST_CASE("work of all tiles is added up") {
     listeners::Account account(program, 2);
     test::Told run(2, {&account});
     run.does(0, Doing::ComputeSet, 10, 0,
-             {.worker_issues = 6, .worker_bundles = 5, .supervisor_instructions = 2, .uneven = {}});
+             {.counts = test::counted({{Group::WorkerIssues, 6},
+                                       {Group::WorkerBundles, 5},
+                                       {Group::SupervisorInstructions, 2}}),
+              .uneven = {}});
     run.does(1, Doing::ComputeSet, 10, 0,
-             {.worker_issues = 1, .worker_bundles = 1, .supervisor_instructions = 3, .uneven = {}});
+             {.counts = test::counted({{Group::WorkerIssues, 1},
+                                       {Group::WorkerBundles, 1},
+                                       {Group::SupervisorInstructions, 3}}),
+              .uneven = {}});
     run.released(1);
     const auto& record = account.compute_sets()[0];
-    CHECK(record.worker_issues == 7);
-    CHECK(record.worker_bundles == 6);
-    CHECK(record.supervisor_instructions == 5);
+    CHECK(record.counts.worker_issues() == 7);
+    CHECK(record.counts.worker_bundles() == 6);
+    CHECK(record.counts.supervisor_instructions() == 5);
 }
 
 TEST_CASE("a tile that would idle streams while a copy of it is under way in the background") {

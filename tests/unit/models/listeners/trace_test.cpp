@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a trace says of a run.
 #include "models/listeners/trace_producer.h"
+#include "tests/support/counted.h"
 #include "tests/support/recording_sink.h"
 #include "tests/unit/models/listeners/told.h"
 
@@ -10,6 +11,7 @@
 #include <array>
 
 using namespace tessera;
+using counts::Group;
 using events::Doing;
 using test::Events;
 using test::RecordingSink;
@@ -101,14 +103,17 @@ TEST_CASE(
     scene.run.does(0, Doing::Exchange, 9);
     scene.run.step = 2;
     scene.run.does(0, Doing::ComputeSet, 30, 0,
-                   {.worker_issues = 12,
-                    .worker_bundles = 7,
-                    .supervisor_instructions = 3,
-                    .matrix_steps = 21,
+                   {.counts = test::counted({{Group::WorkerIssues, 12},
+                                             {Group::WorkerBundles, 7},
+                                             {Group::SupervisorInstructions, 3},
+                                             {Group::MatrixSteps, 21}}),
                     .bound_cycles = 15,
                     .uneven = {}});
-    scene.run.does(1, Doing::ComputeSet, 38, 0,
-                   {.worker_issues = 30, .worker_bundles = 30, .bound_cycles = 19, .uneven = {}});
+    scene.run.does(
+        1, Doing::ComputeSet, 38, 0,
+        {.counts = test::counted({{Group::WorkerIssues, 30}, {Group::WorkerBundles, 30}}),
+         .bound_cycles = 19,
+         .uneven = {}});
     scene.run.does(2, Doing::ComputeSet, 38); // slower too, but without a row
     scene.run.released(1);
     std::vector<traces::Span> machine;

@@ -2,6 +2,7 @@
 // Data flow against execution: a place that changes when another one does must say that it depends
 // on it. Of every row of the instruction table, with random operands and values.
 #include "models/isa/data_flow.h"
+#include "models/isa/instruction_counts.h"
 #include "models/isa/observed_engine.h"
 #include "models/isa/operation_mapper.h"
 
@@ -267,6 +268,36 @@ std::vector<unsigned> changes(const Context& a, const Context& b) {
 }
 
 } // namespace
+
+TEST_CASE("an instruction loads and stores the bytes that its row of the table counts",
+          "[unit][tile]") {
+    Bench bench;
+    int accessing = 0;
+    for (std::uint16_t code = 1; code < static_cast<std::uint16_t>(Opcode::kCount); ++code) {
+        const auto opcode = static_cast<Opcode>(code);
+        const OpcodeSpec& row = spec_of(opcode);
+        const counts::Instruction& counted = counts_of(opcode);
+        CAPTURE(row.mnemonic);
+        if ((row.flags & (kLoad | kStore)) == 0) {
+            CHECK(counted.loaded_bytes + counted.stored_bytes == 0);
+            continue;
+        }
+        CHECK(counted.kind == counts::Class::Memory);
+        if ((row.flags & kSupervisor) != 0) {
+            continue; // loads of weights, which the tile carries out
+        }
+        REQUIRE(bench.run(access_operation(opcode, bench.context)));
+        std::int64_t loaded = 0;
+        std::int64_t stored = 0;
+        for (const MemoryAccess& access : bench.log.accesses) {
+            (access.writes ? stored : loaded) += access.access_bytes;
+        }
+        CHECK(counted.loaded_bytes == loaded);
+        CHECK(counted.stored_bytes == stored);
+        ++accessing;
+    }
+    CHECK(accessing > 60);
+}
 
 TEST_CASE("a loaded word changes the register that it goes to and no other", "[unit][tile]") {
     int loads = 0;

@@ -61,9 +61,9 @@ std::string both(const std::string& text, const spec::MachineSpec& machine = {})
     CHECK(a.fault == b.fault);
     if (a.fault.empty() && b.fault.empty()) {
         CHECK(a.phase.cycles == b.phase.cycles);
-        CHECK(a.phase.worker_issues == b.phase.worker_issues);
-        CHECK(a.phase.worker_bundles == b.phase.worker_bundles);
-        CHECK(a.phase.supervisor_instructions == b.phase.supervisor_instructions);
+        CHECK(a.phase.counts.worker_issues() == b.phase.counts.worker_issues());
+        CHECK(a.phase.counts.worker_bundles() == b.phase.counts.worker_bundles());
+        CHECK(a.phase.counts.supervisor_instructions() == b.phase.counts.supervisor_instructions());
         CHECK((a.phase == b.phase)); // and all other counts
         CHECK(a.registers == b.registers);
         CHECK((a.memory == b.memory)); // not printed
@@ -128,8 +128,8 @@ ends:   exitz $mzero
     test::AssembledTile tile(text, {});
     const tile::ComputeOutcome phase = tile.run("start");
     // worker w of six has 4 + w issues, then two have one each; a sync without workers is no launch
-    CHECK(phase.worker_issues == 6 * 4 + 15 + 2);
-    CHECK(phase.launches == 2);
+    CHECK(phase.counts.worker_issues() == 6 * 4 + 15 + 2);
+    CHECK(phase.counts.launches() == 2);
     CHECK(phase.busiest_issues == 9 + 1);
     CHECK((phase.uneven == tile::UnevenLaunch{1, 5, 9, 6 * 4 + 15}));
     // the next phase counts anew
@@ -159,7 +159,7 @@ TEST_CASE("random programs without races are the same clock by clock", "[unit][t
         ++without_races;
         unused += lockstep.read_unused ? 1 : 0;
         if (lockstep.fault.empty()) { // else the fast model has run other contexts further
-            CHECK(fast.instructions == lockstep.instructions);
+            CHECK((fast.counts == lockstep.counts));
             CHECK((lockstep.read_unused || fast.registers == lockstep.registers));
             CHECK((fast.memory == lockstep.memory)); // not printed
             ++ended;

@@ -139,7 +139,8 @@ Result run(const std::string& text, bool rows_at_once, unsigned seed, int specia
     tile.core().set_rows_at_once(rows_at_once);
     const auto outcome = tile.run();
     return {tile.read<std::uint32_t>(kInputs - 0x100, 0x8000),
-            tile.read<std::uint32_t>(kRegisters, 64), outcome.cycles, outcome.worker_bundles};
+            tile.read<std::uint32_t>(kRegisters, 64), outcome.cycles,
+            outcome.counts.worker_bundles()};
 }
 
 } // namespace

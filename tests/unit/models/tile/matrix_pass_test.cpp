@@ -237,7 +237,7 @@ Outcome run(const std::string& text, const Data& data, const isa::Engine& engine
     try {
         const auto done = tile.run();
         outcome.end = fmt::format("{} cycles, {} bundles, {} steps", done.cycles,
-                                  done.worker_bundles, done.matrix_steps);
+                                  done.counts.worker_bundles(), done.counts.matrix_steps());
     } catch (const tile::TileFault& fault) {
         outcome.end = fault.what();
         return outcome; // what a fault leaves in memory is not defined
@@ -302,7 +302,6 @@ TEST_CASE("the decoder tells what a pass does", "[unit][tile]") {
         CHECK(found.more_rows == rows_of(pass) - pass.passes);
         CHECK(found.inputs_ahead == (adds ? 0 : 7));
         CHECK(found.directs.size() == (adds ? 0 : 7));
-        CHECK(found.steps_beside == 4 * (found.more_rows + (adds ? 2 : 1)));
         const auto& end = decoded.operations[static_cast<std::size_t>(found.end)];
         CHECK(end.code == static_cast<std::uint16_t>(isa::Opcode::setzi_m));
     }

@@ -182,7 +182,7 @@ TEST_CASE("an instruction of several issues stalls its worker for the rest", "[u
                     fmt::format("worker: nop\n.word {:#x}\nexitz $mzero\n", spec.code)));
         const Cycles slots = run.tile.spec().tile.workers;
         CHECK(run.stalled(0, StallReason::MultiCycle) == (spec.cycles - 1) * slots);
-        CHECK(run.phase.worker_issues == 2 + spec.cycles);
+        CHECK(run.phase.counts.worker_issues() == 2 + spec.cycles);
     }
 }
 
@@ -229,8 +229,8 @@ TEST_CASE("issues and stalls cover every context without a gap", "[unit][tile]")
         for (const tile::IssueRecord& issue : run.log.issues) {
             issues += issue.context < 0 ? 0 : 1;
         }
-        CHECK(issues == run.phase.worker_bundles);
+        CHECK(issues == run.phase.counts.worker_bundles());
         CHECK(static_cast<std::int64_t>(run.log.issues.size()) - issues ==
-              run.phase.supervisor_instructions);
+              run.phase.counts.supervisor_instructions());
     }
 }

@@ -83,7 +83,7 @@ TEST_CASE("supervisor code may stand behind data that look like half a bundle", 
     const std::string text = ".supervisor\n.globl start\n.word 0x99f00000\nstart: setzi $m0, 7\n"
                              "setzi $m1, 0x90000\nst32 $m0, $m1, $mzero, 0\nbr $lr\n";
     test::AssembledTile tile(text);
-    CHECK(tile.run().supervisor_instructions == 4);
+    CHECK(tile.run().counts.supervisor_instructions() == 4);
     CHECK(tile.read<std::uint32_t>(kOut, 1)[0] == 7);
 }
 

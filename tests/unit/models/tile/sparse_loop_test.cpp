@@ -126,7 +126,7 @@ std::string run(const Loop& loop, const Data& data, const isa::Engine& engine, b
     try {
         const auto outcome = tile.run();
         std::string left =
-            fmt::format("{} cycles, {} bundles:", outcome.cycles, outcome.worker_bundles);
+            fmt::format("{} cycles, {} bundles:", outcome.cycles, outcome.counts.worker_bundles());
         for (const auto word : tile.read<std::uint32_t>(kRegisters, 24)) {
             left += fmt::format(" {:08x}", word);
         }

@@ -71,8 +71,8 @@ template <class Tile> Outcome outcome_of(test::BasicAssembledTile<Tile>& tile) {
 void check_equal(const Outcome& one, const Outcome& other) {
     CHECK(one.fault == other.fault);
     CHECK(one.phase.cycles == other.phase.cycles);
-    CHECK(one.phase.worker_issues == other.phase.worker_issues);
-    CHECK(one.phase.worker_bundles == other.phase.worker_bundles);
+    CHECK(one.phase.counts.worker_issues() == other.phase.counts.worker_issues());
+    CHECK(one.phase.counts.worker_bundles() == other.phase.counts.worker_bundles());
     CHECK(one.registers == other.registers);
     CHECK((one.memory == other.memory)); // not printed
 }
@@ -242,8 +242,8 @@ TEST_CASE("steps in a row share issues as the rule says, in code of any shape", 
             CAPTURE(steps_per_issue, text);
             const Outcome outcome = run(text, steps_per_issue);
             REQUIRE(outcome.fault.empty());
-            CHECK(outcome.phase.worker_issues == expected_issues(list, steps_per_issue));
-            CHECK(outcome.phase.worker_bundles == static_cast<std::int64_t>(list.size()));
+            CHECK(outcome.phase.counts.worker_issues() == expected_issues(list, steps_per_issue));
+            CHECK(outcome.phase.counts.worker_bundles() == static_cast<std::int64_t>(list.size()));
         }
     }
     CHECK(steps > 60 * 40); // or the property would hold of little

@@ -3,6 +3,7 @@
 #include "sim/vertex/check.h"
 #include "sim/vertex/fit.h"
 #include "sim/vertex/report.h"
+#include "tests/support/counted.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 using namespace tessera;
+using counts::Group;
 using vertex::Json;
 
 namespace {
@@ -24,9 +26,9 @@ const spec::MachineSpec kMachine;
 vertex::PointResult scene() {
     vertex::PhaseResult phase;
     phase.outcome.cycles = 11;
-    phase.outcome.supervisor_instructions = 12;
-    phase.outcome.worker_issues = 13;
-    phase.outcome.worker_bundles = 14;
+    phase.outcome.counts = test::counted({{Group::SupervisorInstructions, 12},
+                                          {Group::WorkerIssues, 13},
+                                          {Group::WorkerBundles, 14}});
     phase.racing_accesses = 15;
     phase.unused_reads = 16;
     phase.conflicts_found = 17;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Issues that aux-lane instructions take, against a table of the exceptions.
 #include "models/isa/instruction.h"
+#include "models/isa/jump_log.h"
 #include "tests/unit/models/isa/exec/instruction.h"
 
 #include <algorithm>
@@ -36,9 +37,12 @@ std::int64_t issues_of_run(const std::vector<std::uint32_t>& words, const isa::E
     const isa::DecodedProgram program =
         isa::decode_program(words, isa::test::kBase, every_generation());
     const isa::DecodedProgram* const programs[] = {&program};
+    isa::JumpLog jumps;
+    jumps.load(programs);
     isa::Context context;
-    context.program = &program;
     context.programs = programs;
+    context.jump_log = &jumps;
+    isa::take_up(context, 0);
     context.number = 0;
     context.issue_limit = 1000;
     context.target = isa::test::kBase;

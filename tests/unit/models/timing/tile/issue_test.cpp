@@ -116,7 +116,7 @@ TEST_CASE("a launch runs every worker in its slot and the sync waits for the las
             } else {
                 CHECK(outcome.cycles == last + 2 * pipeline);
             }
-            CHECK(outcome.worker_issues == workers * (instructions + 1));
+            CHECK(outcome.counts.worker_issues() == workers * (instructions + 1));
         }
     }
 }
@@ -124,7 +124,7 @@ TEST_CASE("a launch runs every worker in its slot and the sync waits for the las
 TEST_CASE("a bundle issues once and a repeat adds no cycles", "[timing][tile]") {
     const spec::MachineSpec machine;
     const auto issues = [](const std::string& worker) {
-        return test::AssembledTile(launching(worker)).run().worker_issues /
+        return test::AssembledTile(launching(worker)).run().counts.worker_issues() /
                spec::MachineSpec{}.tile.workers;
     };
     CHECK(issues("{ setzi $m0, 1 ; setzi $a0, 1 }") == 1 + 1);
@@ -141,7 +141,7 @@ TEST_CASE("a branch to a bundle at four modulo eight costs the configured issues
         spec::MachineSpec machine;
         machine.tile.unaligned_bundle_issues = extra;
         const auto issues = [&](const std::string& body) {
-            return test::AssembledTile(launching(body), machine).run().worker_issues /
+            return test::AssembledTile(launching(body), machine).run().counts.worker_issues() /
                    machine.tile.workers;
         };
         // bri at 0, bundle at 4: unaligned; with a nop between, the bundle stands at 8
@@ -156,7 +156,7 @@ TEST_CASE("a register branch to a bundle at four modulo eight costs the same", "
         spec::MachineSpec machine;
         machine.tile.unaligned_bundle_issues = extra;
         const auto issues = [&](const std::string& body) {
-            return test::AssembledTile(launching(body), machine).run().worker_issues /
+            return test::AssembledTile(launching(body), machine).run().counts.worker_issues() /
                    machine.tile.workers;
         };
         const std::string branch = "setzi $m1, 1f\nbr $m1\n"; // stands at 0 and 4

@@ -112,7 +112,7 @@ std::int64_t issues_of(const std::string& instruction) {
                              "tapack $m4:5, $m2, $m8, $m9\nsetzi $m3, 1f\nldconst $m10, 0x80000\n"
                              ".align 8\nnop\n" +
                              instruction));
-    return tile.run().worker_issues;
+    return tile.run().counts.worker_issues();
 }
 
 } // namespace
