@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace tessera::events {
 
@@ -136,20 +137,24 @@ struct Moved {
     Cycles bound_cycles = 0;
 };
 
+/// Names of the links out of a chip: who is at their other end.
+inline constexpr std::string_view kStreamingMemoryLink = "streaming_memory";
+inline constexpr std::string_view kHostLink = "host";
+
 /// A stream copy whose tiles have all come to it.
 struct Flight {
     std::uint32_t copy = 0;
     std::int64_t step = 0;
     std::int64_t row = 0;
     bool background = false;
-    bool streaming_memory = true; ///< else the host
-    bool read = true;             ///< into tiles
-    Cycles begin = 0;             ///< the last tile has come
-    Cycles service_begin = 0;     ///< holds the link from here
-    Cycles service_end = 0;       ///< to here
-    Cycles end = 0;               ///< the data is there
-    Bytes sent_bytes = 0;         ///< of its rows
-    Bytes bytes = 0;              ///< 0 until it has ended, then counted where they are written
+    std::string_view link = kStreamingMemoryLink;
+    bool read = true;         ///< into tiles
+    Cycles begin = 0;         ///< the last tile has come
+    Cycles service_begin = 0; ///< holds the link from here
+    Cycles service_end = 0;   ///< to here
+    Cycles end = 0;           ///< the data is there
+    Bytes sent_bytes = 0;     ///< of its rows
+    Bytes bytes = 0;          ///< 0 until it has ended, then counted where they are written
     std::span<const TileId> tiles;
 };
 

@@ -65,14 +65,14 @@ struct Ipu::Timing {
 
 Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
          const program::Program& program, RunOptions options)
-    : sc_module(name), spec_(spec), program_(program), options_(std::move(options)),
-      host_threads_(std::make_unique<HostThreads>(options_.threads)),
+    : sc_module(name), outer_barrier("outer_barrier"), spec_(spec), program_(program),
+      options_(std::move(options)), host_threads_(std::make_unique<HostThreads>(options_.threads)),
       for_each_([this](std::size_t items, const std::function<void(std::size_t)>& body) {
           host_threads_->for_each(items, body);
       }),
       memory_(memory_of(spec, program)),
       fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
-      sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles)),
+      sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles), options_.chip),
       stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
       code_(program.codelets), timing_(options_.timing ? std::make_unique<Timing>(spec) : nullptr),
       facts_(facts()) {
@@ -83,6 +83,7 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
     }
     sync_unit_.at_release.bind(*this);
     sync_unit_.witness.bind(*this);
+    sync_unit_.outer.bind(outer_barrier);
     stream_links_.at_copy.bind(*this);
     stream_links_.witness.bind(*this);
     make_tiles();

@@ -11,7 +11,8 @@
 //       |  +-----------fabric---> exchange_fabric
 //       +--------------witness--------------------------------> chip --> listeners
 //
-// Ports: none outside. Nothing is shared with another chip of the same process.
+// Ports: outer_barrier, asked for syncs of the external zone where it is bound. Nothing is shared with
+//   another chip of the same process.
 // Timing: of the units. At a release the listeners hear of it, the fabric moves the words of the
 //   exchange that opens, the host threads compute every tile's way to its next stop; then the tiles
 //   go on. What stops the run stops the tiles that it concerns; the others wait for them for ever.
@@ -46,6 +47,8 @@ class Ipu : public sc_core::sc_module,
             public ports::AtRelease,
             public ports::AtCopy {
 public:
+    sc_core::sc_port<ports::OuterBarrier, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outer_barrier;
+
     /// Loads all images. `spec`, `program` and the listeners outlive the chip.
     /// @throws ProgramError if an image or the control program does not fit the machine.
     Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,

@@ -31,6 +31,7 @@ struct RunOptions {
     std::optional<TimingOptions> timing = std::nullopt; ///< nothing: with all data
     /// For tests: what happens in one cycle happens in an order that follows from the number.
     std::optional<std::uint64_t> shuffle = std::nullopt;
+    std::int64_t chip = 0; ///< its number among the chips of a simulation
 };
 
 } // namespace tessera::ipu

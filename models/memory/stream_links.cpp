@@ -14,12 +14,16 @@
 namespace tessera::memory {
 
 using ports::Clock;
+using Place = program::RemoteBuffer::Place;
 
 StreamLinks::StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                          const program::Program& program, const program::TileMemory& memory)
     : sc_module(name), at_copy("at_copy"), tiles("tiles"), witness("witness"), memory_(memory),
-      remote_memory_(spec, program), copies_(spec, program),
-      streaming_memory_(timing::streaming_link(spec)), host_(timing::host_link(spec)),
+      remote_memory_(spec, program),
+      copies_(spec, program), links_{{events::kStreamingMemoryLink, Place::StreamingMemory,
+                                      StreamLink(timing::streaming_link(spec))},
+                                     {events::kHostLink, Place::Host,
+                                      StreamLink(timing::host_link(spec))}},
       states_(program.stream_copies.size()) {
     SC_HAS_PROCESS(StreamLinks);
     SC_METHOD(on_settled);
@@ -74,6 +78,14 @@ void StreamLinks::on_settled() {
     });
 }
 
+StreamLinks::Link& StreamLinks::link_of(std::uint32_t copy) {
+    const Place place = copies_.place(copy);
+    const auto link = std::find_if(links_.begin(), links_.end(),
+                                   [place](const Link& one) { return one.place == place; });
+    TESSERA_ASSERT(link != links_.end());
+    return *link;
+}
+
 void StreamLinks::begin(const events::Call& call) {
     State& state = states_[call.copy];
     state.come = 0;
@@ -83,14 +95,14 @@ void StreamLinks::begin(const events::Call& call) {
     }
     copies_.start({call.copy, call.row, call.step}, now);
     const StreamDemand& demand = copies_.demand(call.copy);
-    const bool streaming = copies_.in_streaming_memory(call.copy);
-    const StreamTimes times = (streaming ? streaming_memory_ : host_).begin(now, demand);
+    Link& link = link_of(call.copy);
+    const StreamTimes times = link.queue.begin(now, demand);
     state.begun = {now, times.end, state.last};
     const events::Flight flight{.copy = call.copy,
                                 .step = call.step,
                                 .row = call.row,
                                 .background = call.background,
-                                .streaming_memory = streaming,
+                                .link = link.name,
                                 .read = demand.read,
                                 .begin = now,
                                 .service_begin = times.service_begin,

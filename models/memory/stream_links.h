@@ -24,6 +24,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::memory {
@@ -61,6 +62,14 @@ public:
     [[nodiscard]] const RemoteMemory& remote_memory() const { return remote_memory_; }
 
 private:
+    /// A link with who is at its other end.
+    struct Link {
+        std::string_view name;
+        program::RemoteBuffer::Place place;
+        StreamLink queue;
+    };
+    [[nodiscard]] Link& link_of(std::uint32_t copy);
+
     /// Of one copy of the program.
     struct State {
         events::Call call;      ///< while tiles come
@@ -83,8 +92,7 @@ private:
     program::KnownWords* known_ = nullptr; ///< null: all words are
     RemoteMemory remote_memory_;
     StreamCopies copies_;
-    StreamLink streaming_memory_;
-    StreamLink host_;
+    std::vector<Link> links_;
     std::vector<State> states_;        ///< by copy
     std::vector<events::Call> called_; ///< all tiles have come; they begin when the cycle settles
     std::vector<events::Flight> flights_; ///< begun, ascending ends

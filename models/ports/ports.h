@@ -6,6 +6,7 @@
 //   tile --Streams--> stream links ----AtCopy--> chip, then Sleeper --> tiles that wait
 //   tile --Fabric---> exchange fabric
 //   tile --Witness--> chip
+//   sync unit --OuterBarrier--> what is between chips, then Sleeper --> sync unit
 #pragma once
 
 #include "models/events/events.h"
@@ -24,6 +25,14 @@ public:
     /// `tile` comes to the barrier in this cycle. @throws ProgramError if it has come before, or
     /// others came for another meeting.
     virtual void arrive(TileId tile, const events::Meeting& meeting) = 0;
+};
+
+/// A barrier of several chips. It does not know what a chip is.
+class OuterBarrier : public virtual sc_core::sc_interface {
+public:
+    /// All of chip `chip` has come to `meeting` in this cycle. The chip is woken where the barrier is
+    /// released: later, from a process of the barrier's own.
+    virtual void arrive(std::int64_t chip, const events::Meeting& meeting) = 0;
 };
 
 /// Who goes on when it is woken: what it asked to be woken for has come.

@@ -9,82 +9,115 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <deque>
 #include <optional>
+#include <utility>
 
 namespace tessera::simulation {
 
 struct Simulation::Implementation {
-    Implementation(const spec::MachineSpec& spec, const program::Program& the_program,
-                   ipu::RunOptions options)
-        : program(the_program), account(the_program, spec.chip.tiles), laws(the_program, account),
-          chip("ipu_0", spec, the_program, with(options)) {}
+    /// A chip with its account and its laws.
+    struct RunningChip {
+        RunningChip(const Chip& made_of, std::size_t number)
+            : program(made_of.program), account(made_of.program, made_of.spec.chip.tiles),
+              laws(made_of.program, account),
+              chip(fmt::format("ipu_{}", number).c_str(), made_of.spec, made_of.program,
+                   options_of(made_of, number)) {}
 
-    /// The account hears first: it may be asked by others.
-    [[nodiscard]] ipu::RunOptions with(ipu::RunOptions options) {
-        options.listeners.insert(options.listeners.begin(), {&account, &laws});
-        return options;
+        /// The account hears first: it may be asked by others.
+        [[nodiscard]] ipu::RunOptions options_of(const Chip& made_of, std::size_t number) {
+            ipu::RunOptions options = made_of.options;
+            options.listeners.insert(options.listeners.begin(), {&account, &laws});
+            options.chip = static_cast<std::int64_t>(number);
+            return options;
+        }
+
+        const program::Program& program;
+        listeners::Account account;
+        listeners::Laws laws;
+        ipu::Ipu chip;
+    };
+
+    explicit Implementation(const std::vector<Chip>& made_of) {
+        for (const Chip& chip : made_of) {
+            chips.emplace_back(chip, chips.size());
+        }
     }
+    /// As SystemC looks for objects from the youngest one on.
+    ~Implementation() {
+        while (!chips.empty()) {
+            chips.pop_back();
+        }
+    }
+    Implementation(const Implementation&) = delete;
+    Implementation& operator=(const Implementation&) = delete;
 
-    const program::Program& program;
-    listeners::Account account;
-    listeners::Laws laws;
-    ipu::Ipu chip;
+    std::deque<RunningChip> chips;
 };
+
+Simulation::Simulation(std::vector<Chip> chips)
+    : implementation_(std::make_unique<Implementation>(chips)) {}
 
 Simulation::Simulation(const spec::MachineSpec& spec, const program::Program& program,
                        ipu::RunOptions options)
-    : implementation_(std::make_unique<Implementation>(spec, program, std::move(options))) {}
+    : Simulation(std::vector<Chip>{{spec, program, std::move(options)}}) {}
 
 Simulation::~Simulation() = default;
 
-void Simulation::write(program::ArrayId array, std::span<const std::byte> host) {
+void Simulation::write(program::ArrayId array, std::span<const std::byte> host, std::size_t chip) {
+    auto& to = implementation_->chips.at(chip);
     if (array.kind == program::ArrayId::Kind::Tensor) {
-        ipu::write_tensor(implementation_->program.tensors.at(array.index), host,
-                          implementation_->chip.memory());
+        ipu::write_tensor(to.program.tensors.at(array.index), host, to.chip.memory());
         return;
     }
-    const auto rows = implementation_->chip.remote_memory().buffer(array.index);
+    const auto rows = to.chip.remote_memory().buffer(array.index);
     if (rows.size() != host.size()) {
         throw ProgramError(fmt::format("remote buffer {}: got {} bytes, expected {}",
-                                       implementation_->program.remote_buffers.at(array.index).name,
-                                       host.size(), rows.size()));
+                                       to.program.remote_buffers.at(array.index).name, host.size(),
+                                       rows.size()));
     }
     std::memcpy(rows.data(), host.data(), host.size());
 }
 
-std::vector<std::byte> Simulation::read(program::ArrayId array) const {
+std::vector<std::byte> Simulation::read(program::ArrayId array, std::size_t chip) const {
+    auto& from = implementation_->chips.at(chip);
     if (array.kind == program::ArrayId::Kind::RemoteBuffer) {
-        const auto rows = implementation_->chip.remote_memory().buffer(array.index);
+        const auto rows = from.chip.remote_memory().buffer(array.index);
         return {rows.begin(), rows.end()};
     }
-    const auto& wanted = implementation_->program.tensors.at(array.index);
+    const auto& wanted = from.program.tensors.at(array.index);
     std::vector<std::byte> host(
         static_cast<std::size_t>(ipu::elements_of(wanted) * bytes_of(wanted.type)));
-    ipu::read_tensor(wanted, implementation_->chip.memory(), host);
+    ipu::read_tensor(wanted, from.chip.memory(), host);
     return host;
 }
 
-void Simulation::read_part(const program::Tensor& part, std::span<std::byte> host) const {
-    ipu::read_tensor(part, implementation_->chip.memory(), host);
+void Simulation::read_part(const program::Tensor& part, std::span<std::byte> host,
+                           std::size_t chip) const {
+    ipu::read_tensor(part, implementation_->chips.at(chip).chip.memory(), host);
 }
 
 void Simulation::run() {
     sc_core::sc_start();
-    implementation_->chip.check_finished();
-    TESSERA_ASSERT(systemc_cycles() == account().cycles());
-    implementation_->laws.check();
+    for (const auto& one : implementation_->chips) {
+        one.chip.check_finished();
+    }
+    for (const auto& one : implementation_->chips) {
+        TESSERA_ASSERT(one.chip.finished_at() == one.account.cycles());
+        one.laws.check();
+    }
 }
 
-std::optional<ipu::TimingFacts> Simulation::timing() const {
-    return implementation_->chip.timing();
+std::optional<ipu::TimingFacts> Simulation::timing(std::size_t chip) const {
+    return implementation_->chips.at(chip).chip.timing();
 }
 
-const listeners::Account& Simulation::account() const {
-    return implementation_->account;
+const listeners::Account& Simulation::account(std::size_t chip) const {
+    return implementation_->chips.at(chip).account;
 }
 
-Cycles Simulation::systemc_cycles() const {
-    return implementation_->chip.finished_at();
+Cycles Simulation::systemc_cycles(std::size_t chip) const {
+    return implementation_->chips.at(chip).chip.finished_at();
 }
 
 } // namespace tessera::simulation

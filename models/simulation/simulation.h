@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run of one chip with SystemC out of sight, accounted for and held to the laws. SystemC
-// elaborates once a process: so does this.
+// One run of chips side by side with SystemC out of sight, each accounted for and held to the laws.
+// Chips have nothing to do with each other. SystemC elaborates once a process: so does this.
 //
 // Contract:
 // - Inside sc_main: construct, write() the operands, run() once, read() the results.
@@ -22,10 +22,18 @@
 
 namespace tessera::simulation {
 
+/// A chip of a simulation. What is referred to outlives the simulation.
+struct Chip {
+    const spec::MachineSpec& spec;
+    const program::Program& program;
+    ipu::RunOptions options; ///< `chip` follows from the place in the list
+};
+
 class Simulation {
 public:
-    /// Elaborates the chip `ipu_0` and loads the images. `spec` and `program` outlive it. @throws
-    /// ProgramError
+    /// Elaborates the chips `ipu_0`, `ipu_1` .. and loads their images. @throws ProgramError
+    explicit Simulation(std::vector<Chip> chips);
+    /// The same of one chip.
     Simulation(const spec::MachineSpec& spec, const program::Program& program,
                ipu::RunOptions options);
     ~Simulation();
@@ -34,21 +42,23 @@ public:
 
     /// The row-major array of a tensor of the program, or all rows of a remote buffer. @throws
     /// ProgramError if the size is wrong.
-    void write(program::ArrayId array, std::span<const std::byte> host);
-    [[nodiscard]] std::vector<std::byte> read(program::ArrayId array) const;
+    void write(program::ArrayId array, std::span<const std::byte> host, std::size_t chip = 0);
+    [[nodiscard]] std::vector<std::byte> read(program::ArrayId array, std::size_t chip = 0) const;
     /// Gathers the pieces of `part`, which need not be all of a tensor's, into a row-major array of
     /// its shape. May be called on several threads. @throws as read()
-    void read_part(const program::Tensor& part, std::span<std::byte> host) const;
+    void read_part(const program::Tensor& part, std::span<std::byte> host,
+                   std::size_t chip = 0) const;
 
-    /// Runs the control program to its end and checks the laws of listeners/laws.h. @throws
+    /// Runs the control programs of all chips to their ends and checks the laws of listeners/laws.h. @throws
     /// ProgramError, NotModelled
     void run();
 
     /// Of timing mode; nothing otherwise.
-    [[nodiscard]] std::optional<ipu::TimingFacts> timing() const;
-    [[nodiscard]] const listeners::Account& account() const;
-    /// Cycles that SystemC's clock has counted; equals account().cycles() after run().
-    [[nodiscard]] Cycles systemc_cycles() const;
+    [[nodiscard]] std::optional<ipu::TimingFacts> timing(std::size_t chip = 0) const;
+    [[nodiscard]] const listeners::Account& account(std::size_t chip = 0) const;
+    /// Cycles that SystemC's clock has counted up to the end of the chip's program; equals
+    /// account().cycles() after run().
+    [[nodiscard]] Cycles systemc_cycles(std::size_t chip = 0) const;
 
 private:
     struct Implementation;

@@ -35,9 +35,10 @@ std::string text_of(const Meeting& meeting) {
 } // namespace
 
 SyncUnit::SyncUnit(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
-                   TileId participants)
-    : sc_module(name), at_release("at_release"), tiles("tiles"), witness("witness"), spec_(spec),
-      arrived_(participants), missing_(participants), last_(participants) {
+                   TileId participants, std::int64_t chip)
+    : sc_module(name), at_release("at_release"), tiles("tiles"), outer("outer"), witness("witness"),
+      spec_(spec), chip_(chip), arrived_(participants), missing_(participants),
+      last_(participants) {
     TESSERA_ASSERT(participants > 0);
     SC_HAS_PROCESS(SyncUnit);
     SC_METHOD(on_release);
@@ -65,7 +66,14 @@ void SyncUnit::arrive(TileId tile, const Meeting& meeting) {
     const Cycles now = Clock::now();
     last_ = now > last_arrival_ ? tile : std::min(last_, tile);
     last_arrival_ = now;
-    if (--missing_ == 0) {
+    if (--missing_ > 0) {
+        return;
+    }
+    waits_outside_ = meeting.purpose == Meeting::Purpose::Sync &&
+                     meeting.zone == program::SyncZone::External && outer.size() > 0;
+    if (waits_outside_) {
+        outer->arrive(chip_, meeting);
+    } else {
         ev_last_arrived_.notify(Clock::until(last_arrival_ + barrier_cycles(meeting)));
     }
 }
@@ -83,6 +91,12 @@ Cycles SyncUnit::barrier_cycles(const Meeting& meeting) const {
         break;
     }
     return timing::host_link(spec_).latency_cycles;
+}
+
+void SyncUnit::wake() {
+    TESSERA_ASSERT(waits_outside_);
+    waits_outside_ = false;
+    on_release();
 }
 
 void SyncUnit::on_release() {

@@ -2,11 +2,14 @@
 // The barriers of a chip: releases every tile a fixed time after the last one arrives.
 //
 //   tiles: arrive ... arrive --barrier_cycles--> at_release (once) --> wake (all tiles)
+//                            --outer: arrive ... wake--> the same
 //
-// Ports: is the tiles' Barrier; at_release, told before they are released.
-// Timing: release = cycle of the last arrival + barrier_cycles(meeting).
-// Not modelled: the skew of the release over the rows of the grid; waiting for other chips or for
-// the host (docs/deviations.md). Source: docs/evidence.md#sync
+// Ports: is the tiles' Barrier; at_release, told before they are released; outer, asked for syncs of
+//   the external zone where it is bound, and whose Sleeper the unit is.
+// Timing: release = cycle of the last arrival + barrier_cycles(meeting), or when the outer barrier
+//   wakes the unit.
+// Not modelled: the skew of the release over the rows of the grid; waiting for other chips where no
+// outer barrier is bound, or for the host (docs/deviations.md). Source: docs/evidence.md#sync
 #pragma once
 
 #include "base/units.h"
@@ -15,22 +18,26 @@
 
 #include <systemc>
 
+#include <cstdint>
 #include <vector>
 
 namespace tessera::sync {
 
-class SyncUnit : public sc_core::sc_module, public ports::Barrier {
+class SyncUnit : public sc_core::sc_module, public ports::Barrier, public ports::Sleeper {
 public:
     sc_core::sc_port<ports::AtRelease, 1, sc_core::SC_ZERO_OR_MORE_BOUND> at_release;
     sc_core::sc_port<ports::Sleeper, 0, sc_core::SC_ZERO_OR_MORE_BOUND>
         tiles; ///< in any order; woken in that of their binding
+    sc_core::sc_port<ports::OuterBarrier, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outer;
     sc_core::sc_port<ports::Witness> witness;
 
-    /// A barrier of tiles 0 .. `participants` - 1 (1 or more).
+    /// A barrier of tiles 0 .. `participants` - 1 (1 or more) of chip `chip`.
     SyncUnit(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
-             TileId participants);
+             TileId participants, std::int64_t chip = 0);
 
     void arrive(TileId tile, const events::Meeting& meeting) override;
+    /// The outer barrier that all tiles have come to is released.
+    void wake() override;
 
     /// From the last arrival to the release. The host's is the latency of its link, the end of the
     /// program takes none.
@@ -40,7 +47,9 @@ private:
     void on_release();
 
     const spec::MachineSpec& spec_;
-    std::vector<bool> arrived_; ///< by tile
+    std::int64_t chip_;
+    bool waits_outside_ = false; ///< for the outer barrier
+    std::vector<bool> arrived_;  ///< by tile
     TileId missing_;
     TileId first_ = 0; ///< of those that have arrived, for errors
     TileId last_ = 0;  ///< the lowest number of equals

@@ -11,6 +11,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <deque>
 #include <optional>
 #include <string>
@@ -128,6 +130,61 @@ TEST_CASE("an exchange step is a sync then the prologue and each tile's own row"
         CHECK(tile.sync == hand.machine().sync.internal_cycles);
     }
     check_accounts(account);
+}
+
+TEST_CASE("chips side by side have names, memories, accounts and traces of their own") {
+    HandProgram loops(test::four_tiles(), test::kStubs);
+    loops.then_compute(loops.compute_set("slow", {{1, "loop_of_50"}}));
+    HandProgram sends = store_and_send();
+    struct Traced {
+        explicit Traced(HandProgram& hand) : trace(hand.program(), hand.machine(), sink, names) {}
+        test::RecordingSink sink{{true, true, true, true}};
+        traces::NameTable names;
+        listeners::TraceProducer trace;
+    };
+    std::array<Traced, 3> traced{Traced(loops), Traced(sends), Traced(loops)};
+    std::vector<simulation::Chip> chips;
+    for (std::size_t chip = 0; chip < traced.size(); ++chip) {
+        HandProgram& hand = chip == 1 ? sends : loops;
+        ipu::RunOptions options;
+        options.listeners = {&traced[chip].trace};
+        chips.push_back({hand.machine(), hand.program(), options});
+    }
+    simulation::Simulation simulation(chips);
+    simulation.run();
+    const Cycles slow = loops.machine().control.step_cycles + loops.stub_cycles("loop_of_50");
+    for (const std::size_t chip : {0U, 2U}) {
+        CHECK(simulation.account(chip).cycles() == slow);
+        CHECK(simulation.systemc_cycles(chip) == slow);
+        CHECK(simulation.account(chip).exchanges().empty());
+    }
+    const auto& account = simulation.account(1);
+    CHECK(account.cycles() != slow);
+    CHECK(account.exchanges().at(0).bytes == 8);
+    for (std::size_t chip = 0; chip < traced.size(); ++chip) {
+        check_accounts(simulation.account(chip));
+        Cycles end = 0;
+        for (const auto& span : traced[chip].sink.spans) {
+            end = std::max(end, span.end);
+        }
+        CHECK(end == simulation.account(chip).cycles());
+        const std::string name = "ipu_" + std::to_string(chip);
+        CHECK(sc_core::sc_find_object(name.c_str()) != nullptr);
+        CHECK(sc_core::sc_find_object((name + ".tile_3").c_str()) != nullptr);
+    }
+    std::uint32_t word = 0;
+    std::memcpy(&word, simulation.read(program::tensor(2), 1).data(), sizeof word);
+    CHECK(word == 7);
+}
+
+TEST_CASE("a chip that faults is told by its name, the others run to their end") {
+    HandProgram good = store_and_send();
+    HandProgram bad(test::four_tiles(), test::kStubs);
+    bad.then_compute(bad.compute_set("loud", {{2, "fault_early"}}));
+    simulation::Simulation simulation(std::vector<simulation::Chip>{
+        {good.machine(), good.program(), {}}, {bad.machine(), bad.program(), {}}});
+    CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("ipu_1.tile_2"));
+    CHECK(simulation.systemc_cycles(0) == simulation.account(0).cycles());
 }
 
 TEST_CASE("a repeat runs its steps as often as it says") {

@@ -12,6 +12,8 @@
 #include <catch2/catch.hpp>
 
 #include <optional>
+#include <tuple>
+#include <utility>
 
 using namespace tessera;
 using events::Doing;
@@ -271,6 +273,56 @@ TEST_CASE("the barrier releases a fixed time after the last arrival") {
     run_for(1);
     CHECK(chip.calls.size() == 3);
     CHECK(woken.woken.size() == 2); // nobody goes on
+}
+
+TEST_CASE("a barrier of several chips releases a chip when it wakes its sync unit") {
+    spec::MachineSpec spec;
+    struct Outer : ports::OuterBarrier {
+        void arrive(std::int64_t chip, const events::Meeting& meeting) override {
+            arrivals.push_back({chip, meeting.step, Clock::now()});
+        }
+        std::vector<std::tuple<std::int64_t, std::int64_t, Cycles>> arrivals;
+    } outer;
+    struct Tile : ports::Sleeper {
+        void wake() override { woken.push_back(Clock::now()); }
+        std::vector<Cycles> woken;
+    };
+    Tile of_first;
+    Tile of_second;
+    test::FakeWitness witness;
+    sync::SyncUnit first("first", spec, 2);
+    sync::SyncUnit second("second", spec, 1, 7);
+    for (auto& [unit, tile] : {std::pair<sync::SyncUnit*, Tile*>{&first, &of_first},
+                               std::pair<sync::SyncUnit*, Tile*>{&second, &of_second}}) {
+        unit->outer.bind(outer);
+        unit->tiles.bind(*tile);
+        unit->witness.bind(witness);
+    }
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    const auto external = sync_in_step(3, program::SyncZone::External);
+    first.arrive(0, external);
+    CHECK(outer.arrivals.empty());
+    run_for(40);
+    first.arrive(1, external);
+    second.arrive(0, external);
+    run_for(spec.sync.external_cycles + 10);
+    CHECK(of_first.woken.empty());
+    using Arrival = std::tuple<std::int64_t, std::int64_t, Cycles>;
+    CHECK(outer.arrivals == std::vector<Arrival>{{0, 3, 40}, {7, 3, 40}});
+    const Cycles released = Clock::now();
+    first.wake();
+    run_for(5);
+    second.wake();
+    CHECK(of_first.woken == std::vector<Cycles>{released});
+    CHECK(of_second.woken == std::vector<Cycles>{released + 5});
+    // a barrier of the chip itself is not the others' business
+    for (const TileId tile : {0U, 1U}) {
+        first.arrive(tile, sync_in_step(4));
+    }
+    run_for(spec.sync.internal_cycles + 1);
+    CHECK(of_first.woken ==
+          std::vector<Cycles>{released, released + 5 + spec.sync.internal_cycles});
+    CHECK(outer.arrivals.size() == 2);
 }
 
 TEST_CASE("the alarm wakes each tile in its cycle, the lowest of one cycle first") {

@@ -110,9 +110,8 @@ StreamCopies::Facts StreamCopies::facts_of(const StreamCopy& copy) const {
     return facts;
 }
 
-bool StreamCopies::in_streaming_memory(std::uint32_t copy) const {
-    return program_.remote_buffers[program_.stream_copies.at(copy).buffer].place ==
-           RemoteBuffer::Place::StreamingMemory;
+RemoteBuffer::Place StreamCopies::place(std::uint32_t copy) const {
+    return program_.remote_buffers[program_.stream_copies.at(copy).buffer].place;
 }
 
 void StreamCopies::check_rows(std::uint32_t copy, std::int64_t row) const {

@@ -51,7 +51,8 @@ public:
     [[nodiscard]] const std::vector<program::StreamPiece>& pieces(std::uint32_t copy) const {
         return program_.stream_copies.at(copy).pieces;
     }
-    [[nodiscard]] bool in_streaming_memory(std::uint32_t copy) const;
+    /// Where its remote buffer is.
+    [[nodiscard]] program::RemoteBuffer::Place place(std::uint32_t copy) const;
 
     /// @throws ProgramError if rows [row, row + rows) are not in the buffer.
     void check_rows(std::uint32_t copy, std::int64_t row) const;

@@ -271,14 +271,15 @@ TEST_CASE("a copy's span lies on its link's own track") {
             Scene scene;
             const auto track = traces::link_track(
                 memory ? traces::Link::StreamingMemory : traces::Link::Host, read);
-            scene.producer.copy_ended({.step = 7,
-                                       .streaming_memory = memory,
-                                       .read = read,
-                                       .service_begin = 5,
-                                       .service_end = 9,
-                                       .end = 20,
-                                       .bytes = 64,
-                                       .tiles = {}});
+            scene.producer.copy_ended(
+                {.step = 7,
+                 .link = memory ? events::kStreamingMemoryLink : events::kHostLink,
+                 .read = read,
+                 .service_begin = 5,
+                 .service_end = 9,
+                 .end = 20,
+                 .bytes = 64,
+                 .tiles = {}});
             CHECK(scene.of(track, Kind::Stream) == Events{{5, 9}});
             REQUIRE(scene.sink.spans.size() == 1);
             CHECK(scene.sink.spans[0].args[0].value == 7);
