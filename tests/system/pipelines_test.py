@@ -64,7 +64,8 @@ class PipelinesTest(CliTest):
     def test_products_in_a_row_take_what_they_take_alone_and_the_rearranging(self):
         pattern = {"file": "cora.mtx", "values": "gcn"}
         sparse = {"schema_version": 1, "kind": "spmm", "mode": "static", "n": 256, "pattern": pattern}
-        dense = {"schema_version": 1, "kind": "matmul", "m": 2708, "k": 256, "n": 64}
+        dense = {"schema_version": 1, "kind": "matmul", "m": 2708, "k": 256, "n": 64,
+                 "unmirrored": True}  # as in a row
         alone = sum(self.result(self.file(f"{name}.json", json.dumps(told)), "--no-check")["cycles"]
                     for name, told in (("sparse", sparse), ("dense", dense)))
         both = self.result(self.file("both.json", pipeline(
