@@ -22,6 +22,7 @@ tessera_test(test_unit_exchange CORE LABELS unit
     unit/models/exchange/schedule_model_test.cpp
     unit/models/exchange/schedule_test.cpp
     unit/models/exchange/worked_examples_test.cpp
+    unit/models/exchange/network_model_test.cpp
   LINK tessera_exchange_core tessera_exchange_plan TBB::tbb)
 
 tessera_test(test_exchange_whole_chip LABELS slow
