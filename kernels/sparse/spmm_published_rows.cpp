@@ -206,9 +206,9 @@ private:
         const std::int64_t sync = kPricedSync;
         const std::int64_t there =
             ceil_div(most * types_.partial, 4) + depth * ceil_div(most, vector_) + sync;
+        const std::int64_t move = ceil_div(most * element_, 4); // to the fullest tile of C
         const std::int64_t spread = ceil_div(even * depth * types_.partial, 4) +
-                                    depth * ceil_div(even, vector_) + ceil_div(even * element_, 4) +
-                                    2 * sync;
+                                    depth * ceil_div(even, vector_) + move + 2 * sync;
         return there < spread;
     }
 

@@ -270,6 +270,7 @@ TEST_CASE("each group is summed where fewer cycles are expected, spread ones beh
           "[kernels]") {
     int stays = 0;
     int spread = 0;
+    int by_destination = 0; ///< would be elsewhere with the move priced by even shares
     for (const Case& of : cases()) {
         const Laid laid(of);
         const graph::ComputeSet* reduce = laid.set("reduce");
@@ -312,9 +313,12 @@ TEST_CASE("each group is summed where fewer cycles are expected, spread ones beh
             const std::int64_t even = ceil_div(ceil_div(all, 8), of.tiles) * 8;
             const Cycles there =
                 ceil_div(fullest * partial, 4) + depth * ceil_div(fullest, vector) + 126;
-            const Cycles elsewhere = ceil_div(even * depth * partial, 4) +
-                                     depth * ceil_div(even, vector) + ceil_div(even * element, 4) +
-                                     252;
+            const Cycles spread_sums =
+                ceil_div(even * depth * partial, 4) + depth * ceil_div(even, vector) + 252;
+            // they move to where C stands, so to the tile that has most of it
+            const Cycles elsewhere = spread_sums + ceil_div(fullest * element, 4);
+            by_destination +=
+                (there < elsewhere) != (there < spread_sums + ceil_div(even * element, 4)) ? 1 : 0;
             CAPTURE(depth, there, elsewhere);
             CHECK(made_in[depth] == std::set<std::string>{there < elsewhere ? "result" : "sums"});
             std::set<TileId> wanted;
@@ -340,6 +344,7 @@ TEST_CASE("each group is summed where fewer cycles are expected, spread ones beh
     }
     CHECK(stays > 3);
     CHECK(spread > 3);
+    CHECK(by_destination > 0);
 }
 
 TEST_CASE("the sums of a published plan take what the busiest workers' vertices do", "[kernels]") {
