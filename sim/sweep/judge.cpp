@@ -68,23 +68,18 @@ std::optional<double> combined(const Objective& objective, const std::vector<dou
 
 /// d ln y / d ln x by least squares; nothing where x does not change.
 std::optional<double> slope_of(const std::vector<std::pair<double, double>>& points) {
-    double x = 0;
-    double y = 0;
+    double mean = 0; // of ln x
     for (const auto& [at, value] : points) {
-        x += std::log(at);
-        y += std::log(value);
+        mean += std::log(at) / static_cast<double>(points.size());
     }
-    const auto count = static_cast<double>(points.size());
-    x /= count;
-    y /= count;
     double xy = 0;
     double xx = 0;
     for (const auto& [at, value] : points) {
-        xy += (std::log(at) - x) * (std::log(value) - y);
-        xx += (std::log(at) - x) * (std::log(at) - x);
+        xy += (std::log(at) - mean) * std::log(value);
+        xx += (std::log(at) - mean) * std::log(at);
     }
     constexpr double kFlat = 1e-12;
-    return points.size() > 1 && xx > kFlat ? std::optional(xy / xx) : std::nullopt;
+    return xx > kFlat ? std::optional(xy / xx) : std::nullopt;
 }
 
 } // namespace

@@ -494,19 +494,11 @@ public:
             note(change.path + (chosen_.contains(change.path) ? "=" + change.value.dump() : ""),
                  point);
         }
-        any_right_ = any_right_ || point.mistakes.empty();
-        if (first_.empty()) {
-            first_ = point.mistakes;
-        }
     }
 
     void add(Mistakes&& other) {
         right_.merge(other.right_);
         first_mistakes_.merge(other.first_mistakes_);
-        any_right_ = any_right_ || other.any_right_;
-        if (first_.empty()) {
-            first_ = std::move(other.first_);
-        }
     }
 
     void refuse_what_is_never_right() const {
@@ -515,9 +507,6 @@ public:
             if (!right_.contains(what)) {
                 mistakes.insert(mistakes.end(), found.begin(), found.end());
             }
-        }
-        if (mistakes.empty() && !any_right_) {
-            mistakes = first_;
         }
         std::sort(mistakes.begin(), mistakes.end(),
                   [](const auto& one, const auto& other) { return one.text() < other.text(); });
@@ -540,8 +529,6 @@ private:
     std::unordered_set<std::string> chosen_; ///< paths of axes with a list of values
     std::unordered_set<std::string> right_;
     std::map<std::string, std::vector<Diagnostic>> first_mistakes_;
-    std::vector<Diagnostic> first_;
-    bool any_right_ = false;
 };
 
 /// A part of a plan: points that may come twice.
