@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -201,6 +202,54 @@ TEST_CASE("points of a sweep's own are judged by the workloads that they name", 
     CHECK(bench.judged() == std::vector<double>{4 * 23, 6 * 23});
 }
 
+TEST_CASE("a candidate that comes again is judged once", "[unit][sweep]") {
+    const Bench bench(R"("workload": ["tiny_matmul", "tiny_spmm_b1"],
+        "axes": [{"path": "tile.workers", "values": [4, 6, 4, 2]}],
+        "points": [{"tile.workers": 2, "workload.n": 8, "workload": "tiny_matmul"},
+                   {"workload.n": 8, "tile.workers": 2, "workload": "tiny_spmm_b1"}],
+        "objectives": [{"path": "cycles", "over": "worst"}])");
+    bench.run(bench.file(), [](const PlannedPoint& point) {
+        const bool is_own = point.changes.size() > 1;
+        return (point.workload == "tiny_matmul" ? 10 : 20) +
+               (is_own ? 5 : point.changes[0].value.get<double>());
+    });
+    // the two points of its own are one candidate, in whatever order they have their settings
+    CHECK(bench.judged() == std::vector<double>{24, 26, 22, 25});
+    // those of which the store has only a part are no known ones
+    CHECK(bench.table().rows() == 8);
+}
+
+TEST_CASE("workloads that points alone name come behind those of the sweep, as they come",
+          "[unit][sweep]") {
+    const Bench bench(R"("workload": ["./b.json", "./c.json"],
+        "points": [{"workload": "./z.json"}, {"workload": "./a.json"}, {"workload": "./c.json"},
+                   {"workload": "./b.json"}],
+        "objectives": [{"path": "cycles"}])");
+    for (const char name : {'a', 'b', 'c', 'z'}) {
+        static_cast<void>(bench.write(std::string{name} + ".json", matmul(16 * (name - 'a' + 1))));
+    }
+    bench.run(bench.file(), [](const PlannedPoint& point) { return point.workload[2]; });
+    const auto paths = test::source_paths();
+    const Source source = read_source({bench.file(), {}, {}, {}}, paths);
+    PointKeys keys(1);
+    Planner planner(source.sweep, source.document, paths, keys);
+    const PointTable table = bench.table();
+    const auto order_of = [&](const std::vector<Candidate>& candidates) {
+        REQUIRE(candidates.size() == 1);
+        std::string names;
+        for (const Candidate::Line& line : candidates.front().lines) {
+            names += table.text(table.at(line.row.value(), PointTable::kWorkload));
+        }
+        return names;
+    };
+    CHECK(order_of(candidates_of(planner, source.sweep, table)) == "bcza");
+    // the same without the sweep: those that are named, then as they are found
+    std::vector<std::size_t> rows(table.rows());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    CHECK(order_of(candidates_in(table, rows, {"./c.json"})) == "czab");
+    CHECK(order_of(candidates_in(table, rows, {})) == "zacb");
+}
+
 TEST_CASE("a store of an older version is judged where names tell workloads apart",
           "[unit][sweep]") {
     const auto values = [](const Bench& bench) {
@@ -250,4 +299,6 @@ TEST_CASE("a filter leaves out what it does not name of all candidates", "[unit]
     CHECK(lines({7, 8, 9}) == Rows{{7, 8}, {9, std::nullopt}});
     CHECK(lines({7, 9}) == Rows{{7}, {9}});
     CHECK(lines({8}) == Rows{{8}, {std::nullopt}});
+    CHECK(lines({7, 8}) == Rows{{7, 8}, {std::nullopt, std::nullopt}});
+    CHECK(lines({}) == Rows{{}, {}});
 }

@@ -20,6 +20,7 @@ struct Point {
     Json changes;
     Json result;
     std::string status = "ok";
+    Json also = Json::object(); ///< what else its line says
 };
 
 /// A store of such points.
@@ -37,6 +38,7 @@ public:
             if (points[i].status == "ok") {
                 line["result"] = points[i].result;
             }
+            line.update(points[i].also);
             writer.append(line);
         }
     }
@@ -135,10 +137,11 @@ TEST_CASE("nothing on the front is beaten, and all else is", "[unit][sweep]") {
         bits = bits * 1664525U + 1013904223U;
         return static_cast<double>((bits >> 16U) % below);
     };
+    const std::uint32_t below = GENERATE(1000U, 40U); // of few values many are equal
     for (int i = 0; i < 300; ++i) {
         Judged one;
         one.rows = {static_cast<std::size_t>(i)};
-        one.values = {chance(1000), chance(1000)};
+        one.values = {chance(below), chance(below)};
         one.broken = i % 7 != 0 ? "" : "x < 1";
         if (i % 11 == 0) {
             one.values.clear();
@@ -163,7 +166,102 @@ TEST_CASE("nothing on the front is beaten, and all else is", "[unit][sweep]") {
     auto front = front_of(judged, objectives);
     std::sort(front.begin(), front.end());
     CHECK(front == expected);
-    CHECK(front.size() > 2);
+    CHECK(front.size() > 1);
+}
+
+TEST_CASE("points that are equal are all on the front, in their order", "[unit][sweep]") {
+    const std::vector<Objective> objectives{objective("x"), objective("y", true)};
+    std::vector<Judged> judged(5);
+    for (const std::size_t equal : {1U, 2U, 4U}) {
+        judged[equal].values = {3, 7};
+    }
+    judged[0].values = {3, 6};
+    judged[3].values = {4, 7};
+    CHECK(front_of(judged, objectives) == std::vector<std::size_t>{1, 2, 4});
+    for (const Objective& one : objectives) {
+        CHECK_FALSE(is_better(one, 5, 5));
+        CHECK(is_better(one, 5, 6) != one.largest);
+        CHECK(is_better(one, 6, 5) == one.largest);
+    }
+}
+
+TEST_CASE("why a point is not compared is said of the row that shows it", "[unit][sweep]") {
+    const auto point = [](int workers, const std::string& workload, const Json& result) {
+        return Point{workload, {{"tile.workers", workers}}, result};
+    };
+    const auto cycles = [](double value) { return Json{{"cycles", value}, {"empty_matrices", 0}}; };
+    std::vector<Point> points;
+    for (int workers = 1; workers <= 8; ++workers) {
+        points.push_back(point(workers, "a", cycles(workers == 7 ? 200 : workers)));
+    }
+    points.push_back(point(1, "b", {}));
+    points.back().status = "does_not_fit";
+    points.back().also = {{"message", "tile 3: too much"}};
+    points.push_back(point(2, "b", {{"cycles", 9}, {"empty_matrices", 1}}));
+    points.back().also = {{"note", "only zeros"}};
+    points.push_back(point(3, "b", {{"watts", 9}}));
+    points.push_back(point(4, "b", cycles(0)));
+    for (const int workers : {5, 7, 8}) {
+        points.push_back(point(workers, "b", cycles(workers)));
+    }
+    PointTable table = Store(points).table({"cycles", "empty_matrices", "message", "note"});
+    const auto candidates = candidates_in(table, all_rows(table));
+    std::vector<Condition> constraints{Condition("cycles < 200"), Condition("cycles < 1000")};
+    const auto judged = judge(table, candidates, {objective("cycles")}, constraints);
+    REQUIRE(judged.size() == 8);
+    const std::vector<std::string> why{
+        "does_not_fit",
+        "has computed no product",
+        "has no cycles",
+        "has no geometric mean of cycles, which is not above 0 everywhere",
+        "",
+        "has run 1 of 2 workloads",
+        "",
+        ""};
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+        CAPTURE(i);
+        CHECK(judged[i].candidate == &candidates[i]);
+        CHECK(judged[i].why_not_whole == why[i]);
+        CHECK(judged[i].is_whole() == why[i].empty());
+        // a constraint on what a row has not does not hold either
+        CHECK(judged[i].broken == (i == 0 || i == 2 || i == 6 ? "cycles < 200" : ""));
+        CHECK(is_comparable(table, i)); // the rows of workload a
+    }
+    CHECK_FALSE(is_comparable(table, 8));
+    CHECK_FALSE(is_comparable(table, 9));
+    CHECK(judged[0].row_not_whole == 8);
+    CHECK(judged[1].row_not_whole == 9);
+    CHECK(judged[2].row_not_whole == 10);
+    CHECK(judged[3].row_not_whole == 3);
+    CHECK(judged[5].row_not_whole == 5);
+    const std::vector<std::string> reasons{
+        "1 does_not_fit, as bow b tile.workers=1: tile 3: too much",
+        "1 has computed no product, as bow b tile.workers=2: only zeros",
+        "1 has no cycles, as bow b tile.workers=3",
+        "1 has no geometric mean of cycles, which is not above 0 everywhere, as bow a "
+        "tile.workers=4",
+        "1 has run 1 of 2 workloads, as bow a tile.workers=6"};
+    CHECK(left_out(table, judged, false).lines(9) == reasons);
+    auto with_constraints = reasons;
+    with_constraints.insert(with_constraints.begin(),
+                            "1 breaks 'cycles < 200', as bow a tile.workers=7");
+    CHECK(left_out(table, judged, true).lines(9) == with_constraints);
+    CHECK(front_of(judged, {objective("cycles")}) == std::vector<std::size_t>{4});
+}
+
+TEST_CASE("a geometric mean is there for numbers above 0, however small", "[unit][sweep]") {
+    for (const double small : {-1.0, 0.0, 0.5}) {
+        PointTable table = Store({{"a", Json::object(), {{"share", small}}},
+                                  {"b", Json::object(), {{"share", 2}}}})
+                               .table({"share"});
+        const auto candidates = candidates_in(table, all_rows(table));
+        const auto judged = judge(table, candidates, {objective("share")}, no_constraints);
+        REQUIRE(judged.size() == 1);
+        CHECK(judged.front().is_whole() == (small > 0));
+        if (small > 0) {
+            CHECK(judged.front().values.front() == Approx(std::sqrt(2 * small)));
+        }
+    }
 }
 
 TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
@@ -205,4 +303,96 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
             CHECK(spread.front().largest_over_smallest == Approx(1.1));
         }
     }
+}
+
+TEST_CASE("the levels of a path are those of its points, in the order of their values",
+          "[unit][sweep]") {
+    const std::map<std::string, double> fabrics{{"mesh", 0.3}, {"ring", 0.2}};
+    const std::map<int, double> sizes{{0, 5}, {9, 4}, {10, 1}};
+    std::vector<Point> grid;
+    for (const auto& [size, by_size] : sizes) {
+        for (const auto& [fabric, by_fabric] : fabrics) {
+            const Json changes{
+                {"also", fabric == "mesh" ? 8 : 2}, {"fabric", fabric}, {"size", size}, {"z", 7}};
+            grid.push_back({"a", changes, {{"share", by_fabric * by_size}}});
+        }
+    }
+    grid.push_back(
+        {"a", {{"fabric", "none"}, {"size", 11}, {"also", 1}, {"z", 7}}, {{"share", 0}}});
+    PointTable table = Store(grid).table({"share"});
+    const auto candidates = candidates_in(table, all_rows(table));
+    const std::vector<Objective> objectives{objective("share", false, Objective::Over::Worst)};
+    const auto judged = judge(table, candidates, objectives, no_constraints);
+    const auto effects = effects_of(table, judged, objectives, {});
+    REQUIRE(effects.size() == 3); // not z, which is the same everywhere
+    CHECK(effects[0].path == "size");
+    CHECK(effects[0].largest_over_smallest == Approx(5.0 / 1));
+    CHECK_FALSE(effects[0].elasticity); // of 0 there is no logarithm
+    REQUIRE(effects[0].levels.size() == sizes.size());
+    for (std::size_t i = 0; const auto& [size, by_size] : sizes) {
+        const Effect::Level& level = effects[0].levels[i++];
+        CHECK(level.value == std::to_string(size));
+        CHECK(level.mean == Approx(std::sqrt(0.3 * 0.2) * by_size));
+        CHECK(level.points == 2);
+    }
+    // equal effects keep the order of their paths
+    for (const std::size_t i : {1U, 2U}) {
+        CHECK(effects[i].path == (i == 1 ? "also" : "fabric"));
+        CHECK(effects[i].largest_over_smallest == Approx(0.3 / 0.2));
+        REQUIRE(effects[i].levels.size() == 2);
+        CHECK(effects[i].levels[0].points == sizes.size());
+    }
+    CHECK(effects[1].elasticity.value() == Approx(std::log(1.5) / std::log(4.0)));
+    CHECK_FALSE(effects[2].elasticity);
+}
+
+TEST_CASE("a path that has one value with a result has no effect", "[unit][sweep]") {
+    PointTable table = Store({{"a", {{"x", 1}}, {{"share", 3}}}, {"a", {{"x", 2}}, {{"share", 0}}}})
+                           .table({"share"});
+    const auto candidates = candidates_in(table, all_rows(table));
+    const std::vector<Objective> objectives{objective("share", false, Objective::Over::Worst)};
+    const auto judged = judge(table, candidates, objectives, no_constraints);
+    CHECK(effects_of(table, judged, objectives, {}).empty());
+}
+
+TEST_CASE("without a point that changes nothing all points count for all paths", "[unit][sweep]") {
+    std::vector<Point> points;
+    for (const int x : {1, 2}) {
+        points.push_back({"a", {{"x", x}}, {{"cycles", x}}});
+        points.push_back({"a", {{"x", x}, {"y", 4}}, {{"cycles", 10 * x}}});
+    }
+    PointTable table = Store(points).table({"cycles"});
+    const auto candidates = candidates_in(table, all_rows(table));
+    const std::vector<Objective> objectives{objective("cycles")};
+    const auto judged = judge(table, candidates, objectives, no_constraints);
+    const auto effects = effects_of(table, judged, objectives, {});
+    REQUIRE(effects.size() == 2);
+    CHECK(effects[0].path == "y");
+    CHECK(effects[0].largest_over_smallest == Approx(10));
+    CHECK_FALSE(effects[0].elasticity); // "as it is" is no number
+    REQUIRE(effects[0].levels.size() == 2);
+    CHECK(effects[0].levels[0].value + " " + effects[0].levels[1].value == "4 as it is");
+    CHECK(effects[1].levels[0].points == 2);
+    CHECK(effects[1].elasticity.value() == Approx(1));
+}
+
+TEST_CASE("seeds part points only where there are several of them", "[unit][sweep]") {
+    const auto point = [](int x, int seed, double share) {
+        return Point{"a", {{"x", x}, {"workload.seed", seed}, {"seed", seed}}, {{"share", share}}};
+    };
+    const std::vector<Objective> objectives{objective("share", false, Objective::Over::Worst)};
+    const auto spread = [&](const std::vector<Point>& points) {
+        PointTable table = Store(points).table({"share"});
+        const auto candidates = candidates_in(table, all_rows(table));
+        return spread_of(table, judge(table, candidates, objectives, no_constraints), objectives);
+    };
+    // the least is neither the first nor the last; a group of one and one with 0 do not count
+    const auto found = spread({point(1, 1, 0.6), point(1, 2, 0.2), point(1, 3, 0.4), point(2, 1, 9),
+                               point(2, 2, 36), point(3, 1, 5), point(4, 1, 0), point(4, 2, 7)});
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().paths == "seed, workload.seed");
+    CHECK(found.front().groups == 2);
+    CHECK(found.front().largest_over_smallest == Approx(std::sqrt(0.6 / 0.2 * 36 / 9)));
+    CHECK(spread({point(1, 1, 5), point(2, 1, 6)}).empty());
+    CHECK(spread({{"a", {{"x", 1}}, {{"share", 5}}}, {"a", {{"x", 1}}, {{"share", 6}}}}).empty());
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "base/config/shape.h"
+#include "kernels/catalog/load.h"
+#include "models/spec/load.h"
 #include "sim/sweep/planner.h"
 #include "sim/sweep/source.h"
 #include "tests/unit/base/config/scratch.h"
@@ -8,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -75,6 +79,7 @@ TEST_CASE("however many shards there are, they are the plan", "[unit][sweep]") {
         "range": [1, 90, 1]}, {"path": "tile.workers", "values": [2, 4, 6, 4]}])"));
     const Plan whole = planned.plan();
     CHECK(whole.points.size() == 270); // 4 workers come twice, as one point
+    CHECK(whole.equal.empty());        // of one name
     std::set<PointKey> keys;
     for (const Plan::Point& point : whole.points) {
         keys.insert(point.key);
@@ -105,6 +110,84 @@ TEST_CASE("what follows is computed before anything is checked", "[unit][sweep]"
     }
 }
 
+TEST_CASE("what follows is a whole number where it is one exactly", "[unit][sweep]") {
+    const auto derived = [](const std::string& expression) {
+        return Planned(sweep_text(R"("derive": {"workload.seed": ")" + expression + "\"}"))
+            .points()
+            .front()
+            .changes.front()
+            .value;
+    };
+    CHECK(derived("5 / 2").is_number_float());
+    CHECK(derived("5 / 2") == 2.5);
+    CHECK(derived("6 / 2").is_number_integer());
+    CHECK(derived("6 / 2") == 3);
+    const std::string exact = "9007199254740992"; // 2^53, which a double tells from no neighbour
+    CHECK(derived(exact + " - 1").is_number_integer());
+    CHECK(derived(exact).is_number_float());
+    CHECK(derived("0 - " + exact).is_number_float());
+}
+
+TEST_CASE("what follows for one kind of workload changes its points alone", "[unit][sweep]") {
+    const Planned planned(R"({"schema_version": 1, "machine": "tiny",
+        "workload": ["tiny_matmul", "tiny_spmm_b1"],
+        "derive": {"workload.block": "8 * 2", "tile.workers": "2 + 2"}})");
+    for (const PlannedPoint& point : planned.points()) {
+        CHECK(point.mistakes.empty());
+        CHECK(point.changes.size() == (point.workload == "tiny_matmul" ? 1 : 2));
+    }
+}
+
+TEST_CASE("points of a sweep's own come behind those of its axes and count more than what is set",
+          "[unit][sweep]") {
+    const Planned planned(sweep_text(R"("set": {"tile.workers": 6, "workload.n": 16},
+        "axes": [{"path": "workload.n", "values": [8, 24]}],
+        "points": [{"tile.workers": 2}, {"workload.n": 32}])"));
+    std::vector<Changes> changes;
+    for (const PlannedPoint& point : planned.points()) {
+        changes.push_back(point.changes);
+    }
+    const auto both = [](int workers, int n) {
+        return Changes{{"tile.workers", workers}, {"workload.n", n}};
+    };
+    CHECK(changes == std::vector<Changes>{both(6, 8), both(6, 24), both(2, 16), both(6, 32)});
+    const Planned alone(sweep_text(R"("points": [{"tile.workers": 2}])"));
+    CHECK(alone.points().size() == 1);
+}
+
+TEST_CASE("a condition may name whatever word and truth a parameter has", "[unit][sweep]") {
+    std::string conditions;
+    for (const config::Shape* shape : {&spec::machine_shape(), &catalog::workload_shape()}) {
+        for (const config::Parameter& parameter : config::parameters(*shape)) {
+            std::istringstream words(parameter.type == "text" ? parameter.range : "");
+            for (std::string word; std::getline(words, word, '|');) {
+                if (word.front() != '*') { // else the ending of a file
+                    conditions += ", \"workload.kind == " + word + " && tile.workers == 0\"";
+                }
+            }
+        }
+    }
+    REQUIRE(std::count(conditions.begin(), conditions.end(), ',') > 20);
+    CHECK(mistakes_of("\"exclude\": [" + conditions.substr(2) + "]") == "ok");
+    const auto excluded = [](const std::string& condition) {
+        return Planned(sweep_text(R"("set": {"exchange.pair_double": true}, "exclude": [")" +
+                                  condition + "\"]"))
+            .plan()
+            .excluded;
+    };
+    // with a word among its names, and without
+    for (const char* kind : {" && workload.kind == matmul", ""}) {
+        for (const int value : {0, 1, 2}) {
+            CAPTURE(kind, value);
+            const std::string is = " == " + std::to_string(value) + kind;
+            CHECK(excluded("exchange.pair_double" + is) == (value == 1 ? 1 : 0));
+            CHECK(excluded("exchange.far_first" + is) == (value == 0 ? 1 : 0));
+        }
+        CHECK(excluded(std::string("workload.n == workload.n") + kind) == 1);
+        CHECK(excluded(std::string("workload.n == tile.workers + 9999") + kind) == 0);
+    }
+}
+
 TEST_CASE("points that are excluded are not, whether they could be or not", "[unit][sweep]") {
     const Planned planned(sweep_text(R"("axes": [{"path": "tile.workers", "range": [1, 12, 1]}],
         "exclude": ["tile.workers > 8", "workload.kind == matmul && tile.workers == 3"])"));
@@ -123,6 +206,27 @@ TEST_CASE("what no point can have is told, what some cannot is counted", "[unit]
               .find("unused on this machine") != std::string::npos);
     CHECK(mistakes_of(R"("exclude": ["tile.workrs > 2"])").find("did you mean 'tile.workers'?") !=
           std::string::npos);
+    // each mistake of two once, by their places
+    const std::string two = mistakes_of(R"("set": {"tile.workrs": 2, "sync.intern_cycles": 9},
+        "axes": [{"path": "tile.workers", "values": [2, 4]}])");
+    CHECK(std::count(two.begin(), two.end(), '\n') == 2);
+    CHECK(two.find("sync.intern_cycles") < two.find("tile.workrs"));
+    // of a machine or workload that is right with nothing, whatever the others are
+    const test::ScratchFolder folder;
+    const std::string machine =
+        folder.write("m.json", R"({"schema_version": 1, "extends": "tiny", "name": "m",
+            "memory": {"element_bytes": 24}})");
+    const std::string workload = folder.write(
+        "w.json", R"({"schema_version": 1, "kind": "matmul", "m": 16, "k": 16, "n": 0})");
+    const auto with = [](const std::string& machines, const std::string& workloads) {
+        const Planned planned(R"({"schema_version": 1, "machine": ["tiny")" + machines +
+                              R"(], "workload": ["tiny_matmul")" + workloads +
+                              R"(], "axes": [{"path": "tile.workers", "values": [2, 4]}]})");
+        static_cast<void>(planned.plan());
+    };
+    CHECK_NOTHROW(with("", ""));
+    CHECK_THROWS_AS(with(", \"" + machine + "\"", ""), ConfigError);
+    CHECK_THROWS_AS(with("", ", \"" + workload + "\""), ConfigError);
     // of three thousand random numbers some are wrong
     const Planned planned(sweep_text(R"("axes": [{"path": "tile.workers", "range": [1, 16]}],
         "sample": {"kind": "random", "n": 3000, "seed": 2})"));
@@ -278,6 +382,12 @@ TEST_CASE("lines are called as the sweep writes them", "[unit][sweep]") {
         CHECK(other != base);
     }
     CHECK(name("m", "w", {{"a", {1, 2}}}) != name("m", "w", {{"a", {1, 3}}}));
+    CHECK(name("m", "w", {{"a", true}}) == name("m", "w", {{"a", 1}}));
+    CHECK(name("m", "w", {{"a", false}}) == name("m", "w", {{"a", 0}}));
+    CHECK(value_text(value_of(nlohmann::json{1.5, "x", true, {2, false}})) ==
+          "[1.5, x, 1, [2, 0]]");
+    CHECK(value_text(value_of("x")) == "x"); // without its quotation marks
+    CHECK(value_of(nlohmann::json::object()) == std::nullopt);
 }
 
 TEST_CASE("points of equal content are planned once, with their other names", "[unit][sweep]") {

@@ -28,3 +28,23 @@ TEST_CASE("reasons of one kind are counted and one of them is told", "[unit][swe
     CHECK(reasons.lines(4).back() == "1 for 1 other reason");
     CHECK(reasons.lines(5).size() == 5);
 }
+
+TEST_CASE("the reason of most points comes first, whatever it is called", "[unit][sweep]") {
+    Reasons reasons;
+    for (const char* what : {"a", "b", "c", "b", "c", "c"}) {
+        reasons.add(what, "", "");
+    }
+    CHECK(reasons.lines() == Lines{"3 c", "2 b", "1 a"});
+}
+
+TEST_CASE("a number in a message parts it from one without, another number does not",
+          "[unit][sweep]") {
+    Reasons reasons;
+    for (const char* message : {"got  bytes", "got 1 bytes", "got 23 bytes", "4 bytes", "56 bytes",
+                                " bytes", "4#bytes"}) {
+        reasons.add("x", message, "");
+    }
+    CHECK(reasons.lines().size() == 5);
+    CHECK(reasons.lines()[0] == "2 x: 4 bytes");
+    CHECK(reasons.lines()[1] == "2 x: got 1 bytes");
+}

@@ -93,6 +93,9 @@ TEST_CASE("a count that no sweep can have is told, not computed", "[unit][sweep]
     CHECK(Space::size_of(axes, {Sampling::Random, 17}) == 17);
     CHECK(Axis::range_count(0, 1e300, 1e-300) == kEndless);
     CHECK(Axis::range_count(5, 1, 1) == 0);
+    CHECK(Axis::range_count(0, 0x1p62, 1) == kEndless);
+    CHECK(Axis::range_count(0, 0x1p62 - 512, 1) == kEndless - 512 + 1); // the number before
+    CHECK(Space::size_of({axis("a", {}), axes.front()}, {}) == 0);
 }
 
 TEST_CASE("a range goes in steps and keeps its type", "[unit][sweep]") {
@@ -176,5 +179,64 @@ TEST_CASE("a random sample is even, and the same for whoever asks", "[unit][swee
     CHECK(logarithmic.size() == 8);
     for (const auto& [value, count] : logarithmic) {
         CHECK(even(count, std::log((value + 1) / value) / std::log(9.0)));
+    }
+}
+
+namespace {
+
+// Steele, Lea, Flood 2014: the finaliser of SplittableRandom with the increment before it
+std::uint64_t splitmix64(std::uint64_t seed) {
+    std::uint64_t z = seed + 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+}
+
+} // namespace
+
+TEST_CASE("a sample is made of splitmix64, so that it is the same in every version",
+          "[unit][sweep]") {
+    REQUIRE(splitmix64(0) == 0xe220a8397b1dcdafU); // the first number of the published generator
+    const double low = 3;
+    const double high = 50;
+    constexpr std::uint64_t kSeed = 9;
+    constexpr int kChoices = 5;
+    const std::vector<Json> choices{0, 1, 2, 3, 4};
+    const Space space({stretch("a", {low, high, false, false}),
+                       stretch("b", {low, high, false, true}),
+                       stretch("c", {low, high, true, true}), axis("d", choices)},
+                      {Sampling::Random, 50, kSeed});
+    for (std::uint64_t number = 0; number < 50; ++number) {
+        const auto place = [&](std::uint64_t axis) {
+            const std::uint64_t bits = splitmix64(splitmix64(splitmix64(kSeed) ^ axis) ^ number);
+            return static_cast<double>(bits >> 11U) / 0x1p53;
+        };
+        const Changes changes = space.at(static_cast<std::int64_t>(number));
+        REQUIRE(changes.size() == 4);
+        CHECK(changes[0].value.get<double>() == Approx(low + (high - low) * place(0)));
+        CHECK(changes[1].value.get<double>() == Approx(low * std::pow(high / low, place(1))));
+        CHECK(changes[2].value == std::floor(low * std::pow((high + 1) / low, place(2))));
+        CHECK(changes[3].value == static_cast<int>(kChoices * place(3)));
+    }
+}
+
+TEST_CASE("a latin hypercube has every order of parts equally often", "[unit][sweep]") {
+    constexpr std::int64_t kPoints = 4;
+    constexpr int kSeeds = 4800;
+    std::map<std::vector<int>, int> orders;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        const Space space({stretch("a", {0, kPoints, false, false})},
+                          {Sampling::LatinHypercube, kPoints, seed});
+        std::vector<int> order;
+        for (const double value : values_of(space, "a")) {
+            order.push_back(static_cast<int>(value));
+        }
+        ++orders[order];
+    }
+    constexpr int kOrders = 4 * 3 * 2;
+    CHECK(orders.size() == kOrders);
+    const double expected = static_cast<double>(kSeeds) / kOrders;
+    for (const auto& [order, count] : orders) {
+        CHECK(std::fabs(count - expected) < 6 * std::sqrt(expected)); // six standard deviations
     }
 }

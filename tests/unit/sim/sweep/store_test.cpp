@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "base/input_file.h"
 #include "sim/sweep/point_table.h"
 #include "sim/sweep/store.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
@@ -251,4 +255,161 @@ TEST_CASE("processes that are killed while they write lose the line at hand at m
         REQUIRE(name.substr(2) == std::to_string(expected++));
     });
     CHECK(std::all_of(next.begin(), next.end(), [](int lines) { return lines > 0; }));
+}
+
+TEST_CASE("a line that ends where a piece of its file ends is read, and so is the next",
+          "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    std::string first = point("a", "ok", "").dump();
+    first.insert(first.size() - 2, std::string(kMiB - 1 - first.size(), 'x')); // with its end
+    static_cast<void>(folder.write("x.jsonl", first + "\n" + point("b", "ok", 2).dump() + "\n"));
+    CHECK(keys_in(folder.path()) == std::vector{sha256("a"), sha256("b")});
+}
+
+TEST_CASE("a line counts where it says more than what was known under its name", "[unit][sweep]") {
+    const auto line = [](int says) {
+        const bool is_ok = (says & 1) != 0;
+        Json made = point("k", is_ok ? "ok" : "crash", is_ok ? Json(7) : Json());
+        if ((says & 2) != 0) {
+            made["lists"] = {1, 2};
+        }
+        if ((says & 4) != 0) {
+            made["contents"] = {{"machine", "4567"}};
+        }
+        return made.dump() + "\n";
+    };
+    for (int before = 0; before < 8; ++before) {
+        for (int now = 0; now < 8; ++now) {
+            const test::ScratchFolder folder;
+            static_cast<void>(folder.write("x.jsonl", line(before) + line(now)));
+            KnownPoints known;
+            std::vector<bool> says_more;
+            for_each_point(folder.path(),
+                           [&](const PointLine& one) { says_more.push_back(known.add(one)); });
+            const bool more = (before & 1) == 0 || ((now & 1) != 0 && (now & ~before) != 0);
+            CAPTURE(before, now);
+            CHECK(says_more == std::vector<bool>{true, more});
+            const auto* const found = known.find(LineId{sha256("k"), line_name("", "", "", {})});
+            REQUIRE(found != nullptr);
+            const int kept = more ? now : before;
+            CHECK(found->is_ok == ((kept & 1) != 0));
+            CHECK(found->has_lists == ((kept & 2) != 0));
+            CHECK(found->has_contents == ((kept & 4) != 0));
+            // a point keeps its result, and the lists that came with one
+            const auto* const of_point = known.find(sha256("k"));
+            REQUIRE(of_point != nullptr);
+            const bool replaced = (before & 1) == 0 || ((now & 1) != 0 && (now & 2) != 0);
+            CHECK(of_point->has_lists == (((replaced ? now : before) & 2) != 0));
+            CHECK(*known.status(sha256("k")) == (((before | now) & 1) != 0 ? "ok" : "crash"));
+        }
+    }
+}
+
+TEST_CASE("a store sums what the points of a workload took, and knows their models",
+          "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    std::string text;
+    const auto add = [&](const std::string& status, const Json& also) {
+        Json made = point(std::to_string(text.size()), status, status == "ok" ? Json(1) : Json());
+        made.update(also);
+        text += made.dump() + "\n";
+    };
+    add("ok", {{"workload", "a"}, {"host", {{"wall_s", 2.5}}}, {"model", 3}});
+    add("ok", {{"workload", "b"}, {"host", {{"wall_s", 8}}}, {"model", 3}});
+    add("ok", {{"workload", "a"}, {"host", {{"wall_s", 0.25}}}, {"model", "x"}});
+    add("crash", {{"workload", "a"}, {"host", {{"wall_s", 100}}}}); // not of those that are ok
+    add("ok", {{"workload", "a"}});
+    add("ok", {{"host", {{"wall_s", 100}}}});
+    add("ok", {{"workload", 7}, {"host", {{"wall_s", 100}}}});
+    add("ok", {{"workload", "a"}, {"host", {{"wall_s", "long"}}}});
+    static_cast<void>(folder.write("x.jsonl", text));
+    const KnownPoints known(folder.path());
+    REQUIRE(known.times().size() == 2);
+    CHECK(known.times().at("a").seconds == 2.5 + 0.25);
+    CHECK(known.times().at("a").points == 2);
+    CHECK(known.times().at("b").seconds == 8);
+    CHECK(known.models() == std::set<std::int64_t>{3});
+    CHECK_NOTHROW(refuse_other_models(known, "a/store", 3));
+    CHECK_THROWS_WITH(refuse_other_models(known, "a/store", 4),
+                      "a/store: its points are of model version 3, this program is of 4; give "
+                      "another --store, and compare by `tessera sweep diff`");
+}
+
+TEST_CASE("a store has at most 255 kinds of status", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    std::string text;
+    for (int i = 0; i < 255; ++i) {
+        text += point(std::to_string(i), "status " + std::to_string(i)).dump() + "\n";
+    }
+    static_cast<void>(folder.write("x.jsonl", text));
+    CHECK(*KnownPoints(folder.path()).status(sha256("254")) == "status 254");
+    static_cast<void>(folder.write("y.jsonl", point("more", "other").dump() + "\n"));
+    CHECK_THROWS_WITH(KnownPoints(folder.path()), "a store has more than 255 kinds of status");
+}
+
+TEST_CASE("damage of several stores is counted together and told by three examples",
+          "[unit][sweep]") {
+    for (int first = 0; first < 6; ++first) {
+        for (int second = 0; second < 6; ++second) {
+            Damage one;
+            Damage other;
+            std::vector<std::string> expected;
+            for (int i = 0; i < first + second; ++i) {
+                (i < first ? one : other).add(std::to_string(i));
+            }
+            for (int i = 0; i < std::min(first, 3) + std::min(second, 3) && i < 99; ++i) {
+                const int shown = i < std::min(first, 3) ? i : i - std::min(first, 3) + first;
+                if (expected.size() < 3) {
+                    expected.push_back(std::to_string(shown));
+                }
+            }
+            one.add(other);
+            CAPTURE(first, second);
+            CHECK(one.lines == first + second);
+            CHECK(one.examples == expected);
+            const int more = first + second - static_cast<int>(expected.size());
+            if (more > 0) {
+                expected.push_back(std::to_string(more) +
+                                   " more lines are no points, and are left out");
+            }
+            CHECK(one.warnings() == expected);
+        }
+    }
+}
+
+TEST_CASE("what is no file of lines is not read, and what cannot be a store is told",
+          "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    static_cast<void>(folder.write("s/x.jsonl", point("a", "ok", 1).dump() + "\n"));
+    static_cast<void>(folder.write("s/x.txt", point("b", "ok", 1).dump() + "\n"));
+    static_cast<void>(folder.write("s/folder.jsonl/x.jsonl", point("c", "ok", 1).dump() + "\n"));
+    CHECK(keys_in(folder.path("s")) == std::vector{sha256("a")});
+    const std::string file = folder.path("s/x.txt");
+    CHECK_THROWS_AS(keys_in(file), IoError);
+    CHECK_THROWS_AS(StoreWriter(file), IoError);
+    CHECK_THROWS_AS(StoreWriter(file + "/below"), IoError);
+}
+
+TEST_CASE("the values of a line are read as JSON has them", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    Json line = point("a", "ok", {{"deep", {{"yes", true}, {"no", false}, {"none", nullptr}}}});
+    line["changes"] = {{"x.y", 2}, {"list", {1, 2.5, "z", true, {3, false}}}, {"in", {{"n", "w"}}}};
+    static_cast<void>(folder.write("x.jsonl", line.dump() + "\n"));
+    for_each_point(folder.path(), [&](const PointLine& one) {
+        CHECK(value_text(one.at({"result", "deep", "yes"})) == "1");
+        CHECK(value_text(one.at({"result", "deep", "no"})) == "0");
+        CHECK_FALSE(one.at({"result", "deep", "none"}));
+        CHECK_FALSE(one.at({"result", "deep", "yes", "more"}));
+        CHECK_FALSE(one.at({"result", "other"}));
+        std::map<std::string, std::string> values;
+        one.for_each_value("changes", [&](const std::string& path, const Value& value) {
+            values[path] = value_text(value);
+        });
+        CHECK(values == std::map<std::string, std::string>{
+                            {"x.y", "2"}, {"list", "[1, 2.5, z, 1, [3, 0]]"}, {"in.n", "w"}});
+        for (const char* key : {"changes", "result"}) {
+            CHECK(Json::parse(one.raw(key)) == line[key]);
+        }
+        CHECK(one.raw("other").empty());
+    });
 }
