@@ -292,7 +292,8 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
             std::vector<std::pair<Cell, Effect::Level>> sorted;
             for (const auto& [text, level] : levels) {
                 const double mean = mean_of(level.values);
-                sorted.emplace_back(level.cell, Effect::Level{text, mean, level.values.size()});
+                sorted.emplace_back(level.cell, Effect::Level{text, level.cell.is_number(), mean,
+                                                              level.values.size()});
                 numbers = numbers && level.cell.is_number() && level.cell.number > 0;
                 points.emplace_back(level.cell.number, mean);
             }

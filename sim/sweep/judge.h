@@ -64,7 +64,8 @@ struct Effect {
     std::size_t objective = 0;
     struct Level {
         std::string value;
-        double mean = 0; ///< geometric, of all points that have the value
+        bool is_number = false; ///< the value; else a word
+        double mean = 0;        ///< geometric, of all points that have the value
         std::size_t points = 0;
     };
     std::vector<Level> levels;        ///< in the order of values

@@ -152,7 +152,9 @@ private:
             file = sweep::last_frozen(folder_);
         }
         if (command_.sweep.empty() && !file) {
-            objectives_ = sweep::objectives_of({});
+            if (command_.objectives.empty()) {
+                objectives_ = sweep::objectives_of({});
+            }
             return;
         }
         source_ = sweep::read_source({file ? file->string() : command_.sweep, {}, {}, {}}, paths_);
@@ -357,7 +359,7 @@ private:
                 candidates_ = sweep::among(std::move(candidates_), rows_);
             }
         } else {
-            candidates_ = sweep::candidates_in(*table_, rows_);
+            candidates_ = sweep::candidates_in(*table_, rows.empty() ? rows_ : rows);
         }
         judged_ = sweep::judge(*table_, candidates_, objectives_, constraints_);
         return judged_;
@@ -366,10 +368,14 @@ private:
     Listing points() {
         std::vector<std::size_t> columns = columns_of_points();
         const bool are_apart = tells_rows_apart();
-        columns.push_back(PointTable::kStatus);
+        const auto is_shown = [&](std::size_t column) {
+            return std::find(columns.begin(), columns.end(), column) != columns.end();
+        };
+        if (!is_shown(PointTable::kStatus)) {
+            columns.push_back(PointTable::kStatus);
+        }
         const std::size_t note = *table_->column("note");
-        if (std::find(columns.begin(), columns.end(), note) == columns.end() &&
-            std::any_of(rows_.begin(), rows_.end(), [&](std::size_t row) {
+        if (!is_shown(note) && std::any_of(rows_.begin(), rows_.end(), [&](std::size_t row) {
                 return table_->at(row, note).kind != Cell::Kind::Nothing;
             })) {
             columns.push_back(note);
@@ -696,7 +702,7 @@ private:
                 rows.push_back(
                     {{objective_text(objectives_[effect.objective], all), false},
                      {effect.path, false},
-                     {level.value, true},
+                     {level.value, level.is_number},
                      {sweep::number_text(level.mean), true},
                      {fmt::format("{:.3f}", level.mean / least), true},
                      {std::to_string(level.points), true},

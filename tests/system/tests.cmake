@@ -230,6 +230,11 @@ add_test(NAME "estimates tell the gap that all measured products have"
 set_tests_properties("estimates tell the gap that all measured products have" PROPERTIES
   LABELS "slow" TIMEOUT 3600)
 
+add_test(NAME "tables of stores on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_tables_test.py"
+          $<TARGET_FILE:tessera>)
+set_tests_properties("tables of stores on the command line" PROPERTIES LABELS "system;cli"
+  TIMEOUT 120)
 add_test(NAME "sweeps run every point once, whatever is killed"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_test.py"
           $<TARGET_FILE:tessera> Sweeps)

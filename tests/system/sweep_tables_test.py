@@ -1,0 +1,494 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tessera sweep show`, `diff` and `collect`: the whole text that they write of stores known by hand.
+
+usage: sweep_tables_test.py TESSERA
+"""
+import csv
+import hashlib
+import io
+import json
+import math
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TESSERA = None
+
+
+def line(name, workload="tiny_matmul", mode="timing", status="ok", changes=None, result=None, **more):
+    """A line of a store; one that is ok has a result."""
+    made = {"key": hashlib.sha256(name.encode()).hexdigest(), "status": status, "machine": "tiny",
+            "workload": workload, "mode": mode, "model": 1, "changes": changes or {}, **more}
+    return made | ({} if result is None else {"result": result})
+
+
+def point(name, workers, fabric, workload, cycles, busy):
+    return line(name, workload, changes={"tile.workers": workers, "exchange.fabric": fabric},
+                result={"cycles": cycles, "tiles_busy": busy})
+
+
+POINTS = [
+    line("8", "tiny_spmm_b1", changes={"tile.workers": 4, "exchange.fabric": "ring"},
+         result={"cycles": 50, "empty_matrices": 1}, note="only zeros"),
+    point("1", 2, "mesh", "tiny_matmul", 4000, 4), point("2", 2, "mesh", "tiny_spmm_b1", 1000, 2),
+    point("3", 4, "mesh", "tiny_matmul", 2000, 4), point("4", 4, "mesh", "tiny_spmm_b1", 800, 4),
+    point("5", 2, "ring", "tiny_matmul", 9000, 1), point("6", 2, "ring", "tiny_spmm_b1", 250, 1),
+    line("7", status="does_not_fit", changes={"tile.workers": 4, "exchange.fabric": "ring"},
+         message="tile 3: 5 bytes too many")]
+LEFT_OUT = "tessera: warning: 1 of 4 candidates left out of --{}\n"
+DOES_NOT_FIT = ("  1 does_not_fit, as tiny tiny_matmul exchange.fabric=ring tile.workers=4: "
+                "tile 3: 5 bytes too many\n")
+# Without what it changes, and with each change by itself; some of it was estimated too.
+ONE_AT_A_TIME = [
+    line("b", result={"cycles": 100}),
+    line("x", changes={"tile.workers": 2}, result={"cycles": 50}),
+    line("y", changes={"tile.workers": 4}, result={"cycles": 25}),
+    line("m", changes={"exchange.fabric": "mesh"}, result={"cycles": 400}),
+    line("e", mode="estimate", result={"cycles": 90}),
+    line("f", mode="estimate", changes={"tile.workers": 2}, result={"cycles": 45})]
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def store(self, name, lines):
+        (self.folder / name).mkdir()
+        (self.folder / name / "x.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+    def says(self, *arguments, out="", err="", code=0):
+        """Whether a command writes this and nothing else."""
+        done = subprocess.run([TESSERA, "sweep", *arguments], capture_output=True, text=True,
+                              cwd=self.folder)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), (out, err, code))
+
+
+class Tables(Case):
+    def test_points(self):
+        self.store("s", POINTS)
+        head = "machine  workload      exchange.fabric  tile.workers  cycles  status        note\n"
+        self.says("show", "s", out=head + """\
+tiny     tiny_matmul   mesh                        2   4,000  ok
+tiny     tiny_matmul   mesh                        4   2,000  ok
+tiny     tiny_matmul   ring                        2   9,000  ok
+tiny     tiny_matmul   ring                        4          does_not_fit
+tiny     tiny_spmm_b1  mesh                        2   1,000  ok
+tiny     tiny_spmm_b1  mesh                        4     800  ok
+tiny     tiny_spmm_b1  ring                        2     250  ok
+tiny     tiny_spmm_b1  ring                        4      50  ok            only zeros
+""")
+        self.says("show", "s", "--limit", "2", out="""\
+machine  workload     exchange.fabric  tile.workers  cycles  status  note
+tiny     tiny_matmul  mesh                        2   4,000  ok
+tiny     tiny_matmul  mesh                        4   2,000  ok
+6 more
+""")
+        # what has no such number comes last, up or down; no column comes twice
+        self.says("show", "s", "--columns", "tiles_busy,status,note", "--sort",
+                  "-tiles_busy,workload", out="""\
+machine  workload      exchange.fabric  tile.workers  tiles_busy  status        note
+tiny     tiny_matmul   mesh                        2           4  ok
+tiny     tiny_matmul   mesh                        4           4  ok
+tiny     tiny_spmm_b1  mesh                        4           4  ok
+tiny     tiny_spmm_b1  mesh                        2           2  ok
+tiny     tiny_matmul   ring                        2           1  ok
+tiny     tiny_spmm_b1  ring                        2           1  ok
+tiny     tiny_matmul   ring                        4              does_not_fit
+tiny     tiny_spmm_b1  ring                        4              ok            only zeros
+""")
+        self.says("show", "s", "--filter", "cycles > 5000 && workload == tiny_spmm_b1",
+                  out="machine  workload  exchange.fabric  tile.workers  cycles  status\n",
+                  err="tessera: no point: --filter holds for none of 8 points\n")
+        self.says("show", "s", "--filter", "1 / (cycles - 4000) > 0", out="""\
+machine  workload     exchange.fabric  tile.workers  cycles  status
+tiny     tiny_matmul  ring                        2   9,000  ok
+""", err="tessera: warning: sweep show: --filter: '1 / (cycles - 4000) > 0', character 3: division "
+         "by zero; so it does not hold for 1 point\n")
+        # rows that names do not tell apart have their keys, and those of several modes the mode
+        self.store("twice", [line("p", result={"cycles": 1}), line("q", result={"cycles": 2})])
+        self.says("show", "twice", out="""\
+machine  workload     cycles  status  key
+tiny     tiny_matmul       1  ok      148de9c5
+tiny     tiny_matmul       2  ok      8e35c2cd
+""")
+        self.store("o", ONE_AT_A_TIME)
+        self.says("show", "o", out="""\
+machine  workload     mode      exchange.fabric  tile.workers  cycles  status
+tiny     tiny_matmul  estimate                              2      45  ok
+tiny     tiny_matmul  estimate                                     90  ok
+tiny     tiny_matmul  timing    mesh                              400  ok
+tiny     tiny_matmul  timing                                2      50  ok
+tiny     tiny_matmul  timing                                4      25  ok
+tiny     tiny_matmul  timing                                      100  ok
+""")
+        self.store("none", [])
+        self.says("show", "none", "--format", "json", out="[]\n",
+                  err="tessera: no point: none has none\n")
+
+    def test_groups(self):
+        self.store("s", POINTS)
+        self.says("show", "s", "--group", "tile.workers", out=f"""\
+tile.workers  points  mean cycles  left out
+           2       4       {(4000 + 1000 + 9000 + 250) / 4:.1f}         0
+           4       4        1,400         2
+""")
+        self.says("show", "s", "--group", "exchange.fabric,workload", "--columns",
+                  "cycles,tiles_busy", "--sort", "-exchange.fabric", out="""\
+exchange.fabric  workload      points  mean cycles  mean tiles_busy  left out
+ring             tiny_matmul        2        9,000                1         1
+ring             tiny_spmm_b1       2          250                1         1
+mesh             tiny_matmul        2        3,000                4         0
+mesh             tiny_spmm_b1       2          900                3         0
+""")
+        self.store("o", ONE_AT_A_TIME)
+        self.says("show", "o", "--group", "tile.workers", out="""\
+tile.workers  mode      points  mean cycles
+           2  estimate       1           45
+              estimate       1           90
+              timing         2          250
+           2  timing         1           50
+           4  timing         1           25
+""")
+
+    def test_what_is_best(self):
+        self.store("s", POINTS)
+        mean = f"{math.sqrt(2000 * 800):.6g}"
+        self.says("show", "s", "--best", out=f"""\
+objective                   value  of the base  machine  what differs
+geometric mean of cycles  {mean}  63.2 %       tiny     tile.workers = 4 (base 2)
+""", err=LEFT_OUT.format("best") + DOES_NOT_FIT)
+        # objectives that are given come in the place of cycles
+        self.says("show", "s", "--best", "--objective", "cycles:max", "--objective",
+                  "tiles_busy:max", out="""\
+objective                     value  of the base  machine  what differs
+geometric mean of cycles      2,000  100.0 %      tiny     nothing
+geometric mean of tiles_busy      4  141.4 %      tiny     tile.workers = 4 (base 2)
+""", err=LEFT_OUT.format("best") + DOES_NOT_FIT)
+        self.says("show", "s", "--pareto", "--objective", "cycles:max", "--objective",
+                  "tiles_busy:max", out=f"""\
+machine  exchange.fabric  tile.workers  geometric mean of cycles  geometric mean of tiles_busy
+tiny     mesh                        2                     2,000                       2.82843
+tiny     mesh                        4                   {mean}                             4
+""", err=LEFT_OUT.format("pareto") + DOES_NOT_FIT)
+        # estimates are not compared with runs, but where there is nothing else
+        self.store("o", ONE_AT_A_TIME)
+        self.says("show", "o", "--best", out="""\
+objective  value  of the base  machine  what differs
+cycles        25  25.0 %       tiny     tile.workers = 4
+""")
+        self.says("show", "o", "--best", "--filter", "mode == estimate", out="""\
+objective  value  of the base  machine  what differs
+cycles        45  50.0 %       tiny     tile.workers = 2
+""")
+        self.store("bad", [line("p", status="crash", message="killed by signal 9")])
+        for look in ("best", "pareto"):
+            self.says("show", "bad", f"--{look}", code=1, err=f"""\
+tessera: warning: 1 of 1 candidate left out of --{look}
+  1 crash, as tiny tiny_matmul: killed by signal 9
+tessera: --{look}: no point can be compared
+""")
+
+    def test_effects(self):
+        self.store("s", POINTS)
+        self.says("show", "s", "--sensitivity", out="""\
+objective                 path             value     mean  of the least  points  elasticity
+geometric mean of cycles  tile.workers     2      1732.05         1.369       2      -0.453
+geometric mean of cycles  tile.workers     4      1264.91             1       1
+geometric mean of cycles  exchange.fabric  mesh   1590.54          1.06       2
+geometric mean of cycles  exchange.fabric  ring     1,500             1       1
+""", err=LEFT_OUT.format("sensitivity") + DOES_NOT_FIT)
+        done = subprocess.run([TESSERA, "sweep", "show", "s", "--sensitivity", "--format", "json"],
+                              capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual([row["value"] for row in json.loads(done.stdout)], [2, 4, "mesh", "ring"])
+        self.store("o", ONE_AT_A_TIME)
+        self.says("show", "o", "--sensitivity", out="""\
+objective  path             value     mean  of the least  points  elasticity
+cycles     exchange.fabric  as it is   100             1       1
+cycles     exchange.fabric  mesh       400             4       1
+cycles     tile.workers     2           50             2       1
+cycles     tile.workers     4           25             1       1
+cycles     tile.workers     as it is   100             4       1
+""")
+        self.store("seeds", [line(f"{n} {seed}", changes={"workload.n": n, "workload.seed": seed},
+                                  result={"cycles": n * seed}) for n in (8, 16) for seed in (1, 4)])
+        self.says("show", "seeds", "--sensitivity", out="""\
+objective  path           value                  mean  of the least  points  elasticity
+cycles     workload.n     8                        16             1       2           1
+cycles     workload.n     16                       32             2       2
+cycles     workload.seed  largest over smallest                   4       2
+""")
+        self.says("show", "s", "--sensitivity", "--filter",
+                  "tile.workers == 2 && exchange.fabric == mesh", code=1,
+                  err="tessera: no effect to be seen: what the points differ in has the same value "
+                      "in all that can be compared, or the objective is not above 0\n")
+
+    def test_what_a_sweep_says_is_good(self):
+        self.store("s", POINTS)
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": ["tiny_matmul", "tiny_spmm_b1"],
+            "axes": [{"path": "exchange.fabric", "values": ["mesh", "ring"]},
+                     {"path": "tile.workers", "values": [2, 4, 6]}],
+            "constraints": ["cycles < 9000", "tiles_busy > 0"],
+            "objectives": [{"path": "cycles", "over": "weighted_sum", "weights": [1, 10]},
+                           {"path": "tiles_busy", "goal": "max", "over": "worst"}]}))
+        show = "show", "s", "--sweep", "./s.json"
+        self.says(*show, "--filter", "exchange.fabric == ring", out="""\
+machine  workload      exchange.fabric  tile.workers  cycles  tiles_busy  status        note        constraints
+tiny     tiny_matmul   ring                        2   9,000           1  ok                        broken
+tiny     tiny_matmul   ring                        4                      does_not_fit
+tiny     tiny_spmm_b1  ring                        2     250           1  ok
+tiny     tiny_spmm_b1  ring                        4      50              ok            only zeros  broken
+""")
+        left_out = ("tessera: warning: 2 of 4 candidates left out of --{}\n  1 breaks 'cycles < 9000'"
+                    ", as tiny tiny_matmul exchange.fabric=ring tile.workers=2\n" + DOES_NOT_FIT)
+        self.says(*show, "--best", out=f"""\
+objective                value  of the base  machine  what differs
+weighted sum of cycles  {2000 + 10 * 800:,}  71.4 %       tiny     tile.workers = 4 (base 2)
+worst tiles_busy             4  200.0 %      tiny     tile.workers = 4 (base 2)
+""", err=left_out.format("best"))
+        self.says(*show, "--pareto", out="""\
+machine  exchange.fabric  tile.workers  weighted sum of cycles  worst tiles_busy
+tiny     mesh                        4                  10,000                 4
+""", err=left_out.format("pareto"))
+        # how a path acts is seen in what breaks a constraint too
+        self.says(*show, "--sensitivity", out="""\
+objective               path             value     mean  of the least  points  elasticity
+weighted sum of cycles  tile.workers     2      12688.6         1.269       2      -0.344
+weighted sum of cycles  tile.workers     4       10,000             1       1
+weighted sum of cycles  exchange.fabric  mesh   11832.2         1.029       2
+weighted sum of cycles  exchange.fabric  ring    11,500             1       1
+worst tiles_busy        tile.workers     2      1.41421             1       2         1.5
+worst tiles_busy        tile.workers     4            4         2.828       1
+worst tiles_busy        exchange.fabric  mesh   2.82843         2.828       2
+worst tiles_busy        exchange.fabric  ring         1             1       1
+""", err=LEFT_OUT.format("sensitivity") + DOES_NOT_FIT)
+
+    def test_mistakes(self):
+        self.store("s", POINTS)
+        for mistake, text in (
+                (["--filter", "tile.workrs == 2"],
+                 "--filter: no point has 'tile.workrs'; did you mean 'tile.workers'?"),
+                (["--filter", "1 +"],
+                 "--filter '1 +': character 4: got the end, expected a number, a name or '('"),
+                (["--objective", "cycle"],
+                 "--objective: no result has 'cycle'; did you mean 'cycles'?"),
+                (["--objective", "cycles:most"],
+                 "--objective: got 'cycles:most', expected PATH, PATH:min or PATH:max"),
+                (["--columns", "a,,b"], "got 'a,,b', expected paths"),
+                (["--columns", "cycle"], "--columns: no point has 'cycle'; did you mean 'cycles'?"),
+                (["--sort", "x"], "--sort: no point has 'x'"),
+                (["--group", "tile.worker"],
+                 "--group: no point has 'tile.worker'; did you mean 'tile.workers'?")):
+            self.says("show", "s", *mistake, err=f"tessera: sweep show: {text}\n", code=2)
+
+
+def contents(workload):
+    return {"contents": {"machine": "1" * 16, "workload": workload * 16}}
+
+
+BEFORE = [
+    line("1", result={"cycles": 100}),
+    line("2", changes={"tile.workers": 2}, result={"cycles": 100}),
+    line("3", changes={"tile.workers": 4}, status="crash"),
+    line("4", "x/w.json", result={"cycles": 7}, **contents("2")),
+    line("5", "gone", result={"cycles": 1}), line("z", "zero", result={"cycles": 0})]
+AFTER = [
+    line("1", result={"cycles": 100}),
+    line("2", changes={"tile.workers": 2}, result={"cycles": 150}),
+    line("3", changes={"tile.workers": 4}, result={"cycles": 5}),
+    line("4", "y/w.json", result={"cycles": 8}, **contents("3")),
+    line("6", "new", result={"cycles": 1}), line("7", "newer", result={"cycles": 1}),
+    line("z", "zero", result={"cycles": 3})]
+
+
+class Differences(Case):
+    def test_points_of_two_stores(self):
+        self.store("before", BEFORE)
+        self.store("after", AFTER)
+        self.says("diff", "before", "after", code=1, out="""\
+point                                   before  after  after/before
+tiny tiny_matmul timing tile.workers=2  100       150           1.5
+tiny tiny_matmul timing tile.workers=4  crash       5
+tiny#11111111 x/w -> y/w timing         7           8        1.1429
+tiny zero timing                        0           3
+cycles: 1 equal, 4 different, 1 only before, 2 only after
+""")
+        self.says("diff", "before", "before",
+                  out="cycles: 6 equal, 0 different, 0 only before, 0 only after\n")
+        self.says("diff", "before", "after", "--path", "tiles_busy", code=1, out="""\
+point                                   before  after  after/before
+tiny tiny_matmul timing tile.workers=4  crash   ok
+tiles_busy: 4 equal, 1 different, 1 only before, 2 only after
+""")
+        self.says("diff", "before", "before", "--format", "json", out="[]\n")
+        self.says("diff", "before", "after", "--path", "cycle", code=2,
+                  err="tessera: sweep diff: --path: no result has 'cycle'; did you mean 'cycles'?\n")
+
+    def test_a_name_that_stood_for_several_contents(self):
+        self.store("before", [line("1", "w.json", result={"cycles": 1}, **contents("a")),
+                              line("2", "w.json", result={"cycles": 2}, **contents("b"))])
+        self.store("after", [line("2", "v/w.json", result={"cycles": 20}, **contents("b")),
+                             line("3", "w.json", result={"cycles": 30}, **contents("c")),
+                             line("1", "w.json", result={"cycles": 1}, **contents("a"))])
+        self.says("diff", "before", "after", code=1, out="""\
+point                          before  after  after/before
+tiny w#bbbbbbbb -> v/w timing       2     20            10
+cycles: 1 equal, 1 different, 0 only before, 1 only after
+""")
+
+
+class Collections(Case):
+    def test_tables(self):
+        self.store("s", POINTS)
+        self.store("o", ONE_AT_A_TIME)
+        self.says("collect", "s", "--csv", "s.csv", "--into", "all",
+                  out="8 points of 8 lines, 8 added to all, written to s.csv\n")
+        self.says("collect", "s", "o", "o", "--into", "all", "--sqlite", "a.db",
+                  out="14 points of 20 lines, 6 added to all, written to a.db\n")
+        self.says("collect", "s", "-q", "--csv", "quiet.csv")
+        self.assertEqual((self.folder / "quiet.csv").read_bytes(),
+                         (self.folder / "s.csv").read_bytes())
+        rows = list(csv.reader(io.StringIO((self.folder / "s.csv").read_bytes().decode(), newline="")))
+        head = rows.pop(0)
+        self.assertEqual(head, [
+            "key", "status", "machine", "workload", "machine.content", "workload.content", "mode",
+            "model", "message", "note", "host.wall_s", "host.peak_rss_bytes", "exchange.fabric",
+            "tile.workers", "cycles", "empty_matrices", "tiles_busy"])
+
+        def values(one):
+            own = {**one["changes"], **one.get("result", {}), **one}
+            return [str(own.get(name, "")) for name in head]
+
+        self.assertEqual(rows, [values(one) for one in POINTS])
+        # whole numbers are whole numbers in a database, and what is not there is nothing
+        found = sqlite3.connect(self.folder / "a.db").execute(
+            'SELECT cycles, "tile.workers", message FROM points WHERE mode = \'timing\' '
+            'ORDER BY cycles, workload').fetchall()
+        every = sorted(((one.get("result", {}).get("cycles"), one["changes"].get("tile.workers"),
+                         one.get("message")) for one in POINTS + ONE_AT_A_TIME[:4]),
+                       key=lambda row: (row[0] is not None, row[0] or 0))
+        self.assertEqual(sorted(map(repr, found)), sorted(map(repr, every)))
+
+    def test_mistakes(self):
+        self.store("before", BEFORE)
+        self.store("after", AFTER)
+        for arguments, code, text in (
+                (["before", "--csv", "a", "--into", "a"], 2,
+                 "sweep collect: --into 'a' and --csv 'a' are one path, expected different ones"),
+                (["before", "--sqlite", "a", "--into", "./a"], 2,
+                 "sweep collect: --into './a' and --sqlite 'a' are one path, expected different "
+                 "ones"),
+                (["before", "--sqlite", "-"], 2,
+                 "sweep collect: --sqlite: got '-', expected a file: a database is not written in "
+                 "a row"),
+                (["before", "--sqlite", "a", "--csv", "./a"], 2,
+                 "sweep collect: --sqlite 'a' and --csv './a' are one file, expected different "
+                 "ones"),
+                (["nothing", "--csv", "a"], 6,
+                 "nothing: no store there; `tessera sweep run` makes one"),
+                (["before", "after", "--csv", "a"], 6,
+                 "two different results of one point, which is a bug: key "
+                 + hashlib.sha256(b"2").hexdigest())):
+            self.says("collect", *arguments, err=f"tessera: {text}\n", code=code)
+            self.assertFalse((self.folder / "a").exists())
+
+
+class Plans(Case):
+    def test_what_is_to_run_and_how_long_it_takes(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": ["tiny_matmul", "tiny_spmm_b1"],
+            "axes": [{"path": "tile.workers", "values": [2, 4, 6]}],
+            "exclude": ["tile.workers == 6 && workload.kind == spmm"]}))
+        dry = "run", "./s.json", "--dry-run", "--store", "d"
+        self.says(*dry, out="5 points, 0 known in d, 5 to run\n1 point excluded\ntime: unknown\n")
+        self.assertFalse((self.folder / "d").exists())
+        # a point takes as long as the stored points of its workload did on average
+        subprocess.run([TESSERA, "sweep", "run", "./s.json", "-q", "--store", "d", "--set",
+                        "tile.workers=4"], check=True, cwd=self.folder)
+        file, = (self.folder / "d").glob("*.jsonl")
+        known = [json.loads(one) for one in file.read_text().splitlines()]
+        self.assertEqual(len(known), 2)
+        for one in known:
+            one["host"]["wall_s"] = {"tiny_matmul": 20, "tiny_spmm_b1": 100}[one["workload"]]
+        model = known[0]["model"]
+
+        def took(name, workload, seconds, status="ok"):
+            return line(name, workload, status=status, result={},
+                        host={"wall_s": seconds}) | {"model": model}
+        file.write_text("".join(json.dumps(one) + "\n" for one in [
+            *known, took("a", "tiny_matmul", 40), took("b", "tiny_matmul", 9000, "time_limit"),
+            took("c", "other", 9000)]))
+        seconds = 2 * (20 + 40) / 2 + 100
+        said = "5 points, 2 known in d, 3 to run\n1 point excluded\ntime: about {}, as stored points took\n"
+        for jobs in 2, 4:
+            self.says(*dry, "--jobs", str(jobs), out=said.format(f"{seconds / jobs:.0f} s"))
+        # nobody knows how long a workload takes of which nothing has run
+        file.write_text("".join(json.dumps(one) + "\n" for one in known
+                                if one["workload"] == "tiny_matmul"))
+        self.says(*dry, out="5 points, 1 known in d, 4 to run\n1 point excluded\ntime: unknown\n")
+
+
+class Submissions(Case):
+    def submit(self, *arguments, path="/nowhere"):
+        return subprocess.run([TESSERA, "sweep", "submit", "tiny_matmul", "--machine", "tiny",
+                               "--set", "tile.workers=2,4,6", *arguments], capture_output=True,
+                              text=True, cwd=self.folder, env={**os.environ, "PATH": path})
+
+    def script(self, store, shards, more=""):
+        sweep, = (self.folder / store / "sweeps").glob("*.json")
+        # what a shell would take apart is quoted
+        word = lambda text: f"'{text}'" if " " in str(text) else text
+        return f"""\
+#!/bin/sh
+#SBATCH --job-name=tiny_matmul
+#SBATCH --array=0-{shards - 1}
+#SBATCH --output={word(self.folder / store / "slurm-%A_%a.out")}
+#SBATCH --open-mode=append
+#SBATCH --requeue
+exec {TESSERA} sweep worker {word(sweep)} --store {word(self.folder / store)} --quiet \
+--jobs "${{SLURM_CPUS_PER_TASK:-1}}" --shard "$SLURM_ARRAY_TASK_ID/{shards}"{more}
+"""
+
+    def test_a_script_is_shown(self):
+        done = self.submit("--shards", "1", "--print")
+        self.assertEqual(done.stdout, "# sbatch << EOF\n" + self.script("tiny_matmul.sweep", 1))
+        done = self.submit("--shards", "20", "--print", "--store", "a b", "--time-limit", "60",
+                           "--memory-limit", "500", "--retry", "crash", "--retry", "killed",
+                           "--keep", "full", "--", "--time=5", "-c", "2", "it's")
+        self.assertEqual(done.stdout, "# sbatch --time=5 -c 2 'it'\\''s' << EOF\n" + self.script(
+            "a b", 20, " --time-limit 60 --memory-limit 500 --retry crash --retry killed "
+            "--keep full"))
+
+    def test_a_script_goes_to_sbatch(self):
+        sbatch = self.folder / "bin/sbatch"
+        sbatch.parent.mkdir()
+        for code in (0, 3):
+            sbatch.write_text(f"#!/bin/sh\nprintf '%s,' \"$@\" > options\ncat > script\nexit {code}\n")
+            sbatch.chmod(0o755)
+            done = self.submit("--shards", "2", "--", "-c", "2 3",
+                               path=f"{sbatch.parent}:{os.environ['PATH']}")
+            self.assertEqual((self.folder / "options").read_text(), "-c,2 3,")
+            self.assertEqual((self.folder / "script").read_text(),
+                             self.script("tiny_matmul.sweep", 2))
+            self.assertEqual(done.stdout, "3 points in 2 shards, into "
+                                          f"{self.folder / 'tiny_matmul.sweep'}\n")
+            self.assertEqual((done.returncode, done.stderr), (0, "") if code == 0 else (
+                6, "tessera: sbatch refused the sweep: see what it says above\n"))
+        done = self.submit("--shards", "2")
+        self.assertEqual((done.returncode, done.stderr), (
+            2, "tessera: sweep submit: there is no sbatch here: Slurm's client is not installed; "
+               "--print shows what would be submitted\n"))
+
+
+if __name__ == "__main__":
+    TESSERA = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
