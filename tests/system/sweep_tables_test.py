@@ -49,7 +49,7 @@ ONE_AT_A_TIME = [
     line("b", result={"cycles": 100}),
     line("x", changes={"tile.workers": 2}, result={"cycles": 50}),
     line("y", changes={"tile.workers": 4}, result={"cycles": 25}),
-    line("m", changes={"exchange.fabric": "mesh"}, result={"cycles": 400}),
+    line("m", changes={"exchange.fabric": "mesh"}, result={"cycles": 300}),
     line("e", mode="estimate", result={"cycles": 90}),
     line("f", mode="estimate", changes={"tile.workers": 2}, result={"cycles": 45})]
 
@@ -125,7 +125,7 @@ tiny     tiny_matmul       2  ok      8e35c2cd
 machine  workload     mode      exchange.fabric  tile.workers  cycles  status
 tiny     tiny_matmul  estimate                              2      45  ok
 tiny     tiny_matmul  estimate                                     90  ok
-tiny     tiny_matmul  timing    mesh                              400  ok
+tiny     tiny_matmul  timing    mesh                              300  ok
 tiny     tiny_matmul  timing                                2      50  ok
 tiny     tiny_matmul  timing                                4      25  ok
 tiny     tiny_matmul  timing                                      100  ok
@@ -154,7 +154,7 @@ mesh             tiny_spmm_b1       2          900                3         0
 tile.workers  mode      points  mean cycles
            2  estimate       1           45
               estimate       1           90
-              timing         2          250
+              timing         2          200
            2  timing         1           50
            4  timing         1           25
 """)
@@ -212,11 +212,11 @@ geometric mean of cycles  exchange.fabric  ring     1,500             1       1
         self.store("o", ONE_AT_A_TIME)
         self.says("show", "o", "--sensitivity", out="""\
 objective  path             value     mean  of the least  points  elasticity
-cycles     exchange.fabric  as it is   100             1       1
-cycles     exchange.fabric  mesh       400             4       1
 cycles     tile.workers     2           50             2       1
 cycles     tile.workers     4           25             1       1
 cycles     tile.workers     as it is   100             4       1
+cycles     exchange.fabric  as it is   100             1       1
+cycles     exchange.fabric  mesh       300             3       1
 """)
         self.store("seeds", [line(f"{n} {seed}", changes={"workload.n": n, "workload.seed": seed},
                                   result={"cycles": n * seed}) for n in (8, 16) for seed in (1, 4)])

@@ -140,6 +140,11 @@ TEST_CASE("an axis has one form and values that go with it", "[unit][sweep]") {
     tells(R"({"paths": ["a", "b"], "log2": [1, 2]})", "several paths go together by 'values'");
     tells(R"({"path": "machine", "values": ["bow"]})", "'machine' is no axis");
     tells(R"({"path": "a", "range": [1, 2]})", "got 2 numbers, expected [from, to, step]");
+    tells(R"({"path": "a", "range": [1, 2]})",
+          "without a step it is for a random or latin_hypercube sample");
+    tells(R"({"path": "a", "range": [1, 2, 1, 1]})", "got 4 numbers, expected [from, to, step]");
+    tells(R"({"path": "a", "range": [1]})", "expected [from, to] or [from, to, step]", "random");
+    tells(R"({"path": "a", "range": [2, 2]})", "the second one larger", "random");
     tells(R"({"path": "a", "range": [2, 1]})", "the second one larger", "random");
     tells(R"({"path": "a", "range": [0, 1], "scale": "log"})", "two numbers above 0", "random");
     tells(R"({"path": "a", "range": [1, 2, 1], "scale": "log"})",
@@ -149,6 +154,9 @@ TEST_CASE("an axis has one form and values that go with it", "[unit][sweep]") {
     tells(R"({"path": "a", "range": [0, 1, 1e-12]})", "expected at most 10,000,000");
     tells(R"({"path": "a", "range": ["x", 2, 1]})", "got string \"x\", expected a number");
     tells(R"({"path": "a", "log2": [3, 8]})", "two powers of two");
+    tells(R"({"path": "a", "log2": [0, 8]})", "two powers of two");
+    tells(R"({"path": "a", "log2": [1.5, 8]})", "two powers of two");
+    CHECK(axis_mistake(R"({"path": "a", "log2": [1, 8]})") == "ok");
     tells(R"({"path": "a", "log2": [8, 4]})", "the second one not less");
     CHECK_THAT(
         mistakes_of(with(
@@ -170,13 +178,36 @@ TEST_CASE("a grid that nobody could run is refused before anything is made", "[u
           "ok");
 }
 
+TEST_CASE("a sweep has at most ten million points", "[unit][sweep]") {
+    const auto axes = [](const std::string& last) {
+        std::string text;
+        for (int i = 0; i < 6; ++i) {
+            text += fmt::format(R"({{"path": "a{}", "range": [1, 10, 1]}}, )", i);
+        }
+        return with("\"axes\": [" + text + last + "]");
+    };
+    CHECK(mistakes_of(axes(R"({"path": "b", "range": [1, 10, 1]})")) == "ok");
+    CHECK_THAT(mistakes_of(axes(R"({"path": "b", "range": [1, 11, 1]})")),
+               Catch::Contains("got a grid of 11,000,000 points, expected at most 10,000,000"));
+}
+
+TEST_CASE("workloads weigh the same where nothing is said", "[unit][sweep]") {
+    const SweepSpec sweep = sweep_of(R"({"schema_version": 1, "workload": ["a", "b", "c"],
+        "set": {"yes": true, "list": [1, 2], "word": "x", "seed": 3},
+        "objectives": [{"path": "cycles", "over": "weighted_sum"}, {"path": "cycles"}]})");
+    CHECK(sweep.objectives[0].weights == std::vector<double>{1, 1, 1});
+    CHECK(sweep.objectives[1].weights.empty());
+    CHECK(sweep.set ==
+          Changes{{"list", {1, 2}}, {"workload.seed", 3}, {"word", "x"}, {"yes", true}});
+}
+
 TEST_CASE("expressions are read before anything runs", "[unit][sweep]") {
     CHECK_THAT(mistakes_of(with(R"("exclude": ["tile.workers >"])")),
                Catch::Contains("/exclude/0: 'tile.workers >', character 15: got the end"));
     CHECK_THAT(mistakes_of(with(R"("constraints": ["1", "sqr(2) < 3"])")),
                Catch::Contains("unknown function 'sqr'; did you mean 'sqrt'?"));
     CHECK_THAT(mistakes_of(with(R"("derive": {"a": "b", "b": "c + 1", "c": "2 * b"})")),
-               Catch::Contains("it follows from itself: b needs c needs b"));
+               Catch::EndsWith("it follows from itself: b needs c needs b"));
     CHECK_THAT(mistakes_of(with(R"("derive": {"a": "a"})")),
                Catch::Contains("it follows from itself: a needs a"));
     CHECK_THAT(mistakes_of(with(R"("derive": {"a": 3})")),

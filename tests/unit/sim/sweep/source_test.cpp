@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "sim/sweep/source.h"
+#include "tests/unit/base/config/scratch.h"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::sweep;
+
+namespace {
+
+std::string mistakes_of(const SourceOptions& options) {
+    try {
+        static_cast<void>(read_source(options, test::source_paths()));
+        return "ok";
+    } catch (const ConfigError& error) {
+        std::string all;
+        for (const Diagnostic& one : error.diagnostics()) {
+            all += one.text() + "\n";
+        }
+        return all;
+    }
+}
+
+} // namespace
+
+TEST_CASE("a sweep is a file, a name, or a workload by itself", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string sweep =
+        folder.write("in/a.json", R"({"schema_version": 1, "workload": "tiny_matmul"})");
+    const std::string workload = folder.write(
+        "in/w.json", R"({"schema_version": 1, "kind": "matmul", "m": 16, "k": 16, "n": 16})");
+    const auto read = [](const std::string& what) {
+        return read_source({what, {}, {}, {}}, test::source_paths());
+    };
+    CHECK(read(sweep).name == "a");
+    CHECK(read(sweep).file == sweep);
+    CHECK(read(sweep).sweep.workloads == std::vector<std::string>{"tiny_matmul"});
+    CHECK(read(workload).name == "w");
+    CHECK(read(workload).sweep.workloads == std::vector<std::string>{workload});
+    CHECK(read("tiny_matmul").name == "tiny_matmul");
+    CHECK_FALSE(read("tiny_matmul").file);
+    CHECK(read("tiny_matmul").sweep.workloads == std::vector<std::string>{"tiny_matmul"});
+    CHECK(read("workers").name == "workers");
+    CHECK_FALSE(read("workers").sweep.axes.empty());
+    CHECK(mistakes_of({"wrkers", {}, {}, {}}) ==
+          "unknown sweep or workload 'wrkers'; did you mean 'workers'?\n");
+    CHECK(mistakes_of({"tiny_matmull", {}, {}, {}}) ==
+          "unknown sweep or workload 'tiny_matmull'; did you mean 'tiny_matmul'?\n");
+}
+
+TEST_CASE("a mistake in an option is told of the option, one of the file with its place",
+          "[unit][sweep]") {
+    CHECK(mistakes_of({"tiny_matmul", {}, {"n"}, {}}) == "--set: got 'n', expected path=value\n");
+    CHECK(mistakes_of({"tiny_matmul", {}, {"=3"}, {}}) == "--set: got '=3', expected path=value\n");
+    CHECK_THAT(mistakes_of({"tiny_matmul", {}, {"n=\xff"}, {}}),
+               Catch::StartsWith("--set: got ") && Catch::Contains("expected text in UTF-8"));
+    CHECK_THAT(mistakes_of({"tiny_matmul", {}, {}, "fast"}), Catch::StartsWith("--mode"));
+    CHECK_THAT(mistakes_of({"tiny_matmul", {"bow", "bow"}, {}, {}}),
+               Catch::StartsWith("--machine"));
+    const test::ScratchFolder folder;
+    // mistakes in lines 4 and 6, with an axis between them that options take out
+    const std::string file = folder.write("s.json", "{\"schema_version\": 1,\n"
+                                                    "\"workload\": \"tiny_matmul\",\n"
+                                                    "\"axes\": [\n"
+                                                    "{\"path\": \"a\", \"values\": [1, null]},\n"
+                                                    "{\"path\": \"b\", \"values\": [2]},\n"
+                                                    "{\"path\": \"c\", \"values\": [3, null]}]}");
+    const auto lines = [&](const std::vector<std::string>& sets) {
+        const std::string text = mistakes_of({file, {}, sets, {}});
+        std::string found;
+        for (const char* line : {":4:", ":5:", ":6:"}) {
+            found += text.find("s.json" + std::string(line)) != std::string::npos ? line : "";
+        }
+        return found;
+    };
+    CHECK(lines({}) == ":4::6:");
+    CHECK(lines({"b=7"}) == ":4::6:");
+    CHECK(lines({"b=7,8"}) == ":4::6:");
+    CHECK(lines({"a=7"}) == ":6:");
+    CHECK(lines({"c=7"}) == ":4:");
+    CHECK(lines({"a=7", "b=8"}) == ":6:");
+    CHECK(mistakes_of({file, {}, {"a=7", "c=8,9"}, {}}) == "ok");
+    // what is no list of axes is told as that
+    const std::string none =
+        folder.write("t.json", R"({"schema_version": 1, "workload": "tiny_matmul", "axes": 3})");
+    CHECK_THAT(mistakes_of({none, {}, {"a=7,8"}, {}}), Catch::Contains("/axes: got number 3"));
+}
+
+TEST_CASE("an option takes the place of what the file says of its path, by either name",
+          "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string file = folder.write("s.json", R"({"schema_version": 1,
+        "workload": "tiny_matmul", "set": {"seed": 3, "workload.n": 8},
+        "axes": [{"path": "workload.m", "values": [16, 32]},
+                 {"path": "tile.workers", "values": [2, 4]}]})");
+    const auto read = [&](const std::vector<std::string>& sets) {
+        return read_source({file, {}, sets, {}}, test::source_paths()).sweep;
+    };
+    CHECK(read({"workload.seed=5"}).set == Changes{{"workload.n", 8}, {"workload.seed", 5}});
+    CHECK(read({"seed=5"}).set == Changes{{"workload.seed", 5}, {"workload.n", 8}});
+    CHECK(read({"seed=5"}).axes.size() == 2);
+    const SweepSpec moved = read({"workload.n=8,16", "workload.m=64"});
+    REQUIRE(moved.axes.size() == 2);
+    CHECK(moved.axes[0].paths.front() == "tile.workers");
+    CHECK(moved.axes[1].paths.front() == "workload.n");
+    CHECK(moved.set == Changes{{"workload.seed", 3}, {"workload.m", 64}});
+    // values have the types that they look like
+    const SweepSpec typed = read({"a=2.5", "b=true", "c=mesh", "d=[1,2]", "e=null", "f={\"x\":1}"});
+    const auto value = [&](const std::string& path) {
+        for (const Change& change : typed.set) {
+            if (change.path == path) {
+                return change.value;
+            }
+        }
+        return nlohmann::json("not there");
+    };
+    CHECK(value("a") == 2.5);
+    CHECK(value("b") == true);
+    CHECK(value("c") == "mesh");
+    CHECK(value("d") == nlohmann::json({1, 2}));
+    CHECK(value("e") == "null");
+    CHECK(value("f") == "{\"x\":1}");
+}
