@@ -18,4 +18,6 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/summary_test.cpp
     unit/sim/unused_parameters_test.cpp
     unit/sim/words_test.cpp
-  LINK tessera_sim)
+  APART
+    unit/sim/sweep/record_test.cpp unit/sim/sweep/standing_test.cpp
+  LINK tessera_sweep_commands tessera_sim)
