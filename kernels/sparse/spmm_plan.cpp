@@ -88,6 +88,7 @@ struct Chosen {
 struct Tried {
     std::optional<family::Divided> divided; ///< nothing: it need not be, or does not fit
     std::string misfit;                     ///< why, where it does not
+    std::exception_ptr failure;             ///< what ended the planning of it
 };
 
 /// Plans the candidates of a search in their order, where there are host threads several at once:
@@ -104,7 +105,11 @@ public:
         if (at < first_ || at >= first_ + ahead_.size() || compared != (at > first_ || compared_)) {
             plan_ahead(at, wanted, compared);
         }
-        return std::move(ahead_[at - first_]);
+        Tried tried = std::move(ahead_[at - first_]);
+        if (tried.failure) {
+            std::rethrow_exception(tried.failure);
+        }
+        return tried;
     }
 
 private:
@@ -117,8 +122,13 @@ private:
             tbb::blocked_range<std::size_t>(0, ahead_.size(), 1),
             [&](const tbb::blocked_range<std::size_t>& range) {
                 for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                    // a thread that waits for parts of one does not begin another
-                    ahead_[i] = plan_one(candidates_[at + i], compared || i > 0);
+                    // a thread that waits for parts of one does not begin another; what one throws
+                    // is kept, for it would cancel parts of the others, which go on without them
+                    try {
+                        ahead_[i] = plan_one(candidates_[at + i], compared || i > 0);
+                    } catch (...) {
+                        ahead_[i].failure = std::current_exception();
+                    }
                 }
             },
             tbb::simple_partitioner());
