@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -108,6 +109,7 @@ int submitted(const std::vector<std::string>& options, const std::string& script
         _exit(kNoCommand);
     }
     close(ends[0]);
+    const auto before = std::signal(SIGPIPE, SIG_IGN); // sbatch may end before it reads
     for (std::size_t written = 0; written < script.size();) {
         const ssize_t now = write(ends[1], script.data() + written, script.size() - written);
         if (now < 0 && errno != EINTR) {
@@ -116,6 +118,7 @@ int submitted(const std::vector<std::string>& options, const std::string& script
         written += now > 0 ? static_cast<std::size_t>(now) : 0;
     }
     close(ends[1]);
+    std::signal(SIGPIPE, before);
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
     }
