@@ -63,8 +63,8 @@ struct TensorType {
     }
 };
 
-/// What the host reads of a tensor, or gave: row-major elements, of a sparse matrix those of its
-/// blocks in their order.
+/// A tensor as the host gives or reads it: row-major elements, of a sparse matrix those of its blocks
+/// in their order.
 struct Value {
     TensorType type;
     std::vector<std::byte> bytes;
@@ -114,8 +114,8 @@ struct Emitted {
     std::vector<graph::TensorId> inputs;
     graph::TensorId output; ///< neither given nor wanted: the pipeline says so
     graph::Step steps;
-    /// What the step's own part of the graph came to, if that was lowered to be compared with others:
-    /// the program of a pipeline that is this step and nothing else.
+    /// The program of a pipeline that is this step and nothing else, if the step lowered its own part
+    /// of the graph to compare it with others.
     std::shared_ptr<lower::Lowered> alone = nullptr;
 };
 

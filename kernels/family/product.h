@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the dense and the sparse product are alike as steps of a pipeline: operands `a`, dense or
-// sparse, and `b`, a bias if there is one, and the check of docs/kernels.md#checks.
+// The dense and the sparse product share this as steps of a pipeline: operands `a`, dense or sparse,
+// and `b`, a bias if there is one, and the check of docs/kernels.md#checks.
 #pragma once
 
 #include "kernels/family/family.h"
@@ -72,7 +72,7 @@ void check_plan(workload::PlanKind plan, const std::string& what);
 void check_estimable(const spec::MachineSpec& machine, const std::string& what,
                      const std::vector<std::string>& codelets);
 
-/// What the two are told alike.
+/// Both products are told this.
 struct ProductShape {
     std::int64_t groups = 1; ///< the leading sizes, multiplied
     std::int64_t m = 0;
@@ -100,7 +100,7 @@ protected:
 
     /// The best division for a machine by itself. @throws DoesNotFit, NotModelled
     [[nodiscard]] virtual Divided choose(const Site& site) const = 0;
-    /// What is made of the product's elements, whose columns have these elements of a bias (none
+    /// Says what becomes of the product's elements, whose columns have these elements of a bias (none
     /// where there is no bias).
     [[nodiscard]] virtual workload::AfterProduct after(std::vector<double> bias) const = 0;
     /// Whether whole numbers stay whole numbers in that.
