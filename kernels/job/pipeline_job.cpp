@@ -107,8 +107,8 @@ public:
         }
     }
 
-    /// What does not fit the machine is told before the host has its operands, and the mistakes of
-    /// files before a long plan.
+    /// Tells what does not fit the machine before the host has its operands, and mistakes of files
+    /// before a long plan.
     const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         const bool made = operands == Operands::Made;
         const auto& draws = source_.draws;
@@ -429,7 +429,7 @@ private:
         pipeline_.name = sentence();
     }
 
-    /// What the host gives and the steps make, and what the references are computed from.
+    /// Counts what the host gives, what the steps make, and what references are computed from.
     void need_memory() const {
         constexpr double kReferenceBytes = 12; // binary64, and magnitudes in binary32
         double bytes = 0;
