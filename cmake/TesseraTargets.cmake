@@ -109,7 +109,7 @@ endfunction()
 # tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED | CORE] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
 # ctest entry a TEST_CASE; with sanitizers one for all but those of SystemC. APART are sources that bear no namespace
 # around them. CORE is for programs of what reads people's files and of the machine, which are built and run with sanitizers
-# in CI. UNSANITIZED is for programs of tessera_sim, which is glue around what other programs test and slow to compile; a
+# in CI. UNSANITIZED is for programs of tessera_commands, which is glue around what other programs test and slow to compile; a
 # TEST_CASE with the tag [large] does at size what others do, and is not run with sanitizers either.
 function(tessera_test name)
   cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED;CORE" "TIMEOUT" "LABELS;SOURCES;APART;LINK" ${ARGN})

@@ -3,17 +3,17 @@
 // what simulates.
 #include "base/heap.h"
 #include "base/host_memory.h"
-#include "sim/assemble.h"
-#include "sim/batch.h"
+#include "sim/assemble/assemble.h"
 #include "sim/calibrate/calibrate_command.h"
-#include "sim/cli.h"
-#include "sim/exit_code.h"
-#include "sim/inquire.h"
-#include "sim/interrupt.h"
-#include "sim/screen.h"
-#include "sim/sweep/commands.h"
-#include "sim/sweep/stored_point.h"
-#include "sim/vertex_command.h"
+#include "sim/cli/cli.h"
+#include "sim/inquire/inquire.h"
+#include "sim/process/exit_code.h"
+#include "sim/process/interrupt.h"
+#include "sim/process/screen.h"
+#include "sim/run/batch.h"
+#include "sim/sweep/command/commands.h"
+#include "sim/sweep/command/stored_point.h"
+#include "sim/vertex/command/vertex_command.h"
 
 #include <systemc>
 

@@ -20,6 +20,10 @@ UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 FAMILY = DATA + ["kernels/family", "kernels/function", "kernels/graph", "kernels/lower",
                  "kernels/plan", "kernels/published", "kernels/codelets", "kernels/workload"]
 
+# What a room of sim/ stands on, and one that runs something and tells of it.
+BELOW = ["base", "traces", "models", "kernels"]
+ON_RESULTS = BELOW + ["sim/cli", "sim/process", "sim/result"]
+
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
     "base": [],
@@ -54,7 +58,18 @@ ALLOWED = {
     "kernels/pipeline": FAMILY,
     "kernels/job": DATA + ["kernels"],
     "kernels/micro": FAMILY + ["kernels/rearrange"],
-    "sim": ["base", "traces", "models", "kernels"],
+    "sim/cli": ["base"],
+    "sim/process": ["base", "traces", "sim/cli"],
+    "sim/result": BELOW + ["sim/cli", "sim/process"],
+    "sim/sweep": BELOW,
+    "sim/vertex": BELOW + ["sim/result"],
+    "sim/run": ON_RESULTS + ["sim/sweep"],
+    "sim/assemble": ON_RESULTS + ["sim/vertex"],
+    "sim/calibrate": ON_RESULTS + ["sim/run", "sim/sweep", "sim/vertex"],
+    "sim/vertex/command": ON_RESULTS + ["sim/run", "sim/vertex"],
+    "sim/sweep/command": ON_RESULTS + ["sim/run", "sim/sweep"],
+    "sim/inquire": ["base", "traces", "models", "kernels", "sim"],
+    "sim": ["base", "traces", "models", "kernels", "sim"],
     "tests": ["base", "traces", "models", "kernels", "sim"],
 }
 

@@ -6,8 +6,8 @@ usage: tools/estimate_gap.py TESSERA [--update] [--quick] [FAMILY...]
 
 Runs the products below in both modes and prints, for each and for each family, estimated cycles over
 those of timing mode. Exits with 1 where a product lies outside the range that estimates tell (mean,
-least and most, in sim/estimate_gap.h), or where a family's figures are not those. --update writes the
-figures there instead; build again, raise kModelVersion (sim/result.h) if estimates have changed, and
+least and most, in sim/result/estimate_gap.h), or where a family's figures are not those. --update writes the
+figures there instead; build again, raise kModelVersion (sim/result/result.h) if estimates have changed, and
 run `tools/check_docs.py --update`. --quick takes a few products and holds the range alone.
 
 A change of the cost models or of the simulator changes the figures. Products that estimates are bad at
@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FIGURES = ROOT / "sim/estimate_gap.h"
+FIGURES = ROOT / "sim/result/estimate_gap.h"
 
 # Of each: the machine if not bow, the workload, m x k x n if not its own, other parameters. `quick`
 # marks those that a moment is enough for.

@@ -7,7 +7,7 @@ usage: record.py [--update | --orders | --timing] [--slow | --all] TESSERA [WORK
 Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer;
 --all: both) and compares plan, cycles, steps, memory and digests with tests/system/record.json.
 Exits with 1 where something differs. --update writes what was found instead: a commit that changes
-the record names the one mechanism that changed it, and raises kModelVersion (sim/result.h), without
+the record names the one mechanism that changed it, and raises kModelVersion (sim/result/result.h), without
 which nothing is written. --orders runs each with other numbers of host
 threads and simultaneous events in other orders: nothing may change. --timing runs each in timing
 mode, with every tile audited: all but the answer must be as recorded.

@@ -15,7 +15,7 @@
 // Timing: kernels/matmul/matmul_cost.h.
 // Any m, k, n >= 1 on any number of tiles; k is padded with zeros to multiples of 16, n to 16 (FP32
 // partials: 8). Sources: docs/models/amp_vertex.md, docs/kernels.md.
-// FP32 operands, and published plans: kernels/matmul/matmul_published.h.
+// FP32 operands, and published plans: kernels/matmul/published/plan.h.
 #pragma once
 
 #include "kernels/family/product.h"

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "kernels/family/product.h"
 #include "kernels/plan/chip_memory.h"
+#include "kernels/sparse/published/plan.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_graph.h"
-#include "kernels/sparse/spmm_published.h"
 #include "kernels/sparse/spmm_search.h"
 #include "models/spec/matrix_unit.h"
 

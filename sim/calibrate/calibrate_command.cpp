@@ -6,11 +6,11 @@
 #include "base/text.h"
 #include "sim/calibrate/report.h"
 #include "sim/calibrate/runner.h"
-#include "sim/exit_code.h"
-#include "sim/output.h"
-#include "sim/result.h"
-#include "sim/screen.h"
-#include "sim/work_progress.h"
+#include "sim/process/exit_code.h"
+#include "sim/process/output.h"
+#include "sim/process/screen.h"
+#include "sim/process/work_progress.h"
+#include "sim/result/result.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 // `tessera calibrate`: measured rows beside simulated ones.
 #pragma once
 
-#include "sim/batch.h"
-#include "sim/cli.h"
+#include "sim/cli/cli.h"
+#include "sim/run/batch.h"
 
 namespace tessera::sim {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/report.h"
-#include "sim/schema_parts.h"
+#include "sim/result/schema_parts.h"
 
 namespace tessera::sim::calibrate {
 namespace {

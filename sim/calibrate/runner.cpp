@@ -5,8 +5,8 @@
 #include "base/config/paths.h"
 #include "base/error.h"
 #include "models/spec/load.h"
-#include "sim/child.h"
-#include "sim/run.h"
+#include "sim/process/child.h"
+#include "sim/run/run.h"
 #include "sim/vertex/check.h"
 #include "sim/vertex/run.h"
 

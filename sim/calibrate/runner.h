@@ -2,9 +2,9 @@
 // Runs the workloads of measurements, each in a process of its own, equal ones once.
 #pragma once
 
-#include "sim/batch.h"
 #include "sim/calibrate/kept_runs.h"
 #include "sim/calibrate/measurement.h"
+#include "sim/run/batch.h"
 
 #include <nlohmann/json.hpp>
 

@@ -45,7 +45,7 @@ struct PointKey {
 /// Gives keys, and reads the files that workloads name once.
 class PointKeys {
 public:
-    /// `model_version`: kModelVersion of sim/result.h.
+    /// `model_version`: kModelVersion of sim/result/result.h.
     explicit PointKeys(int model_version) : model_version_(model_version) {}
 
     /// What of a machine is in keys: every parameter with the type that its description gives it,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/schema_parts.h"
+#include "sim/result/schema_parts.h"
 #include "sim/vertex/report.h"
 
 namespace tessera::vertex {

@@ -2,7 +2,7 @@
 // A store of all points of a sweep with results that nothing has run, for what becomes of a million
 // points: `bench_synthetic_store SWEEP.json STORE`.
 #include "base/config/paths.h"
-#include "sim/result.h"
+#include "sim/result/result.h"
 #include "sim/sweep/planner.h"
 #include "sim/sweep/source.h"
 #include "sim/sweep/store.h"

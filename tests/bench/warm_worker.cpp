@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Runs of one workload on many machines, as children of one warm worker (sim/warm_worker.h).
+// Runs of one workload on many machines, as children of one warm worker (sim/run/warm_worker.h).
 //
 // usage: bench_warm_worker AT_ONCE MODE WORKLOAD PATH=VALUE[,VALUE...]...
 //
 // All combinations of the values. Prints `{"runs", "seconds", "results": [{"set", "cycles",
 // "tile_cycles"}]}`; a run that failed has "message" instead.
-#include "sim/warm_worker.h"
+#include "sim/run/warm_worker.h"
 
 #include "base/stopwatch.h"
 

@@ -2,7 +2,7 @@
 // Chunks of a remote buffer that land in one place, one after the other, are all looked at.
 #include "kernels/job/job.h"
 #include "models/simulation/simulation.h"
-#include "sim/looks.h"
+#include "sim/run/looks.h"
 
 #include <catch2/catch.hpp>
 

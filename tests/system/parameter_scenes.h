@@ -6,7 +6,7 @@
 #include "kernels/job/job.h"
 #include "kernels/lower/control_code.h"
 #include "models/simulation/simulation.h"
-#include "sim/unused_parameters.h"
+#include "sim/run/unused_parameters.h"
 #include "tests/component/hand_program.h"
 #include "tests/unit/base/config/scratch.h"
 

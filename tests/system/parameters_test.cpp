@@ -5,7 +5,7 @@
 // A new parameter needs one row in experiments(): two values, of which the second costs more or
 // fails, and a scene that feels it.
 #include "base/config/report.h"
-#include "sim/child.h"
+#include "sim/process/child.h"
 #include "tests/system/parameter_scenes.h"
 
 #include <catch2/catch.hpp>

@@ -64,7 +64,7 @@ tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   LINK tessera_micro tessera_machine)
 tessera_test(test_system_arrivals SYSTEMC UNSANITIZED LABELS system
   SOURCES system/arrivals_test.cpp
-  LINK tessera_sim)
+  LINK tessera_commands)
 
 add_test(NAME "pipelines on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/pipelines_test.py"
@@ -99,7 +99,7 @@ set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration
 
 tessera_test(test_system_parameters SYSTEMC UNSANITIZED LABELS system
   SOURCES system/parameters_test.cpp
-  LINK tessera_sim tessera_machine tessera_exchange_plan tessera_isa)
+  LINK tessera_commands tessera_machine tessera_exchange_plan tessera_isa)
 
 add_test(NAME "every test has a time limit"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs of a warm worker (sim/warm_worker.h) come to what each comes to in a process of its own.
+"""Runs of a warm worker (sim/run/warm_worker.h) come to what each comes to in a process of its own.
 
 usage: warm_worker_test.py TESSERA BENCH_WARM_WORKER PROJECT_DIRECTORY
 """

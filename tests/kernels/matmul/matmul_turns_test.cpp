@@ -3,7 +3,7 @@
 // one message and gets at most one, and pairs take together what neither of them has.
 #include "base/ceil_div.h"
 #include "kernels/matmul/matmul_graph.h"
-#include "kernels/matmul/matmul_published.h"
+#include "kernels/matmul/published/plan.h"
 #include "kernels/published/dense_planner.h"
 
 #include <catch2/catch.hpp>

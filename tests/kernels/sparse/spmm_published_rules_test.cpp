@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rules by which a published plan brings operands, each by what stands in its graph.
-#include "kernels/sparse/spmm_published.h"
+#include "kernels/sparse/published/plan.h"
 #include "tests/kernels/sparse/sparse_operands.h"
 
 #include <catch2/catch.hpp>

@@ -2,9 +2,9 @@
 // What is told of a published sparse plan beside its program: the work of its tiles, its roundings and
 // the cycles that are expected; and where its sums are made, by docs/published_plans.md#static-sums.
 #include "base/ceil_div.h"
+#include "kernels/sparse/published/layout.h"
+#include "kernels/sparse/published/plan.h"
 #include "kernels/sparse/spmm.h"
-#include "kernels/sparse/spmm_published.h"
-#include "kernels/sparse/spmm_published_layout.h"
 #include "tests/kernels/sparse/sparse_operands.h"
 #include "tests/support/gc2.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "sim/assemble.h"
-#include "sim/cli.h"
+#include "sim/assemble/assemble.h"
+#include "sim/cli/cli.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "sim/cli.h"
-#include "sim/cli_table.h"
+#include "sim/cli/cli.h"
+#include "sim/cli/table.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

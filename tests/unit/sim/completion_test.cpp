@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What shells are told of each option and operand, read back from the scripts.
-#include "sim/cli.h"
-#include "sim/cli_table.h"
+#include "sim/cli/cli.h"
+#include "sim/cli/table.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

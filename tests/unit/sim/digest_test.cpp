@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/digest.h"
+#include "sim/result/digest.h"
 #include "tests/unit/models/listeners/told.h"
 
 #include <catch2/catch.hpp>

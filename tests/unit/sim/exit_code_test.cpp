@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "sim/cli.h"
-#include "sim/exit_code.h"
+#include "sim/cli/cli.h"
+#include "sim/process/exit_code.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "sim/memory_report.h"
-#include "sim/result.h"
+#include "sim/result/memory_report.h"
+#include "sim/result/result.h"
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every option of every command sets one field, and nothing else; a new option without a case
 // fails.
-#include "sim/cli.h"
-#include "sim/cli_table.h"
+#include "sim/cli/cli.h"
+#include "sim/cli/table.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "sim/cli.h"
-#include "sim/output.h"
+#include "sim/cli/cli.h"
+#include "sim/process/output.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>

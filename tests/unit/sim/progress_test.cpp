@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/activity.h"
-#include "sim/progress_line.h"
+#include "sim/process/progress_line.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/catalog.h"
 #include "models/spec/matrix_unit.h"
-#include "sim/estimate_gap.h"
-#include "sim/result.h"
-#include "sim/result_table.h"
+#include "sim/result/estimate_gap.h"
+#include "sim/result/result.h"
+#include "sim/result/result_table.h"
 #include "tests/support/counted.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/models/listeners/told.h"

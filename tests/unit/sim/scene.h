@@ -2,7 +2,7 @@
 // A run known by hand, and its result.
 #pragma once
 
-#include "sim/result.h"
+#include "sim/result/result.h"
 #include "tests/unit/models/listeners/told.h"
 
 #include <nlohmann/json.hpp>

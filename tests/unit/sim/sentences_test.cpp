@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the critical path says, of runs known by hand.
-#include "sim/sentences.h"
+#include "sim/result/sentences.h"
 #include "tests/support/counted.h"
 #include "tests/unit/models/listeners/told.h"
 #include "tests/unit/sim/scene.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/result.h"
+#include "sim/result/result.h"
 #include "tests/unit/sim/scene.h"
 
 #include <catch2/catch.hpp>

@@ -20,4 +20,4 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/words_test.cpp
   APART
     unit/sim/sweep/record_test.cpp unit/sim/sweep/standing_test.cpp
-  LINK tessera_sweep_commands tessera_sim)
+  LINK tessera_commands)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/report.h"
 #include "models/isa/assembler.h"
-#include "sim/unused_parameters.h"
+#include "sim/run/unused_parameters.h"
 #include "tests/unit/base/config/scratch.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Files of words that are to be disassembled.
 #include "base/error.h"
-#include "sim/assemble.h"
+#include "sim/assemble/assemble.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/work_progress.h"
+#include "sim/process/work_progress.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "base/temporary_file.h"
-#include "sim/child.h"
-#include "sim/interrupt.h"
+#include "sim/process/child.h"
+#include "sim/process/interrupt.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>

@@ -16,4 +16,4 @@ tessera_test(test_unit_calibrate SYSTEMC UNSANITIZED LABELS unit
     unit/sim/calibrate/unexplained_test.cpp
   APART
     unit/sim/calibrate/child_test.cpp
-  LINK tessera_sim)
+  LINK tessera_commands)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "sim/exit_code.h"
-#include "sim/result.h"
-#include "sim/sweep/record.h"
+#include "sim/process/exit_code.h"
+#include "sim/result/result.h"
+#include "sim/sweep/command/record.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "sim/sweep/command/standing.h"
 #include "sim/sweep/source.h"
-#include "sim/sweep/standing.h"
 #include "tests/unit/base/config/scratch.h"
 
 #include <catch2/catch.hpp>

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/matmul/published/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::matmul {
+
+using published::DensePart;
+using published::Run;
+
+PublishedCells cells_of(const published::DenseProblem& problem,
+                        const published::DenseVertex& vertex) {
+    const bool f32 = problem.data == ElementType::F32;
+    const bool wide = problem.partials == ElementType::F32;
+    const bool narrow = vertex.out_group == 8;
+    const bool quarter = bytes_of(problem.data) == 1;
+    PublishedCells cells{.in_group = vertex.in_group,
+                         .out_group = vertex.out_group,
+                         .data = problem.data,
+                         .partials = problem.partials,
+                         .result = problem.result()};
+    const Bytes element = bytes_of(problem.data);
+    const Bytes partial = bytes_of(problem.partials);
+    cells.in_cell = vertex.in_group * element;
+    cells.block = vertex.out_group * cells.in_cell;
+    cells.partial_cell = vertex.out_group * partial;
+    cells.result_cell = vertex.out_group * bytes_of(cells.result);
+    cells.out_stride = (vertex.out_group - vertex.units) * partial / kWord + 1;
+    cells.codelet = f32 && narrow     ? "published/conv_partial_1x1_float_8"
+                    : f32             ? "published/conv_partial_1x1_float"
+                    : narrow && !wide ? "published/conv_partial_1x1_half_8"
+                                      : "published/conv_partial_1x1";
+    cells.multiply = std::string(f32       ? "ConvPartial1x1Out_float_float"
+                                 : quarter ? "ConvPartial1x1Out_quarter_half"
+                                 : wide    ? "ConvPartial1x1Out_half_float"
+                                           : "ConvPartial1x1Out_half_half") +
+                     (narrow ? "_8" : "");
+    cells.types = wide ? "float_float" : "half_half";
+    cells.last_types = f32 ? "float_float" : wide ? "float_half" : "half_half";
+    return cells;
+}
+
+std::vector<Run> in_units(std::vector<Run> runs, std::int64_t elements) {
+    for (Run& run : runs) {
+        run = {run.first / elements, run.last / elements};
+    }
+    return runs;
+}
+
+PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
+                                 const workload::MatmulWorkload& workload,
+                                 const published::DensePlan& plan, const PublishedCells& cells)
+    : machine_(machine), workload_(workload), plan_(plan), cells_(cells),
+      out_groups_((workload.m + cells.out_group - 1) / cells.out_group),
+      in_groups_((workload.k + cells.in_group - 1) / cells.in_group) {}
+
+Run PublishedLayout::out_groups_of(const DensePart& part, std::int64_t step) const {
+    const std::int64_t most = plan_.tile.out_groups * plan_.split.out_parts;
+    const std::int64_t first = most * step;
+    const Run mine =
+        published::part_of(std::min(most, out_groups_ - first), plan_.split.out_parts, part.out);
+    return {first + mine.first, first + mine.last};
+}
+
+std::vector<Run> PublishedLayout::home_cells(const DensePart& part) const {
+    return in_units(
+        published::spread_inputs(input_cells(part) * cells_.in_group, plan_, cells_.data),
+        cells_.in_group);
+}
+
+std::vector<Run> PublishedLayout::home_blocks(const DensePart& part, std::int64_t step) const {
+    const std::int64_t elements = cells_.in_group * cells_.out_group;
+    return in_units(
+        published::spread_weights(weight_blocks(part, step) * elements, plan_, cells_.data),
+        elements);
+}
+
+std::string PublishedLayout::in_step(const std::string& name, std::int64_t step) const {
+    return is_serial() ? fmt::format("{} {}", name, step) : name;
+}
+
+bool PublishedLayout::regroups() const {
+    constexpr std::int64_t kResultGroupF32 = 8;
+    return cells_.result == ElementType::F32 && cells_.out_group != kResultGroupF32;
+}
+
+} // namespace tessera::matmul

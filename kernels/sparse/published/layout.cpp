@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/published/layout.h"
+
+#include "models/spec/matrix_unit.h"
+#include "models/timing/tile_position.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace tessera::spmm {
+namespace {
+
+constexpr std::int64_t kMatrixInputs =
+    32; ///< bytes of inputs that a weight set of the matrix unit has
+
+} // namespace
+
+PublishedTypes::PublishedTypes(const spec::MachineSpec& machine, ElementType data_type,
+                               ElementType partials, std::int64_t block, bool again)
+    : data(data_type), element(bytes_of(data)), partial(bytes_of(partials)),
+      vector(kWord / element), set_inputs(std::min(block, kMatrixInputs / element)) {
+    const bool half = data == ElementType::F16;
+    const auto name = [](Bytes bytes) { return bytes == kHalf ? "half" : "float"; };
+    const std::string both = fmt::format("{}_{}", name(element), name(partial));
+    casts = element != partial;
+    zeroes = (!half && (block == 8 || block == 16)) || (again && block > 1);
+    const char* sums = casts ? "float_half" : name(element);
+    reduce = fmt::format("ReduceMany_add_{}", sums);
+    multiply = block == 1 ? "StaticSparseDenseElementWise_" + both
+                          : fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_{1}", block, both);
+    const bool one_set = spec::matrix_unit(machine).sets == 1;
+    const char* file = block == 1 ? (half ? "elementwise" : "elementwise_float")
+                       : casts    ? "block_half_float"
+                       : half     ? (one_set ? "block_half_one_set" : "block_half")
+                                  : (one_set ? "block_float_one_set" : "block_float");
+    codelets = {fmt::format("published/sparse_dense_{}", file),
+                half && !casts ? "published/reduce_many"
+                               : fmt::format("published/reduce_many_{}", sums),
+                "copy"};
+    if (zeroes) {
+        codelets.emplace_back("published/cast_fill_1d");
+    }
+}
+
+Linear::Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, std::int64_t least,
+               std::int64_t start)
+    : tiles_(tiles), start_(start) {
+    const std::int64_t grains = ceil_div(elements, grain);
+    const std::int64_t most = std::max(least, ceil_div(grains, tiles));
+    const std::int64_t used = ceil_div(grains, most);
+    for (std::int64_t i = 0; i <= used; ++i) {
+        bounds_.push_back(std::min(elements, i * grains / std::max<std::int64_t>(used, 1) * grain));
+    }
+}
+
+PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
+                                 const workload::SpmmWorkload& workload,
+                                 const workload::SparsePattern& matrix,
+                                 const published::StaticPlan& plan, std::int64_t width, bool again)
+    : machine_(machine), matrix_(matrix), plan_(plan),
+      types_(machine, workload.dtype, workload.partials, matrix.block, again), n_(workload.n),
+      padded_columns_(ceil_div(width, types_.vector) * types_.vector),
+      x_homes_(matrix.block_columns() * padded_columns_ * matrix.block, grain(),
+               machine.chip.tiles),
+      c_homes_(matrix.block_rows() * padded_columns_ * matrix.block, grain(), machine.chip.tiles),
+      value_homes_(ceil_div(matrix.blocks() * matrix.block * matrix.block, types_.vector) *
+                       types_.vector,
+                   std::max<std::int64_t>(types_.vector, matrix.block), machine.chip.tiles) {
+    deal_blocks();
+}
+
+Span PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
+    const published::StaticPart& columns = plan_.parts[static_cast<std::size_t>(part)];
+    const std::int64_t first = (row * padded_columns_ + columns.first_column) * block();
+    return {first, first + columns.columns * block()};
+}
+
+Span PublishedLayout::values_of(const TileBlocks& mine) const {
+    const std::int64_t size = block() * block();
+    return {mine.order.front() * size / types_.vector * types_.vector,
+            ceil_div((mine.order.back() + 1) * size, types_.vector) * types_.vector};
+}
+
+Bytes PublishedLayout::values_offset(const TileBlocks& mine) const {
+    return moves_blocks()
+               ? (mine.order.front() * block() * block() - values_of(mine).first) * types_.element
+               : 0;
+}
+
+void PublishedLayout::deal_blocks() {
+    tiles_.resize(static_cast<std::size_t>(machine_.chip.tiles));
+    std::vector<std::int32_t> row_of_block(static_cast<std::size_t>(matrix_.blocks()));
+    for (std::int64_t row = 0; row < matrix_.block_rows(); ++row) {
+        for (std::int64_t i = matrix_.row_start[static_cast<std::size_t>(row)];
+             i < matrix_.row_start[static_cast<std::size_t>(row) + 1]; ++i) {
+            row_of_block[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(row);
+        }
+    }
+    for (std::size_t number = 0; number < plan_.parts.size(); ++number) {
+        const published::StaticPart& part = plan_.parts[number];
+        std::vector<std::size_t> band_of(static_cast<std::size_t>(matrix_.block_columns()));
+        for (std::size_t band = 0; band < part.bands.size(); ++band) {
+            const auto& columns = part.bands[band];
+            for (std::int64_t i = 0; i < columns.columns; ++i) {
+                band_of[static_cast<std::size_t>(column_of(columns, i))] = band;
+            }
+        }
+        std::vector<std::vector<std::int64_t>> blocks_of(part.bands.size());
+        for (std::int64_t i = 0; i < matrix_.blocks(); ++i) {
+            const auto column =
+                static_cast<std::size_t>(matrix_.block_column[static_cast<std::size_t>(i)]);
+            blocks_of[band_of[column]].push_back(i);
+        }
+        std::int64_t order = 0;
+        for (std::size_t band = 0; band < part.bands.size(); ++band) {
+            deal_band(static_cast<std::int64_t>(number), static_cast<std::int64_t>(band),
+                      blocks_of[band], row_of_block, order);
+        }
+        if (number == 0) {
+            for (const auto& blocks : blocks_of) {
+                in_order_.insert(in_order_.end(), blocks.begin(), blocks.end());
+            }
+        }
+    }
+    for (TileId tile = 0; tile < tiles_.size(); ++tile) {
+        const auto partner = timing::partner_tile(machine_.chip, tile);
+        if (partner && tile < *partner) {
+            join_pair(tiles_[tile], tiles_[*partner]);
+        }
+    }
+    for (TileBlocks& tile : tiles_) {
+        find_slots(tile);
+    }
+}
+
+void PublishedLayout::deal_band(std::int64_t part, std::int64_t number,
+                                const std::vector<std::int64_t>& blocks,
+                                const std::vector<std::int32_t>& row_of_block,
+                                std::int64_t& order) {
+    const published::StaticBand& band =
+        plan_.parts[static_cast<std::size_t>(part)].bands[static_cast<std::size_t>(number)];
+    const auto count = static_cast<std::int64_t>(blocks.size());
+    const std::int64_t share = ceil_div(count, band.tiles);
+    for (std::int64_t i = 0; i * share < count; ++i) {
+        TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + i)];
+        tile.part = part;
+        tile.band = number;
+        for (std::int64_t j = i * share; j < std::min(count, (i + 1) * share); ++j) {
+            const auto block = blocks[static_cast<std::size_t>(j)];
+            const std::int32_t row = row_of_block[static_cast<std::size_t>(block)];
+            if (tile.rows.empty() || tile.rows.back() != row) {
+                tile.rows.push_back(row);
+                tile.row_ends.push_back(static_cast<std::int64_t>(tile.blocks.size()));
+            }
+            tile.blocks.push_back(block);
+            tile.order.push_back(order++);
+            tile.row_ends.back() = static_cast<std::int64_t>(tile.blocks.size());
+        }
+        collect_columns(tile);
+    }
+}
+
+void PublishedLayout::collect_columns(TileBlocks& tile) {
+    slot_of_column_.resize(static_cast<std::size_t>(matrix_.block_columns()), -1);
+    for (const std::int64_t block : tile.blocks) {
+        const std::int32_t column = matrix_.block_column[static_cast<std::size_t>(block)];
+        std::int32_t& slot = slot_of_column_[static_cast<std::size_t>(column)];
+        if (slot < 0) {
+            slot = 0;
+            tile.columns.push_back(column);
+        }
+    }
+    std::sort(tile.columns.begin(), tile.columns.end());
+    for (const std::int32_t column : tile.columns) {
+        slot_of_column_[static_cast<std::size_t>(column)] = -1;
+    }
+}
+
+/// Both tiles begin with what both want and at least some of which comes at double width.
+void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
+    if (one.part != other.part || one.band != other.band) {
+        return;
+    }
+    std::vector<std::int32_t> both;
+    std::set_intersection(one.columns.begin(), one.columns.end(), other.columns.begin(),
+                          other.columns.end(), std::back_inserter(both));
+    const auto single = std::remove_if(both.begin(), both.end(), [&](std::int32_t column) {
+        return !comes_wide(column, one.part);
+    });
+    both.erase(single, both.end());
+    for (TileBlocks* tile : {&one, &other}) {
+        const auto is_together = [&both](std::int32_t column) {
+            return std::binary_search(both.begin(), both.end(), column);
+        };
+        std::stable_partition(tile->columns.begin(), tile->columns.end(), is_together);
+        tile->together = count_of(both);
+    }
+}
+
+bool PublishedLayout::comes_wide(std::int32_t column, std::int64_t part) const {
+    bool wide = false;
+    x_homes_.cut(elements_of(column, part), [&](TileId home, Span run, std::int64_t /*before*/) {
+        wide = wide || sends_wide(home, run.size() * types_.element);
+    });
+    return wide;
+}
+
+bool PublishedLayout::sends_wide(TileId home, Bytes bytes) const {
+    const auto partner = timing::partner_tile(machine_.chip, home);
+    return machine_.exchange.pairs() && partner && home < *partner &&
+           bytes >= machine_.exchange.pair_min_items * kWord;
+}
+
+void PublishedLayout::find_slots(TileBlocks& tile) {
+    for (std::size_t slot = 0; slot < tile.columns.size(); ++slot) {
+        slot_of_column_[static_cast<std::size_t>(tile.columns[slot])] =
+            static_cast<std::int32_t>(slot);
+    }
+    tile.slots.reserve(tile.blocks.size());
+    for (const std::int64_t block : tile.blocks) {
+        const std::int32_t column = matrix_.block_column[static_cast<std::size_t>(block)];
+        tile.slots.push_back(slot_of_column_[static_cast<std::size_t>(column)]);
+    }
+}
+
+} // namespace tessera::spmm

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/published/multiply.h"
+
+#include "base/error.h"
+#include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
+#include "kernels/plan/vertex_cost.h"
+#include "models/spec/matrix_unit.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace tessera::spmm {
+namespace {
+
+/// Of the vertices of FP16 blocks of 16 without the supervisor's waits (issues:
+/// sparse_dense_block_half.S, sparse_dense_block_half_float.S), of others as of ours, which differ
+/// in a row's first block alone; with one set of matrix units nothing is known.
+Cycles block_cycles(const PublishedLayout& layout, const TileBlocks& mine) {
+    const spec::MachineSpec& machine = layout.machine();
+    const PublishedTypes& types = layout.types();
+    if (spec::matrix_unit(machine).sets == 1 && types.data != ElementType::F16) {
+        return 0;
+    }
+    const bool half = types.partial == PublishedTypes::kHalf;
+    const std::int64_t columns = layout.columns_on(mine.part);
+    if (layout.block() == 16 && types.data == ElementType::F16) {
+        const std::int64_t own = ceil_div(columns, machine.tile.workers);
+        const std::int64_t loads = half ? 64 : 2 * 32;
+        const std::int64_t issues = half ? 4 * own + 17 : 2 * (4 * own + 20);
+        return count_of(mine.blocks) * (loads + machine.tile.round_cycles() * issues);
+    }
+    std::vector<std::int32_t> row_blocks;
+    std::int64_t before = 0;
+    for (const std::int64_t end : mine.row_ends) {
+        row_blocks.push_back(static_cast<std::int32_t>(end - before));
+        before = end;
+    }
+    plan::StubTimeline stub(machine, true);
+    stub.blocks(layout.block(), {types.data, half ? ElementType::F16 : ElementType::F32}, columns,
+                row_blocks);
+    return stub.finish();
+}
+
+Bytes meta_bytes(const PublishedLayout& layout, const TileBlocks& mine) {
+    constexpr std::int64_t kHead = 4;   ///< of each worker
+    constexpr std::int64_t kBehind = 4; ///< one more of each is read
+    return 2 * (kHead * layout.machine().tile.workers + count_of(mine.rows) +
+                count_of(mine.blocks) + kBehind);
+}
+
+/// Behind the last row of each worker. Rows go to a worker until it has its share of the non-zeros.
+std::vector<std::size_t> worker_ends(const TileBlocks& mine, std::size_t workers) {
+    std::vector<std::size_t> ends;
+    std::size_t row = 0;
+    const std::int64_t all = count_of(mine.blocks);
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+        const std::int64_t fair =
+            all * static_cast<std::int64_t>(worker + 1) / static_cast<std::int64_t>(workers);
+        if (mine.rows.size() <= workers) {
+            row = std::min(worker + 1, mine.rows.size());
+        } else {
+            while (row < mine.rows.size() && (row == 0 ? 0 : mine.row_ends[row - 1]) < fair) {
+                ++row;
+            }
+        }
+        ends.push_back(worker + 1 == workers ? mine.rows.size() : row);
+    }
+    return ends;
+}
+
+program::WorkItem largest_row(const TileBlocks& mine, const std::vector<std::size_t>& ends) {
+    program::WorkItem largest;
+    std::size_t row = 0;
+    for (std::size_t worker = 0; worker < ends.size(); ++worker) {
+        for (; row < ends[worker]; ++row) {
+            const std::int64_t amount =
+                mine.row_ends[row] - (row == 0 ? 0 : mine.row_ends[row - 1]);
+            if (amount > largest.amount) {
+                largest = {mine.rows[row], amount, static_cast<int>(worker)};
+            }
+        }
+    }
+    return largest;
+}
+
+/// For each worker values and words before its own, first row, rows; then for each the counts
+/// less one of its rows and the offsets of its non-zeros.
+program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlocks& mine, Bytes line,
+                                  const std::vector<std::size_t>& ends) {
+    const std::size_t workers = ends.size();
+    std::vector<std::uint16_t> heads;
+    std::vector<std::uint16_t> lists;
+    const std::size_t head = 4 * workers;
+    std::size_t first = 0;
+    const auto half = [](auto value) {
+        return graph::half(static_cast<std::int64_t>(value), "rows, non-zeros and their columns");
+    };
+    for (const std::size_t end : ends) {
+        const std::int64_t before = first == 0 ? 0 : mine.row_ends[first - 1];
+        heads.insert(heads.end(),
+                     {half(before), half(head + lists.size()), half(first), half(end - first)});
+        for (std::size_t i = first; i < end; ++i) {
+            lists.push_back(half(plan::counted_rounds(
+                layout.machine(), mine.row_ends[i] - (i == 0 ? 0 : mine.row_ends[i - 1]) - 1,
+                "non-zeros of a row")));
+        }
+        for (std::int64_t i = before; i < (end == 0 ? 0 : mine.row_ends[end - 1]); ++i) {
+            lists.push_back(half(mine.slots[static_cast<std::size_t>(i)] * line));
+        }
+        first = end;
+    }
+    heads.insert(heads.end(), lists.begin(), lists.end());
+    heads.insert(heads.end(), 4, 0); // one more of each is read
+    auto bytes = std::make_shared<std::vector<std::byte>>(heads.size() * sizeof(std::uint16_t));
+    TESSERA_ASSERT(static_cast<Bytes>(bytes->size()) == meta_bytes(layout, mine));
+    std::memcpy(bytes->data(), heads.data(), bytes->size());
+    return bytes;
+}
+
+graph::Field block_lists(graph::Graph& graph, const PublishedLayout& layout,
+                         const PublishedBuffers& buffers, TileId tile, Bytes line) {
+    const TileBlocks& mine = layout.tiles()[tile];
+    std::vector<graph::Field> words;
+    std::int64_t at = 0;
+    for (const std::int64_t end : mine.row_ends) {
+        words.push_back(graph::word(end - at - 1));
+        for (; at < end; ++at) {
+            const std::int64_t slot = mine.slots[static_cast<std::size_t>(at)];
+            words.push_back(graph::read({buffers.x, slot * line}, line));
+        }
+    }
+    words.insert(words.end(), 2, graph::word(0)); // that the codelet reads behind them
+    return graph::table(graph.add_table(tile, words));
+}
+
+graph::Field worklists(graph::Graph& graph, const spec::MachineSpec& machine, TileId tile,
+                       std::int64_t columns) {
+    const std::int64_t workers = machine.tile.workers;
+    const std::int64_t share = plan::counted_rounds(machine, ceil_div(columns, workers), "columns");
+    std::vector<graph::Field> words;
+    for (std::int64_t worker = 0; worker < workers; ++worker) {
+        const std::int64_t first = std::min(columns, worker * share);
+        const std::int64_t last = std::min(columns, first + share);
+        words.push_back(graph::halves(first, last - first, "columns"));
+    }
+    return graph::table(graph.add_table(tile, words));
+}
+
+/// Returns what it is expected to take, or 0.
+Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
+                  const PublishedBuffers& buffers, const PassOf& pass, graph::ComputeSetId set,
+                  TileId tile) {
+    const TileBlocks& mine = layout.tiles()[tile];
+    graph.add_work(set, tile, count_of(mine.blocks));
+    const std::string& codelet = layout.types().multiply;
+    const std::int64_t columns = layout.columns_on(mine.part);
+    const Bytes line = layout.line_bytes(mine.part);
+    const Bytes partial_line = layout.partial_bytes(mine.part);
+    const graph::Field values = graph::read({buffers.values, layout.values_offset(mine)},
+                                            count_of(mine.blocks) * layout.block_bytes());
+    const graph::Field x = graph::read({buffers.x}, count_of(mine.columns) * line);
+    const Bytes out_bytes = count_of(mine.rows) * partial_line;
+    if (layout.block() == 1) {
+        const Bytes bytes = meta_bytes(layout, mine);
+        const std::vector<std::size_t> ends =
+            worker_ends(mine, static_cast<std::size_t>(layout.machine().tile.workers));
+        graph.add_item(set, tile, largest_row(mine, ends));
+        if (pass.number == 0) {
+            graph.hold(buffers.meta, tile, element_meta(layout, mine, line, ends));
+        } else { // it stays
+            graph.hold(buffers.meta, tile, bytes);
+        }
+        graph.add_vertex(set, tile, codelet, program::VertexKind::MultiWorker,
+                         {graph::write({buffers.out}, out_bytes), values,
+                          graph::read({buffers.meta}, bytes), x, graph::word(columns)});
+        return 0;
+    }
+    graph.add_vertex(set, tile, codelet, program::VertexKind::Supervisor,
+                     {graph::pointer({buffers.out}, out_bytes, graph::Access::Update), values,
+                      block_lists(graph, layout, buffers, tile, line),
+                      worklists(graph, layout.machine(), tile, columns), graph::word(partial_line),
+                      graph::word(count_of(mine.rows) - 1)});
+    return block_cycles(layout, mine);
+}
+
+} // namespace
+
+Cycles add_multiply(graph::Graph& graph, const PublishedLayout& layout,
+                    const PublishedBuffers& buffers, const PassOf& pass, graph::ComputeSetId set) {
+    Cycles slowest = 0;
+    for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
+        if (!layout.tiles()[tile].blocks.empty()) {
+            slowest = std::max(slowest, add_vertex(graph, layout, buffers, pass, set, tile));
+        }
+    }
+    return slowest;
+}
+
+graph::ComputeSetId add_zeros(graph::Graph& graph, const PublishedLayout& layout,
+                              const PublishedBuffers& buffers) {
+    const auto zero =
+        graph.add_compute_set({"zero", program::Role::Work, kPublishedOwner, "bytes"});
+    const std::int64_t workers = layout.machine().tile.workers;
+    for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
+        const TileBlocks& mine = layout.tiles()[tile];
+        const Bytes bytes = count_of(mine.rows) * layout.partial_bytes(mine.part);
+        if (bytes > 0) {
+            graph.add_work(zero, tile, bytes);
+            plan::for_cuts(bytes / kWord, workers * plan::most_shared_rounds(layout.machine()),
+                           [&](std::int64_t first, std::int64_t words) {
+                               graph.add_vertex(
+                                   zero, tile, "Zero1D", program::VertexKind::MultiWorker,
+                                   {graph::write({buffers.out, first * kWord}, words * kWord),
+                                    graph::word(words)});
+                           });
+        }
+    }
+    return zero;
+}
+
+} // namespace tessera::spmm

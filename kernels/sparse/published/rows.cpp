@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/published/rows.h"
+
+#include "kernels/graph/copy.h"
+#include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tessera::spmm {
+namespace {
+
+using program::Role;
+
+constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where sums are spread
+constexpr std::int64_t kPricedSync = 126;  ///< the one place where a barrier has a price
+constexpr std::int64_t kWorkersOfMany = 2; ///< that a group has where there are more than workers
+
+/// A tile's partial result of a row, and where.
+struct Contribution {
+    TileId tile = 0;
+    std::int64_t slot = 0;
+};
+
+/// Sums of one row and part on one tile, [partial][element] in its slots.
+struct Piece {
+    Bytes slots = 0;
+    std::int64_t depth = 0;
+    std::int64_t elements = 0;
+    graph::Place sum;
+    std::int64_t group_rows = 0; ///< rows and parts of its group
+};
+
+class Rows {
+public:
+    Rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers)
+        : graph_(graph), layout_(layout), buffers_(buffers), types_(layout.types()),
+          element_(layout.types().element), vector_(layout.types().vector) {}
+
+    Cycles add(std::vector<graph::Step>& steps) {
+        find_contributions();
+        const Groups groups = by_contributors();
+        for (const auto& [count, rows] : groups) {
+            summed_groups_ += is_summed(count) ? 1 : 0;
+            summed_rows_ += is_summed(count) ? count_of(rows) : 0;
+        }
+        const auto put = graph_.add_exchange({"put rows", Role::Reduce, kPublishedOwner});
+        const auto put_here =
+            graph_.add_compute_set({"put rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
+        bring_partials_ =
+            graph_.add_exchange({"reduce: bring partial results", Role::Reduce, kPublishedOwner});
+        reduce_ =
+            graph_.add_compute_set({"reduce", Role::Reduce, kPublishedOwner, "partial results"});
+        move_ = graph_.add_exchange({"move rows", Role::Reduce, kPublishedOwner});
+        move_here_ =
+            graph_.add_compute_set({"move rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
+        pieces_.resize(layout_.tiles().size());
+        std::int64_t start = 0;
+        for (const auto& [count, rows] : groups) {
+            if (is_summed(count)) {
+                reduce_group(rows, static_cast<std::int64_t>(count), start);
+            } else {
+                for (const auto& [row, part] : rows) {
+                    put_row(put, put_here, row, part);
+                }
+            }
+        }
+        for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+            add_sums(tile);
+        }
+        steps.push_back(graph::run(put));
+        steps.push_back(graph::run(put_here));
+        steps.push_back(graph::run(bring_partials_));
+        steps.push_back(graph::run(reduce_));
+        steps.push_back(graph::run(move_));
+        steps.push_back(graph::run(move_here_));
+        return reduce_cycles_;
+    }
+
+private:
+    /// Rows and parts.
+    using RowsOfParts = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    /// By how many tiles have some of a row of a part.
+    using Groups = std::map<std::size_t, RowsOfParts>;
+
+    void find_contributions() {
+        contributions_.assign(layout_.plan().parts.size(),
+                              std::vector<std::vector<Contribution>>(
+                                  static_cast<std::size_t>(layout_.matrix().block_rows())));
+        for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+            const TileBlocks& mine = layout_.tiles()[tile];
+            for (std::size_t slot = 0; slot < mine.rows.size(); ++slot) {
+                contributions_[static_cast<std::size_t>(mine.part)]
+                              [static_cast<std::size_t>(mine.rows[slot])]
+                                  .push_back({tile, static_cast<std::int64_t>(slot)});
+            }
+        }
+    }
+    [[nodiscard]] const std::vector<Contribution>& contributions(std::int64_t row,
+                                                                 std::int64_t part) const {
+        return contributions_[static_cast<std::size_t>(part)][static_cast<std::size_t>(row)];
+    }
+    [[nodiscard]] Groups by_contributors() const {
+        Groups groups;
+        for (std::int64_t row = 0; row < layout_.matrix().block_rows(); ++row) {
+            for (std::size_t number = 0; number < contributions_.size(); ++number) {
+                const auto part = static_cast<std::int64_t>(number);
+                const std::size_t count = contributions(row, part).size();
+                if (count > 0) {
+                    groups[count].emplace_back(row, part);
+                }
+            }
+        }
+        return groups;
+    }
+    /// One partial result alone is, where its type is not the result's.
+    [[nodiscard]] bool is_summed(std::size_t contributors) const {
+        return contributors > 1 || types_.casts;
+    }
+
+    /// A row that one tile has alone.
+    void put_row(graph::ExchangeId put, graph::ComputeSetId put_here, std::int64_t row,
+                 std::int64_t part) {
+        const Contribution from = contributions(row, part).front();
+        const Span all = layout_.elements_of(row, part);
+        layout_.c_homes().cut(all, [&](TileId home, Span run, std::int64_t before) {
+            const graph::Place place =
+                partial_place(from, part) + (run.first - all.first) * element_;
+            give(put, put_here, from.tile, place, home, {buffers_.result, before * element_},
+                 run.size() * element_);
+        });
+    }
+    [[nodiscard]] graph::Place partial_place(const Contribution& from, std::int64_t part) const {
+        return {buffers_.out, from.slot * layout_.partial_bytes(part)};
+    }
+    void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
+              TileId to, graph::Place there, Bytes bytes) {
+        if (from == to) {
+            graph::copy_on_tile(graph_, layout_.machine(), set, to, place, there, bytes);
+            if (set != reduce_) { // the work of which is partial results
+                graph_.add_work(set, to, bytes);
+            }
+        } else {
+            graph_.add_message(exchange, from, place, bytes, {to, there});
+        }
+    }
+
+    /// Rows that equally many tiles have some of: summed where C stands, or spread evenly and then
+    /// brought there. `start`: the tile behind the last one that has spread sums.
+    void reduce_group(const RowsOfParts& rows, std::int64_t depth, std::int64_t& start) {
+        std::int64_t all = 0;
+        for (const auto& [row, part] : rows) {
+            all += layout_.elements_of(row, part).size();
+        }
+        if (is_summed_there(rows, depth, all)) {
+            for (const auto& [row, part] : rows) {
+                layout_.c_homes().cut(
+                    layout_.elements_of(row, part),
+                    [&, row = row, part = part](TileId home, Span run, std::int64_t before) {
+                        reduce_piece(row, part, run, home, {buffers_.result, before * element_},
+                                     depth, count_of(rows));
+                    });
+            }
+            return;
+        }
+        const std::int64_t tiles = layout_.machine().chip.tiles;
+        const Linear homes(all, vector_, tiles, kSpread, start);
+        start = (start + homes.used()) % tiles;
+        std::int64_t at = 0;
+        for (const auto& [row, part] : rows) {
+            const Span span = layout_.elements_of(row, part);
+            homes.cut({at, at + span.size()}, [&, row = row, part = part](TileId home, Span run,
+                                                                          std::int64_t /*before*/) {
+                const Span here{span.first + run.first - at, span.first + run.last - at};
+                const graph::Place sum{buffers_.sums, sum_bytes_[home]};
+                sum_bytes_[home] += here.size() * element_;
+                graph_.hold(buffers_.sums, home, sum_bytes_[home]);
+                reduce_piece(row, part, here, home, sum, depth, count_of(rows));
+                layout_.c_homes().cut(here, [&](TileId to, Span moved, std::int64_t before) {
+                    give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
+                         {buffers_.result, before * element_}, moved.size() * element_);
+                });
+            });
+            at += span.size();
+        }
+    }
+
+    /// What the published rule expects to take fewer cycles for `all` elements: sums where C stands?
+    [[nodiscard]] bool is_summed_there(const RowsOfParts& rows, std::int64_t depth,
+                                       std::int64_t all) const {
+        std::map<TileId, std::int64_t> outputs;
+        for (const auto& [row, part] : rows) {
+            layout_.c_homes().cut(layout_.elements_of(row, part),
+                                  [&outputs](TileId home, Span run, std::int64_t /*before*/) {
+                                      outputs[home] += run.size();
+                                  });
+        }
+        std::int64_t most = 0;
+        for (const auto& [tile, count] : outputs) {
+            most = std::max(most, count);
+        }
+        const std::int64_t tiles = layout_.machine().chip.tiles;
+        const std::int64_t even = 8 * ceil_div(ceil_div(all, 8), tiles);
+        const std::int64_t sync = kPricedSync;
+        const std::int64_t there =
+            ceil_div(most * types_.partial, 4) + depth * ceil_div(most, vector_) + sync;
+        const std::int64_t move = ceil_div(most * element_, 4); // to the fullest tile of C
+        const std::int64_t spread = ceil_div(even * depth * types_.partial, 4) +
+                                    depth * ceil_div(even, vector_) + move + 2 * sync;
+        return there < spread;
+    }
+
+    /// Elements `run` of a row's part, summed on a tile into `sum`.
+    void reduce_piece(std::int64_t row, std::int64_t part, Span run, TileId tile, graph::Place sum,
+                      std::int64_t depth, std::int64_t group_rows) {
+        const Bytes bytes = run.size() * types_.partial;
+        const Bytes slots = slot_bytes_[tile];
+        slot_bytes_[tile] += depth * bytes;
+        graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
+        pieces_[tile].push_back({slots, depth, run.size(), sum, group_rows});
+        const Span all = layout_.elements_of(row, part);
+        Bytes slot = slots;
+        for (const Contribution& from : contributions(row, part)) {
+            give(bring_partials_, reduce_, from.tile,
+                 partial_place(from, part) + (run.first - all.first) * types_.partial, tile,
+                 {buffers_.slots, slot}, bytes);
+            slot += bytes;
+        }
+    }
+
+    /// The reductions of a tile: those of each group by the workers that it has, evenly, side by side.
+    void add_sums(TileId tile) {
+        std::map<std::int64_t, std::vector<Piece>> groups;
+        for (const Piece& piece : pieces_[tile]) {
+            groups[piece.depth].push_back(piece);
+        }
+        if (groups.empty()) {
+            return;
+        }
+        std::vector<graph::Field> vertices;
+        std::vector<std::int64_t> issues; // of each of them, as reduce_many.h has them
+        for (const auto& [depth, pieces] : groups) {
+            std::int64_t words = 0;
+            for (const Piece& piece : pieces) {
+                words += words_of(piece);
+            }
+            graph_.add_work(reduce_, tile, words * depth);
+            const std::int64_t workers = std::min(words, workers_of(pieces.front()));
+            for (std::int64_t worker = 0; worker < workers; ++worker) {
+                const Span mine{worker * words / workers, (worker + 1) * words / workers};
+                vertices.push_back(regions_of(tile, pieces, mine));
+                issues.push_back(12 + mine.size() * (11 + depth));
+            }
+        }
+        reduce_cycles_ = std::max(reduce_cycles_, cycles_of(issues));
+        std::vector<graph::Field> state{graph::word(count_of(vertices) - 1),
+                                        graph::word(together(count_of(vertices)) - 1)};
+        state.insert(state.end(), vertices.begin(), vertices.end());
+        graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
+    }
+
+    /// Of so many vertices those that are started before the supervisor waits for all workers: all,
+    /// where they fill the round, as it has no slot then until one of them is done.
+    [[nodiscard]] std::int64_t together(std::int64_t vertices) const {
+        const spec::TileSpec& tile = layout_.machine().tile;
+        return tile.round_cycles() == tile.workers ? vertices : std::min(vertices, tile.workers);
+    }
+
+    /// Of vertices with so many issues: each on the first worker that is done with earlier ones.
+    [[nodiscard]] Cycles cycles_of(const std::vector<std::int64_t>& issues) const {
+        constexpr std::int64_t kLaunch = 6; // rounds from a worker's exit to its next vertex
+        const spec::TileSpec& tile = layout_.machine().tile;
+        std::vector<std::int64_t> rounds(static_cast<std::size_t>(tile.workers));
+        const std::int64_t wave = together(count_of(issues));
+        for (std::int64_t i = 0; i < count_of(issues); ++i) {
+            if (i % wave == 0) {
+                std::fill(rounds.begin(), rounds.end(),
+                          *std::max_element(rounds.begin(), rounds.end()));
+            }
+            *std::min_element(rounds.begin(), rounds.end()) +=
+                issues[static_cast<std::size_t>(i)] + kLaunch;
+        }
+        return tile.round_cycles() * *std::max_element(rounds.begin(), rounds.end());
+    }
+
+    /// Of one partial result.
+    [[nodiscard]] std::int64_t words_of(const Piece& piece) const {
+        return piece.elements * types_.partial / kWord;
+    }
+
+    /// Words `mine` of all pieces as a worker's regions.
+    graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Span mine) {
+        std::vector<graph::Field> state{graph::word(0)};
+        const Bytes sum_word = kWord * element_ / types_.partial;
+        std::int64_t at = 0;
+        std::int64_t regions = 0;
+        for (const Piece& piece : pieces) {
+            const std::int64_t words = words_of(piece);
+            const std::int64_t first = std::max(mine.first, at) - at;
+            const std::int64_t last = std::min(mine.last, at + words) - at;
+            at += words;
+            if (first >= last) {
+                continue;
+            }
+            ++regions;
+            const Bytes reach = (piece.depth - 1) * words * kWord;
+            state.insert(state.end(),
+                         {graph::write(piece.sum + first * sum_word, (last - first) * sum_word),
+                          graph::read({buffers_.slots, piece.slots + first * kWord},
+                                      reach + (last - first) * kWord),
+                          graph::halves(plan::counted_rounds(layout_.machine(), piece.depth - 1,
+                                                             "partial results"),
+                                        last - first - 1, "words of partial results"),
+                          graph::word(words)});
+        }
+        state.front() = graph::word(regions - 1);
+        return graph::table(graph_.add_table(tile, state));
+    }
+    /// Of a tile's workers those that a group has, whatever other groups the tile has some of: the
+    /// library shares them out once for all tiles.
+    [[nodiscard]] std::int64_t workers_of(const Piece& piece) const {
+        const std::int64_t workers = layout_.machine().tile.workers;
+        return summed_groups_ > workers
+                   ? kWorkersOfMany
+                   : ceil_div(workers * piece.group_rows, std::max<std::int64_t>(summed_rows_, 1));
+    }
+
+    graph::Graph& graph_;
+    const PublishedLayout& layout_;
+    const PublishedBuffers& buffers_;
+    const PublishedTypes& types_;
+    Bytes element_;
+    std::int64_t vector_;
+    graph::ExchangeId bring_partials_;
+    graph::ExchangeId move_;
+    graph::ComputeSetId reduce_;
+    graph::ComputeSetId move_here_;
+    std::vector<std::vector<std::vector<Contribution>>> contributions_; ///< by part, by row
+    std::vector<std::vector<Piece>> pieces_;                            ///< by tile
+    std::map<TileId, Bytes> slot_bytes_;
+    std::map<TileId, Bytes> sum_bytes_;
+    std::int64_t summed_groups_ = 0;
+    std::int64_t summed_rows_ = 0; ///< and parts, of all these groups
+    Cycles reduce_cycles_ = 0;     ///< of the slowest tile
+};
+
+} // namespace
+
+Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
+                std::vector<graph::Step>& steps) {
+    return Rows(graph, layout, buffers).add(steps);
+}
+
+} // namespace tessera::spmm

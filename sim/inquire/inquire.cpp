@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "sim/inquire/inquire.h"
+
+#include "base/config/document.h"
+#include "base/config/paths.h"
+#include "base/config/report.h"
+#include "base/error.h"
+#include "kernels/catalog/catalog.h"
+#include "kernels/catalog/load.h"
+#include "models/isa/instruction.h"
+#include "models/isa/opcode_table_doc.h"
+#include "models/spec/load.h"
+#include "sim/calibrate/report.h"
+#include "sim/result/memory_report.h"
+#include "sim/result/result.h"
+#include "sim/run/several.h"
+#include "sim/sweep/command/check.h"
+#include "sim/sweep/source.h"
+#include "sim/sweep/sweep_file.h"
+#include "sim/vertex/report.h"
+#include "sim/vertex/spec.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+namespace tessera::sim {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// The file's own sentence about itself.
+std::string description_of(const std::filesystem::path& file) {
+    try {
+        const auto document = config::read_document(file);
+        const auto found =
+            document.root.is_object() ? document.root.find("description") : document.root.end();
+        return found != document.root.end() && found->is_string() ? found->get<std::string>() : "";
+    } catch (const std::runtime_error&) { // the rest can still be listed
+        return "cannot be read; see `tessera check " + file.string() + "`";
+    }
+}
+
+Rows config_rows(const std::string& kind, bool paths) {
+    Rows rows;
+    for (const auto& entry : config::list_configs(config::default_config_paths(), kind)) {
+        rows.push_back({entry.name, paths ? entry.file.string() : description_of(entry.file)});
+    }
+    return rows;
+}
+
+/// Paths for --set, each once: several kinds of workloads have the same key.
+Rows parameter_rows() {
+    Rows rows;
+    std::set<std::string> seen;
+    for (const auto& list : {config::parameters(spec::machine_shape()),
+                             config::parameters(catalog::workload_shape(), catalog::kSetPrefix)}) {
+        for (const auto& parameter : list) {
+            if (parameter.settable && seen.insert(parameter.path).second) {
+                rows.push_back({parameter.path, parameter.sentence});
+            }
+        }
+    }
+    return rows;
+}
+
+std::string instructions_text(const Layout& layout) {
+    Rows rows;
+    for (const auto& line : isa::opcode_list()) {
+        rows.push_back(
+            {line.mnemonic, line.operands, line.lane, std::to_string(line.issues), line.meaning});
+    }
+    return table(layout, 0, {Align::Left, Align::Left, Align::Left, Align::Right, Align::Left},
+                 rows);
+}
+
+/// "partials f16|f32, factor": the options of a family with their words.
+std::string options_text(const family::Family& family) {
+    std::string text;
+    for (const family::Option& option : family.options) {
+        text += (text.empty() ? "" : ", ") + std::string(option.key) +
+                fmt::format("{}{}", option.words.empty() ? "" : " ", fmt::join(option.words, "|"));
+    }
+    return text;
+}
+
+/// A line each; those of a family with many options stand below it, a line each.
+std::string families_text(const Layout& layout) {
+    constexpr std::size_t kInLine = 2;
+    Rows rows;
+    for (const family::Family* family : catalog::families()) {
+        const bool is_long = family->options.size() > kInLine;
+        rows.push_back({std::string(family->name),
+                        fmt::format("{}", fmt::join(family->inputs, ", ")),
+                        is_long ? "" : options_text(*family), family->says});
+        for (const family::Option& option : family->options) {
+            if (is_long) {
+                rows.push_back({"", "",
+                                fmt::format("{}{}{}", option.key, option.words.empty() ? "" : " ",
+                                            fmt::join(option.words, "|")),
+                                option.says});
+            }
+        }
+    }
+    return table(layout, 0, {Align::Left, Align::Left, Align::Left, Align::Left}, rows);
+}
+
+Rows family_rows() {
+    Rows rows;
+    for (const family::Family* family : catalog::families()) {
+        rows.push_back({std::string(family->name), family->says});
+    }
+    return rows;
+}
+
+Rows rows_of(const ListCommand& command) {
+    if (command.what == "parameters") {
+        return parameter_rows();
+    }
+    if (command.what == "families") {
+        return family_rows();
+    }
+    if (command.what != "instructions") {
+        return config_rows(command.what, command.paths);
+    }
+    Rows rows;
+    for (const auto mnemonic : isa::mnemonics()) {
+        rows.push_back({std::string(mnemonic), std::string(isa::meaning_of(mnemonic))});
+    }
+    return rows;
+}
+
+/// A machine or workload with everything resolved.
+struct Resolved {
+    std::string name;
+    nlohmann::json document;
+    config::Origins origins;
+};
+
+Resolved resolve(bool is_workload, const std::string& name_or_path,
+                 const std::vector<std::string>& sets) {
+    const auto paths = config::default_config_paths();
+    const auto split = catalog::split_overrides(sets);
+    if (const auto& others = is_workload ? split.machine : split.workload; !others.empty()) {
+        throw ConfigError(Diagnostic{
+            "--set",
+            0,
+            0,
+            "",
+            fmt::format("got '{}', expected parameters of a {}, which {} "
+                        "'{}'",
+                        others.front(), is_workload ? "workload" : "machine",
+                        is_workload ? "start with" : "do not start with", catalog::kSetPrefix),
+            {}});
+    }
+    if (is_workload) {
+        auto loaded = catalog::load_workload(name_or_path, paths, split.workload);
+        return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins)};
+    }
+    auto loaded = spec::load_machine(name_or_path, paths, split.machine);
+    return {loaded.spec.name, std::move(loaded.resolved), std::move(loaded.origins)};
+}
+
+/// Only vertex files have sources, and of the others only workloads say what kind they are.
+std::string kind_of_file(const std::string& file) {
+    const auto document = config::read_document(file);
+    const auto has = [&](const char* key) {
+        return document.root.is_object() && document.root.contains(key);
+    };
+    return has("sources")    ? "vertex"
+           : has("kind")     ? "workload"
+           : has("workload") ? "sweep"
+                             : "machine";
+}
+
+/// What there is to know of a file without mistakes: its name, for a sweep more.
+std::string checked_text(const std::string& kind, const std::string& path) {
+    if (kind == "sweep") {
+        const config::ConfigPaths paths = config::default_config_paths();
+        const sweep::Source source = sweep::read_source({path, {}, {}, {}}, paths);
+        std::string text = source.name;
+        for (const std::string& note : sweep::check_sweep(source, paths)) {
+            text += "; " + note;
+        }
+        return text;
+    }
+    return kind == "vertex" ? vertex::load_vertex(path).spec.name
+                            : resolve(kind == "workload", path, {}).name;
+}
+
+} // namespace
+
+std::string list_text(const ListCommand& command, const Layout& layout) {
+    const std::vector<Align> columns{Align::Left, Align::Left};
+    if (command.names) {
+        std::string text;
+        for (const auto& row : rows_of(command)) {
+            text += row.front() + "\n";
+        }
+        return text;
+    }
+    if (command.what == "instructions") {
+        return instructions_text(layout);
+    }
+    if (command.what == "families") {
+        return families_text(layout);
+    }
+    if (!command.what.empty()) {
+        return table(layout, 0, columns, rows_of(command));
+    }
+    std::string text;
+    for (const char* kind : {"machines", "workloads", "vertices", "sweeps"}) {
+        text += painted(layout, Paint::Head, kind) + "\n" +
+                table(layout, 2, columns, config_rows(kind, command.paths)) + "\n";
+    }
+    text += painted(layout, Paint::Head, "families") + "\n" +
+            table(layout, 2, columns, family_rows()) + "\n";
+    return text + painted(layout, Paint::Head, "instructions") + "\n" +
+           wrapped(layout, 2,
+                   fmt::format("{} mnemonics; see `tessera list instructions`",
+                               isa::mnemonics().size())) +
+           "\n" + painted(layout, Paint::Head, "parameters") + "\n" +
+           wrapped(layout, 2,
+                   fmt::format("{} of machines and workloads; see `tessera list parameters`",
+                               parameter_rows().size()));
+}
+
+std::string describe_text(const DescribeCommand& command, const Layout& layout) {
+    const bool is_workload = command.what == "workload";
+    const auto& shape = is_workload ? catalog::workload_shape() : spec::machine_shape();
+    const std::string prefix = is_workload ? catalog::kSetPrefix : "";
+    if (command.name.empty()) {
+        if (command.json || !command.sets.empty()) {
+            throw UsageError("describe: --json and --set need the name of a " + command.what);
+        }
+        return config::parameters_text(config::parameters(shape, prefix), layout);
+    }
+    const Resolved resolved = resolve(is_workload, command.name, command.sets);
+    return command.json
+               ? json_text(resolved.document)
+               : config::resolved_text(shape, prefix, resolved.document, resolved.origins, layout);
+}
+
+std::string check_text(const CheckCommand& command) {
+    std::string text;
+    std::vector<Diagnostic> mistakes;
+    for (const auto& file : command.files) {
+        // A bare name is a file here, not a name to be looked up.
+        const std::string path = config::is_path(file) ? file : "./" + file;
+        try {
+            const std::string kind = kind_of_file(path);
+            text += fmt::format("{}: ok, {} {}\n", file, kind, checked_text(kind, path));
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+    if (!mistakes.empty()) {
+        throw ConfigError(std::move(mistakes));
+    }
+    return text;
+}
+
+std::string schema_text(const SchemaCommand& command) {
+    return json_text(command.what == "machine"         ? spec::machine_schema()
+                     : command.what == "workload"      ? catalog::workload_schema()
+                     : command.what == "results"       ? several_schema()
+                     : command.what == "memory"        ? memory_report_schema()
+                     : command.what == "vertex"        ? vertex::vertex_schema()
+                     : command.what == "vertex_result" ? vertex::vertex_result_schema()
+                     : command.what == "calibration"   ? calibrate::calibration_schema()
+                     : command.what == "sweep"         ? sweep::sweep_schema()
+                                                       : result_schema());
+}
+
+std::string version_text() {
+    return fmt::format("tessera {}\nmodel {}\nresult schema {}\ncompiler {}\n", TESSERA_VERSION,
+                       kModelVersion, kResultSchemaVersion, __VERSION__);
+}
+
+} // namespace tessera::sim

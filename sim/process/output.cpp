@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "sim/process/output.h"
+
+#include "base/config/shape.h"
+#include "base/error.h"
+#include "sim/cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <regex>
+#include <sys/file.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace tessera::sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse_folder(const std::string& path, const std::string& why) {
+    throw IoError(fmt::format("{}: {}", path, why));
+}
+
+struct PlacedOutput {
+    const NamedOutput* named;
+    OutputPlace place;
+};
+
+std::string text_of(const NamedOutput& output) {
+    return output.option == output.path ? output.option
+                                        : fmt::format("{} '{}'", output.option, output.path);
+}
+
+} // namespace
+
+OutFolder::OutFolder(const std::string& path) : path_(path) {
+    std::error_code failed;
+    fs::create_directories(path_, failed);
+    if (failed) {
+        refuse_folder(path, "the folder cannot be made: " + failed.message());
+    }
+    descriptor_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor_ < 0) {
+        refuse_folder(path,
+                      "the folder cannot be opened: " + std::generic_category().message(errno));
+    }
+    // Other failures are of file systems without locks.
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(descriptor_);
+        refuse_folder(path, "another run writes into this folder; wait for its end, or give "
+                            "another --out");
+    }
+}
+
+OutFolder::~OutFolder() {
+    close(descriptor_);
+}
+
+void OutFolder::remove_results() const {
+    std::vector<std::string> old;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+        if (const auto name = entry.path().filename().string(); is_result_file(name)) {
+            old.push_back(name);
+        }
+    }
+    std::for_each(old.begin(), old.end(), [this](const std::string& name) { remove(name); });
+}
+
+void OutFolder::remove(const std::string& name) const {
+    std::error_code failed;
+    fs::remove(path_ / name, failed);
+    if (failed) {
+        refuse_folder(file(name), "of an older run cannot be removed: " + failed.message());
+    }
+}
+
+std::string result_file(const std::string& tensor) {
+    return fmt::format("output.{}.npy", tensor);
+}
+
+bool is_result_file(const std::string& name) {
+    const std::string pattern = std::string(config::kNamePattern).substr(1); // "^" ... "$"
+    static const std::regex file("output\\." + pattern.substr(0, pattern.size() - 1) + "\\.npy");
+    return std::regex_match(name, file);
+}
+
+bool check_outputs(const std::string& command, const std::vector<NamedOutput>& outputs) {
+    static const NamedOutput standard{"standard output", "standard output"};
+    const OutputPlace stdout_place = output_place("-");
+    std::vector<PlacedOutput> placed;
+    bool to_stdout = false;
+    for (const NamedOutput& output : outputs) {
+        if (!output.path.empty()) {
+            placed.push_back({&output, output_place(output.path)});
+            to_stdout = to_stdout || (placed.back().place.kind == OutputPlace::Kind::Descriptor &&
+                                      is_same_output(placed.back().place, stdout_place));
+        }
+    }
+    if (!to_stdout) {
+        placed.push_back({&standard, stdout_place});
+    }
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (is_same_output(placed[j].place, placed[i].place)) {
+                throw UsageError(fmt::format("{}: {} and {} are one file, expected different ones",
+                                             command, text_of(*placed[j].named),
+                                             text_of(*placed[i].named)));
+            }
+        }
+    }
+    return to_stdout;
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "sim/process/progress_line.h"
+
+#include "base/activity.h"
+#include "sim/process/screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <unistd.h>
+#include <utility>
+
+namespace tessera::sim {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{100};
+
+/// Of the process's one terminal.
+std::atomic<bool> shown{false};
+
+/// Past stdio: the watching thread may hold its lock where the process forks, and a signal may come
+/// anywhere.
+void put(const std::string& text) {
+    // a terminal that takes nothing has nobody to tell
+    static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
+} // namespace
+
+ProgressLine::ProgressLine() : on_terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void ProgressLine::show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!on_terminal_ || now - last_ < kPeriod) {
+        return;
+    }
+    last_ = now;
+    shown.store(true);
+    put("\r\033[K" + text);
+}
+
+void ProgressLine::clear() {
+    if (on_terminal_) {
+        clear_progress_line_at_once();
+    }
+}
+
+void clear_progress_line_at_once() noexcept {
+    if (shown.exchange(false)) {
+        static_cast<void>(!write(STDERR_FILENO, "\r\033[K", 4));
+    }
+}
+
+ActivityWatch::ActivityWatch(std::string name, bool wanted) : name_(std::move(name)) {
+    if (wanted && line_.on_terminal()) {
+        thread_ = std::thread([this] { watch(); });
+    }
+}
+
+ActivityWatch::~ActivityWatch() {
+    if (thread_.joinable()) {
+        {
+            const std::lock_guard lock(mutex_);
+            ended_ = true;
+        }
+        ev_ended_.notify_one();
+        thread_.join();
+    }
+}
+
+void ActivityWatch::watch() {
+    std::string last;
+    std::unique_lock lock(mutex_);
+    while (!ev_ended_.wait_for(lock, kPeriod, [this] { return ended_; })) {
+        std::string now = activity_text(name_, layout_of(stderr).columns - 1);
+        if (now != last) {
+            line_.show(now);
+            last = std::move(now);
+        }
+    }
+}
+
+std::string activity_text(const std::string& name, std::size_t columns) {
+    std::string text;
+    for (const auto& [what, done, total] : current_activities()) {
+        text += fmt::format(": {}", what);
+        if (total > 0) {
+            text += fmt::format(" {} of {}", std::min(done, total), total);
+        } else if (done > 0) {
+            text += fmt::format(" {}", done);
+        }
+    }
+    return text.empty() ? text : (name + text).substr(0, columns);
+}
+
+} // namespace tessera::sim

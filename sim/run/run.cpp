@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+#include "sim/run/run.h"
+
+#include "base/activity.h"
+#include "base/config/json_text.h"
+#include "base/config/read.h"
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/host_memory.h"
+#include "base/host_threads.h"
+#include "base/stopwatch.h"
+#include "kernels/catalog/load.h"
+#include "kernels/job/job.h"
+#include "kernels/workload/npy.h"
+#include "models/listeners/progress.h"
+#include "models/listeners/trace_producer.h"
+#include "models/program/held_spans.h"
+#include "models/simulation/simulation.h"
+#include "models/spec/load.h"
+#include "sim/process/output.h"
+#include "sim/result/digest.h"
+#include "sim/result/estimate_gap.h"
+#include "sim/result/memory_report.h"
+#include "sim/result/result.h"
+#include "sim/run/looks.h"
+#include "sim/run/unused_parameters.h"
+#include "traces/critical_tile.h"
+#include "traces/exporters/exporter.h"
+#include "traces/selection.h"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace tessera::sim {
+
+struct Configuration {
+    spec::LoadedMachine machine;
+    catalog::LoadedWorkload workload;
+};
+
+struct PlannedJob {
+    std::shared_ptr<job::Job> job;                 ///< null: not yet made
+    const program::Program* program = nullptr;     ///< the job's; null: not yet planned
+    std::shared_ptr<const job::Estimate> estimate; ///< instead of it, in mode estimate
+};
+
+namespace {
+
+constexpr int kAuditedTiles = 2; ///< of timing mode, if --audit does not say it
+
+using LoadWorkload =
+    std::function<catalog::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
+
+/// For a --set of a workload's key without the word that says so.
+void suggest_workload_path(Diagnostic& mistake) {
+    const std::string path = std::string(catalog::kSetPrefix) + mistake.pointer;
+    if (mistake.file == "--set" && mistake.hint.empty() &&
+        config::is_set_path(catalog::workload_shape(), path, catalog::kSetPrefix)) {
+        mistake.hint = "did you mean '" + path + "'?";
+    }
+}
+
+/// Reads machine and workload, so that the mistakes of both are told at once.
+Configuration read_configuration(const RunCommand& command, const config::ConfigPaths& paths,
+                                 const LoadWorkload& load_workload) {
+    const auto sets = catalog::split_overrides(command.sets);
+    Configuration read;
+    std::vector<Diagnostic> mistakes;
+    const auto collect = [&](const auto& load) {
+        try {
+            load();
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    };
+    collect([&] { read.machine = spec::load_machine(command.machine, paths, sets.machine); });
+    collect([&] { read.workload = load_workload(sets.workload); });
+    if (!mistakes.empty()) {
+        std::for_each(mistakes.begin(), mistakes.end(), suggest_workload_path);
+        throw ConfigError(std::move(mistakes));
+    }
+    return read;
+}
+
+Configuration read_configuration(const RunCommand& command, const std::string& workload,
+                                 const config::ConfigPaths& paths) {
+    return read_configuration(command, paths, [&](const std::vector<std::string>& sets) {
+        return catalog::load_workload(workload, paths, sets);
+    });
+}
+
+/// The trace of a run, if one is asked for.
+struct Trace {
+    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload)
+        : Trace(command, machine, workload,
+                traces::parse_selection(command.trace_tiles, command.trace_level,
+                                        static_cast<TileId>(machine.chip.tiles))) {}
+
+    /// What the run is told to.
+    [[nodiscard]] traces::TraceSink& sink() {
+        return critical ? static_cast<traces::TraceSink&>(*critical) : exporter;
+    }
+
+    traces::NameTable names;
+    traces::Exporter exporter;
+    std::optional<traces::CriticalTile> critical; ///< where that tile is to be in it
+
+private:
+    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload,
+          const traces::Selection& selection)
+        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
+                   {.metadata = {.workload = workload,
+                                 .machine = machine.name,
+                                 .clock_hz = machine.chip.clock_hz,
+                                 .version = TESSERA_VERSION,
+                                 .clock = traces::parse_clock(command.trace_clock)}}) {
+        if (selection.with_critical) {
+            critical.emplace(exporter, selection);
+        }
+    }
+
+    /// The exporter takes any tile where one of them is added at the end.
+    static traces::Selection shown(traces::Selection selection) {
+        if (selection.with_critical) {
+            selection.tiles.assign(selection.tiles.size(), true);
+        }
+        return selection;
+    }
+};
+
+/// A tensor of the program as a file.
+std::string npy_bytes(const program::Tensor& tensor, std::span<const std::byte> values) {
+    return workload::npy_bytes(npy_of(tensor.type), tensor.shape,
+                               {reinterpret_cast<const char*>(values.data()), values.size()});
+}
+
+} // namespace
+
+void check_configuration(const RunCommand& command, const config::ConfigPaths& paths) {
+    for (const auto& workload : command.workloads) {
+        static_cast<void>(read_configuration(command, workload, paths));
+    }
+}
+
+namespace {
+
+bool is_operand(const job::Job& job, program::ArrayId tensor) {
+    const auto operands = job.operands();
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const job::HostArray& operand) { return operand.array == tensor; });
+}
+
+/// What `--out` keeps, the answer where several results have files of their own too.
+std::vector<ResultFile> result_files(const job::Job& job, const program::Program& program,
+                                     const job::ReadArray& read) {
+    std::vector<ResultFile> files;
+    const auto results = job.results();
+    for (const job::Result& result : results) {
+        const std::string bytes =
+            npy_bytes(program.tensors.at(result.tensor.index), read(result.tensor));
+        if (files.empty()) {
+            files.push_back({kAnswerFile, bytes});
+        }
+        if (results.size() > 1) {
+            files.push_back({result_file(result.name), bytes});
+        }
+    }
+    return files;
+}
+
+std::vector<ResultRecord> result_records(const job::Job& job) {
+    std::vector<ResultRecord> records;
+    const auto results = job.results();
+    for (const job::Result& result : results) {
+        records.push_back({result.name, results.size() > 1 ? result_file(result.name)
+                                                           : std::string(kAnswerFile)});
+    }
+    return records;
+}
+
+/// Of the names and bytes of all tensors that the run makes and keeps.
+std::string output_digest(const job::Job& job, const program::Program& program,
+                          const job::ReadArray& read) {
+    Digest output;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        if (program.tensors[i].kept && !is_operand(job, program::tensor(i))) {
+            output.add(program.tensors[i].name);
+            output.add(read(program::tensor(i)));
+        }
+    }
+    return output.text();
+}
+
+bool has_data(const RunCommand& command) {
+    return command.mode.empty() || command.mode == "functional";
+}
+
+bool only_estimates(const RunCommand& command) {
+    return command.mode == "estimate";
+}
+
+/// @throws NotModelled where there are no closed forms
+std::shared_ptr<const job::Estimate> estimate_of(job::Job& job,
+                                                 const Configuration& configuration) {
+    if (auto estimate = job.estimate(configuration.machine.spec)) {
+        return std::make_shared<const job::Estimate>(std::move(*estimate));
+    }
+    throw NotModelled(fmt::format(
+        "{}: not modelled: an estimate of kind {}; there are closed forms of kinds {}, see "
+        "docs/timing_mode.md#estimates",
+        configuration.workload.workload.name,
+        configuration.workload.resolved["kind"].get<std::string>(), kinds_with_estimates()));
+}
+
+/// Calls `body`. What shows of a workload only when its operands are read is told at its value.
+template <class Body> void at_the_workload(const Configuration& configuration, const Body& body) {
+    try {
+        body();
+    } catch (const ConfigError& error) {
+        const config::Document document{
+            .root = {}, .origins = configuration.workload.origins, .duplicates = {}};
+        std::vector<Diagnostic> mistakes = error.diagnostics();
+        for (Diagnostic& mistake : mistakes) {
+            if (mistake.line == 0 && mistake.pointer.rfind('/', 0) == 0) {
+                mistake = document.at_value(mistake.pointer, mistake.message, mistake.hint);
+            }
+        }
+        throw ConfigError(std::move(mistakes));
+    }
+}
+
+/// Reads the workload's operands and plans or estimates, as far as that is not done.
+void complete(PlannedJob& planned, const RunCommand& command, const Configuration& configuration) {
+    at_the_workload(configuration, [&] {
+        if (planned.job == nullptr) {
+            planned.job = job::make_job(configuration.workload.workload);
+        }
+        if (only_estimates(command)) {
+            if (planned.estimate == nullptr) {
+                planned.estimate = estimate_of(*planned.job, configuration);
+            }
+        } else if (planned.program == nullptr) {
+            const Activity planning("planning");
+            planned.program =
+                &planned.job->plan(configuration.machine.spec,
+                                   has_data(command) ? job::Operands::Made : job::Operands::None);
+        }
+    });
+}
+
+RunReport estimated(const RunCommand& command, const Configuration& configuration, Stopwatch whole,
+                    PlannedJob planned) {
+    Stopwatch watch = whole;
+    complete(planned, command, configuration);
+    HostFacts host{.threads = command.threads};
+    host.plan_s = watch.lap();
+    host.wall_s = whole.lap();
+    const job::Estimate& estimate = *planned.estimate;
+    RunReport report;
+    report.result = make_result(EstimateFacts{
+        .machine = configuration.machine.spec,
+        .machine_resolved = configuration.machine.resolved,
+        .unused_parameters = unused_parameters(configuration.machine, parts_of(estimate)),
+        .workload_name = configuration.workload.workload.name,
+        .workload_resolved = configuration.workload.resolved,
+        .job = *planned.job,
+        .estimate = estimate,
+        .host = host});
+    return report;
+}
+
+/// `whole` was started before the configuration was read.
+RunReport run_configured(RunCommand command, const Configuration& configuration, Stopwatch whole,
+                         PlannedJob planned = {}) {
+    Stopwatch watch = whole;
+    command.threads = startable_threads(command.threads);
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(command.threads));
+    if (only_estimates(command)) {
+        return estimated(command, configuration, whole, std::move(planned));
+    }
+    const spec::MachineSpec& machine = configuration.machine.spec;
+    std::unique_ptr<Trace> trace;
+    if (!command.trace.empty()) {
+        trace = std::make_unique<Trace>(command, machine, configuration.workload.workload.name);
+    }
+    const bool with_data = has_data(command);
+    complete(planned, command, configuration);
+    job::Job* const job = planned.job.get();
+    const program::Program& program = *planned.program;
+    need_host_memory(program::kHeldSpanBytes *
+                         program::most_held_spans(program, machine.chip.tiles),
+                     job->sentence() + ": what tiles do from one barrier to the next");
+    give_back_holes();
+    HostFacts host{.threads = command.threads};
+    host.plan_s = watch.lap();
+
+    std::optional<Activity> activity;
+    activity.emplace("simulating, step");
+    listeners::Progress progress(
+        program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
+    ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
+    options.shuffle = command.shuffle;
+    if (!with_data) {
+        options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
+    }
+    std::optional<listeners::TraceProducer> traced_run;
+    if (trace != nullptr) {
+        traced_run.emplace(program, machine, trace->sink(), trace->names);
+        options.listeners.push_back(&*traced_run);
+    }
+    std::optional<Looks> looks;
+    if (command.check && with_data) {
+        looks.emplace(*job, program, command.threads);
+        options.listeners.push_back(&*looks);
+    }
+    simulation::Simulation simulation(machine, program, std::move(options));
+    if (looks) {
+        looks->read_from(simulation);
+    }
+    if (with_data) {
+        for (const auto& operand : job->operands()) {
+            simulation.write(operand.array, operand.bytes);
+        }
+    }
+    if (looks) {
+        looks->begin();
+    }
+    simulation.run();
+    host.check_s = looks ? looks->seconds() : 0;
+    host.simulate_s = watch.lap() - host.check_s;
+    activity.reset();
+
+    const auto read = [&](program::ArrayId array) { return simulation.read(array); };
+    std::optional<job::CheckOutcome> check;
+    if (command.check && with_data) {
+        const Activity checking("checking");
+        check = job->check(read, command.threads);
+    }
+    host.check_s += watch.lap();
+
+    RunReport report;
+    std::string digest;
+    if (with_data) {
+        digest = output_digest(*job, program, read);
+    }
+    if (with_data && !command.out_directory.empty()) {
+        report.outputs = result_files(*job, program, read);
+    }
+    std::optional<traces::TraceSummary> traced;
+    if (trace != nullptr) {
+        const Activity writing("writing the trace");
+        if (const auto missing = trace->critical ? trace->critical->finish() : std::nullopt) {
+            report.warnings.push_back(fmt::format("the trace does not have tile {}, which is "
+                                                  "critical longest: the run is too long to "
+                                                  "keep all tiles; show it with --trace-tiles {}",
+                                                  *missing, *missing));
+        }
+        traced = trace->exporter.finish();
+        if (traced->truncated) {
+            report.warnings.push_back(traced->message);
+        }
+    }
+    if (!command.memory.empty()) {
+        report.memory = make_memory_report(machine, configuration.workload.workload.name, program);
+    }
+    host.wall_s = whole.lap();
+    report.passed = !check || check->passed;
+    if (check && !check->warning.empty()) {
+        report.warnings.push_back(configuration.workload.workload.name + ": " + check->warning);
+    }
+    report.result = make_result(
+        RunFacts{.machine = machine,
+                 .machine_resolved = configuration.machine.resolved,
+                 .unused_parameters = unused_parameters(configuration.machine, parts_of(program)),
+                 .workload_name = configuration.workload.workload.name,
+                 .workload_resolved = configuration.workload.resolved,
+                 .job = *job,
+                 .program = program,
+                 .account = simulation.account(),
+                 .check = std::move(check),
+                 .trace = std::move(traced),
+                 .timing = simulation.timing(),
+                 .output_digest = digest,
+                 .results = with_data ? result_records(*job) : std::vector<ResultRecord>{},
+                 .host = host});
+    return report;
+}
+
+} // namespace
+
+RunReport run_workload(const RunCommand& command, const std::string& workload,
+                       const config::ConfigPaths& paths) {
+    const Stopwatch whole;
+    return run_configured(command, read_configuration(command, workload, paths), whole);
+}
+
+RunReport run_document(const RunCommand& command, const nlohmann::json& workload,
+                       const std::string& name, const config::ConfigPaths& paths) {
+    const Stopwatch whole;
+    const auto load = [&](const std::vector<std::string>& sets) {
+        return catalog::load_workload(config::parse_document(workload.dump(), name), name, paths,
+                                      sets);
+    };
+    return run_configured(command, read_configuration(command, paths, load), whole);
+}
+
+struct PreparedRun::Implementation {
+    RunCommand command;
+    Configuration configuration;
+    PlannedJob planned;
+};
+
+PreparedRun::PreparedRun(RunCommand command, const std::string& workload,
+                         const config::ConfigPaths& paths)
+    : implementation_(std::make_unique<Implementation>()) {
+    implementation_->configuration = read_configuration(command, workload, paths);
+    implementation_->command = std::move(command);
+}
+PreparedRun::~PreparedRun() = default;
+PreparedRun::PreparedRun(PreparedRun&&) noexcept = default;
+PreparedRun& PreparedRun::operator=(PreparedRun&&) noexcept = default;
+
+std::string PreparedRun::operands_key() const {
+    const auto& [command, configuration, planned] = *implementation_;
+    return config::text_of_json(configuration.workload.resolved) +
+           (has_data(command) ? " data" : "");
+}
+
+std::string PreparedRun::plan_key() const {
+    nlohmann::json machine = implementation_->configuration.machine.resolved;
+    machine.erase("name");
+    machine["chip"].erase("clock_hz"); // plans count cycles
+    return operands_key() + config::text_of_json(machine) +
+           (only_estimates(implementation_->command) ? " estimate" : "");
+}
+
+std::string PreparedRun::schedule_key() const {
+    const nlohmann::json& machine = implementation_->configuration.machine.resolved;
+    return machine["chip"].dump() + machine["exchange"].dump();
+}
+
+void PreparedRun::make_operands() {
+    auto& [command, configuration, planned] = *implementation_;
+    at_the_workload(configuration, [&] {
+        planned.job = job::make_job(configuration.workload.workload);
+        planned.job->share(has_data(command) ? job::Operands::Made : job::Operands::None);
+    });
+}
+
+void PreparedRun::make_plan() {
+    complete(implementation_->planned, implementation_->command, implementation_->configuration);
+}
+
+void PreparedRun::share_operands(const PreparedRun& other) {
+    TESSERA_ASSERT(operands_key() == other.operands_key());
+    implementation_->planned = {other.implementation_->planned.job, nullptr, nullptr};
+}
+
+void PreparedRun::share_plan(const PreparedRun& other) {
+    TESSERA_ASSERT(plan_key() == other.plan_key());
+    implementation_->planned = other.implementation_->planned;
+}
+
+RunReport PreparedRun::run() {
+    return run_configured(implementation_->command, implementation_->configuration, Stopwatch(),
+                          implementation_->planned);
+}
+
+} // namespace tessera::sim

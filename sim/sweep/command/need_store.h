@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What commands that read a store say of it.
+#pragma once
+
+#include "base/error.h"
+#include "sim/process/exit_code.h"
+#include "sim/sweep/store.h"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace tessera::sim {
+
+/// @throws IoError where there is no store
+inline void need_store(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+        throw IoError(folder.string() + ": no store there; `tessera sweep run` makes one");
+    }
+}
+
+/// Lines that are left out.
+inline void tell_damage(const sweep::Damage& damage) {
+    for (const std::string& warning : damage.warnings()) {
+        tell_warning(warning);
+    }
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/command/result_paths.h"
+
+#include "base/config/read.h"
+#include "base/config/suggest.h"
+#include "base/error.h"
+#include "base/expression/expression.h"
+#include "base/text.h"
+#include "kernels/catalog/load.h"
+#include "models/spec/load.h"
+#include "sim/result/result.h"
+#include "sim/sweep/condition.h"
+#include "sim/sweep/point_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tessera::sweep {
+namespace {
+
+using Json = nlohmann::json;
+
+/// What a point says by itself, and what lines of a store have besides results.
+const std::set<std::string> kOfLines{"machine", "workload",    "mode",
+                                     "status",  "host.wall_s", "host.peak_rss_bytes"};
+
+void add_paths(const std::string& path, const Json& schema, std::vector<std::string>& out) {
+    if (const auto forms = schema.find("oneOf"); forms != schema.end()) {
+        for (const Json& form : *forms) {
+            add_paths(path, form, out);
+        }
+        return;
+    }
+    const auto properties = schema.find("properties");
+    const auto others = schema.find("additionalProperties");
+    if (properties != schema.end()) {
+        for (const auto& [key, inner] : properties->items()) {
+            add_paths(path.empty() ? key : path + "." + key, inner, out);
+        }
+    }
+    if (others != schema.end() && others->is_object()) {
+        add_paths(path + ".NAME", *others, out);
+    } else if (properties == schema.end()) {
+        const Json type = schema.value("type", Json());
+        const bool is_object = type == "object" || (type.is_array() && type.front() == "object");
+        if (type != "array") {
+            out.push_back(is_object ? path + ".NAME" : path);
+        }
+    }
+}
+
+/// Words that some parameter may be.
+const std::set<std::string>& choices() {
+    static const std::set<std::string> words = [] {
+        std::set<std::string> all{"ok", "timing", "functional", "estimate"};
+        for (const config::Shape* shape : {&spec::machine_shape(), &catalog::workload_shape()}) {
+            for (const config::Parameter& parameter : config::parameters(*shape)) {
+                for (std::size_t begin = 0;
+                     parameter.type == "text" && begin < parameter.range.size();) {
+                    const std::size_t end =
+                        std::min(parameter.range.find('|', begin), parameter.range.size());
+                    all.insert(parameter.range.substr(begin, end - begin));
+                    begin = end + 1;
+                }
+            }
+        }
+        return all;
+    }();
+    return words;
+}
+
+/// What is wrong with a condition that takes too much work whatever its names are: limits of sums
+/// are numbers, mostly.
+std::optional<std::string> endless(const std::string& text, std::int64_t points) {
+    expression::Scope scope;
+    for (const std::string& name : expression::names_in(text)) {
+        scope.numbers[name] = 1;
+    }
+    scope.work = std::make_shared<expression::Work>(work_of_point(points));
+    try {
+        static_cast<void>(expression::evaluate(text, scope));
+    } catch (const expression::TooMuchWork& error) {
+        return fmt::format("{}, character {}: {}", in_quotes(text, expression::kLongestShown),
+                           error.column(), error.what());
+    } catch (const expression::Error&) { // of these numbers alone
+    }
+    return std::nullopt;
+}
+
+std::string hint_for(const std::string& path) {
+    std::vector<std::string> names = result_paths();
+    names.insert(names.end(), kOfLines.begin(), kOfLines.end());
+    return config::did_you_mean(path, names);
+}
+
+} // namespace
+
+bool is_parameter(const std::string& path) {
+    return config::is_set_path(spec::machine_shape(), path, "") ||
+           config::is_set_path(catalog::workload_shape(), path, catalog::kSetPrefix);
+}
+
+bool is_choice(const std::string& word) {
+    return choices().contains(word);
+}
+
+const std::vector<std::string>& result_paths() {
+    static const std::vector<std::string> paths = [] {
+        std::vector<std::string> all;
+        add_paths("", sim::result_schema(), all);
+        std::erase_if(all, [](const std::string& path) {
+            return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
+                   path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status";
+        });
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+    }();
+    return paths;
+}
+
+bool is_result_path(const std::string& path) {
+    return kOfLines.contains(path) ||
+           std::any_of(result_paths().begin(), result_paths().end(), [&](const std::string& known) {
+               constexpr std::string_view kName = ".NAME";
+               return known == path ||
+                      (known.ends_with(kName) &&
+                       path.rfind(known.substr(0, known.size() - kName.size() + 1), 0) == 0);
+           });
+}
+
+void check_result_paths(const SweepSpec& sweep, const config::Document& document) {
+    std::vector<Diagnostic> mistakes;
+    const std::int64_t points =
+        space_of(sweep, document).size() + static_cast<std::int64_t>(sweep.points.size());
+    std::set<std::string> names; // of what it runs
+    for (const auto* given : {&sweep.machines, &sweep.workloads}) {
+        for (const std::string& name : *given) {
+            names.insert(short_name(name));
+        }
+    }
+    for (const Axis& axis : sweep.axes) { // elements of lists have paths of their own
+        names.insert(axis.paths.begin(), axis.paths.end());
+    }
+    for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
+        if (const auto error = endless(sweep.constraints[i], points)) {
+            mistakes.push_back(document.at_value(fmt::format("/constraints/{}", i), *error));
+        }
+        for (const std::string& name : expression::names_in(sweep.constraints[i])) {
+            if (!is_result_path(name) && !is_parameter(name) && !is_choice(name) &&
+                !names.contains(name)) {
+                mistakes.push_back(document.at_value(fmt::format("/constraints/{}", i),
+                                                     "no result has " + in_quotes(name),
+                                                     hint_for(name)));
+            }
+        }
+    }
+    for (std::size_t i = 0; i < sweep.objectives.size(); ++i) {
+        const std::string& path = sweep.objectives[i].path;
+        if (!is_result_path(path)) {
+            mistakes.push_back(document.at_value(fmt::format("/objectives/{}/path", i),
+                                                 "no result has " + in_quotes(path),
+                                                 hint_for(path)));
+        }
+    }
+    config::throw_if_any(std::move(mistakes));
+}
+
+} // namespace tessera::sweep
