@@ -79,9 +79,16 @@ std::vector<ConfigEntry> list_configs(const ConfigPaths& paths, const std::strin
 }
 
 bool is_path(const std::string& name_or_path) {
-    return name_or_path.find('/') != std::string::npos ||
-           (name_or_path.size() >= 5 &&
-            name_or_path.compare(name_or_path.size() - 5, 5, ".json") == 0);
+    return name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json") ||
+           is_matrix_file(name_or_path);
+}
+
+bool is_matrix_file(std::string_view path) {
+    constexpr std::string_view kPacked = ".gz";
+    if (path.ends_with(kPacked)) {
+        path.remove_suffix(kPacked.size());
+    }
+    return path.ends_with(".mtx") || path.ends_with(".smtx") || path.ends_with(".npy");
 }
 
 std::optional<fs::path> find_name(const ConfigPaths& paths, const std::string& kind,

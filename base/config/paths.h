@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::config {
@@ -30,8 +31,13 @@ struct ConfigEntry {
 [[nodiscard]] std::vector<ConfigEntry> list_configs(const ConfigPaths& paths,
                                                     const std::string& kind);
 
-/// True for what is a path and not a name: it has a '/' or ends in ".json".
+/// True for what is a path and not a name: it has a '/', or ends in ".json" or as a matrix does
+/// (is_matrix_file).
 [[nodiscard]] bool is_path(const std::string& name_or_path);
+
+/// True for a file that holds a matrix: its name ends in ".mtx", ".smtx" or ".npy", or in one of these
+/// and ".gz".
+[[nodiscard]] bool is_matrix_file(std::string_view path);
 
 /// The file of a name; empty if no root has it.
 [[nodiscard]] std::optional<std::filesystem::path>

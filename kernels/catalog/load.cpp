@@ -235,10 +235,24 @@ private:
 
 } // namespace
 
+Document read_workload(const fs::path& file) {
+    if (!config::is_matrix_file(file.native())) {
+        return config::read_document(file);
+    }
+    static_cast<void>(read_pattern_file_size(file.string())); // is it one?
+    Document document =
+        config::parse_document(fmt::format(R"({{"schema_version": 1, "kind": "spmm", "n": {},
+                         "pattern": {{"file": "", "values": "file"}}}})",
+                                           kMatrixColumns),
+                               file.string());
+    document.root["pattern"]["file"] = file.filename().string();
+    return document;
+}
+
 LoadedWorkload load_workload(const std::string& name_or_path, const config::ConfigPaths& paths,
                              const std::vector<std::string>& set_overrides) {
     const fs::path file = config::find_config(paths, "workloads", "workload", name_or_path);
-    return load_workload(config::read_document(file), file, paths, set_overrides);
+    return load_workload(read_workload(file), file, paths, set_overrides);
 }
 
 LoadedWorkload load_workload(Document document, const fs::path& file,

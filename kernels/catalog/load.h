@@ -28,6 +28,14 @@ struct LoadedWorkload {
     std::vector<InputFile> inputs;
 };
 
+/// Columns of the dense operand beside a matrix that is given instead of a workload file.
+inline constexpr int kMatrixColumns = 64;
+
+/// What a workload file says. A matrix in its place (config::is_matrix_file) is the sparse operand, in FP16
+/// with the values of its file, of a product with a dense one of kMatrixColumns columns.
+/// @throws ConfigError, IoError
+[[nodiscard]] config::Document read_workload(const std::filesystem::path& file);
+
 /// Reads a workload by name (looked up in `paths`) or path, with overrides of the form
 /// `workload.path=value`. File paths in it are looked up beside the workload file (those of --set
 /// in the working directory), then in the data/ folders of `paths`. Throws ConfigError with all

@@ -143,10 +143,7 @@ std::shared_ptr<const Shape> spmm_shape() {
     describe_transposes(d);
     describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
                        "values of the dense operand");
-    d.fixed("mode", "static")
-        .required()
-        .says("static: the pattern is known when planning")
-        .from(kSource);
+    d.fixed("mode", "static").says("static: the pattern is known when planning").from(kSource);
     d.field("m", &SpmmWorkload::m)
         .unit("rows")
         .range(1, kLongestDimension)

@@ -18,7 +18,7 @@ constexpr std::size_t kMostWorkloads = 1000;
 
 CommandSpec run_command() {
     return {.name = "run",
-            .usage = "WORKLOAD... [options]",
+            .usage = "WORKLOAD|MATRIX... [options]",
             .sentence = "runs each workload on the machine and says where the cycles went",
             .operands = {"workload", 0, kMostWorkloads, Completes::Workload},
             .options =
@@ -71,6 +71,8 @@ CommandSpec run_command() {
                  flag("no-check", "do not compare the result with the host reference"), quiet()},
             .examples = {{"tessera run cora",
                           "the Cora citation graph times a dense matrix, on a Bow chip"},
+                         {"tessera run graph.mtx --set workload.n=512",
+                          "a matrix of your own (.mtx, .smtx, .npy) times 512 columns"},
                          {"tessera run dense_4096_f16 --machine gc200 --set chip.clock_hz=1.5e9",
                           "another machine, with another clock"},
                          {"tessera run cora cora_dense --out out",
@@ -174,13 +176,15 @@ CommandSpec list_command() {
 CommandSpec describe_command() {
     return {
         .name = "describe",
-        .usage = "machine|workload [NAME] [options]",
-        .sentence = "prints every parameter: unit, range, default, source, and NAME's value",
+        .usage = "machine|workload [NAME|KIND] [options]",
+        .sentence = "prints every parameter: unit, range, default, source, and NAME's value, or "
+                    "those of a kind of workloads",
         .operands = {"machine or workload", 1, 2, Completes::Words, {"machine", "workload"}, true},
         .options = {texts("set", "PATH=VALUE", "override a parameter first", Completes::Parameter),
                     flag("json", "print the resolved file as JSON")},
         .examples = {{"tessera describe machine bow", "its values and where they were set"},
-                     {"tessera describe workload", "the keys of all kinds of workloads"}},
+                     {"tessera describe workload spmm", "the keys of one kind of workloads"},
+                     {"tessera describe workload", "those of all kinds"}},
         .make = make_describe};
 }
 

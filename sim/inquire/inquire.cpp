@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/catalog/catalog.h"
 #include "kernels/catalog/load.h"
+#include "kernels/workload/pattern_file.h"
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
@@ -164,7 +165,7 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
 
 /// Only vertex files have sources, and of the others only workloads say what kind they are.
 std::string kind_of_file(const std::string& file) {
-    const auto document = config::read_document(file);
+    const auto document = catalog::read_workload(file);
     const auto has = [&](const char* key) {
         return document.root.is_object() && document.root.contains(key);
     };
@@ -172,6 +173,22 @@ std::string kind_of_file(const std::string& file) {
            : has("kind")     ? "workload"
            : has("workload") ? "sweep"
                              : "machine";
+}
+
+/// The kind of workloads that is meant, where no workload is called so: its keys alone are told then.
+const config::Shape* kind_called(const DescribeCommand& command) {
+    const bool is_config =
+        config::is_path(command.name) ||
+        config::find_name(config::default_config_paths(), "workloads", command.name);
+    if (is_config || command.json || !command.sets.empty()) {
+        return nullptr;
+    }
+    for (const config::Alternative& kind : catalog::workload_shape().alternatives) {
+        if (kind.name == command.name) {
+            return kind.shape.get();
+        }
+    }
+    return nullptr;
 }
 
 /// What there is to know of a file without mistakes: its name, for a sweep more.
@@ -185,8 +202,15 @@ std::string checked_text(const std::string& kind, const std::string& path) {
         }
         return text;
     }
-    return kind == "vertex" ? vertex::load_vertex(path).spec.name
-                            : resolve(kind == "workload", path, {}).name;
+    if (kind == "vertex") {
+        return vertex::load_vertex(path).spec.name;
+    }
+    if (config::is_matrix_file(path)) {
+        const workload::CoordinateMatrix matrix = workload::read_pattern_file(path);
+        return fmt::format("{}; {} x {}, {} entries", resolve(true, path, {}).name, matrix.rows,
+                           matrix.columns, matrix.entries.size());
+    }
+    return resolve(kind == "workload", path, {}).name;
 }
 
 } // namespace
@@ -235,6 +259,9 @@ std::string describe_text(const DescribeCommand& command, const Layout& layout) 
             throw UsageError("describe: --json and --set need the name of a " + command.what);
         }
         return config::parameters_text(config::parameters(shape, prefix), layout);
+    }
+    if (const config::Shape* kind = is_workload ? kind_called(command) : nullptr) {
+        return config::parameters_text(config::parameters(*kind, prefix), layout);
     }
     const Resolved resolved = resolve(is_workload, command.name, command.sets);
     return command.json

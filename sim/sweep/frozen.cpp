@@ -4,6 +4,7 @@
 #include "base/config/json_text.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "kernels/catalog/load.h"
 #include "sim/sweep/labels.h"
 #include "sim/sweep/point_key.h"
 #include "traces/output_file.h"
@@ -37,7 +38,7 @@ public:
 
     std::string add_workload(const std::string& name, const std::string& named) {
         const fs::path file = config::find_config(paths_, "workloads", "workload", named);
-        config::Document document = config::read_document(file);
+        config::Document document = catalog::read_workload(file);
         Json whole;
         try {
             whole = catalog::load_workload(document, file, paths_).resolved;

@@ -286,7 +286,7 @@ private:
     [[nodiscard]] const std::shared_ptr<const config::Document>&
     workload_document(const std::string& name) {
         return workload_files_.get(name, [&] {
-            return config::read_document(
+            return catalog::read_workload(
                 config::find_config(paths_, "workloads", "workload", name));
         });
     }

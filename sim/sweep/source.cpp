@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "kernels/catalog/load.h"
 #include "sim/sweep/frozen.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ Document of_workload(const std::string& workload) {
 std::pair<Document, std::string> read_what(const std::string& what,
                                            const config::ConfigPaths& paths) {
     if (config::is_path(what)) {
-        Document document = config::read_document(what);
+        Document document = catalog::read_workload(what);
         const bool is_workload = document.root.is_object() && document.root.contains("kind");
         return {is_workload ? of_workload(what) : std::move(document), fs::path(what).stem()};
     }

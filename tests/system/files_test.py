@@ -4,6 +4,7 @@
 TEST_CLASS"""
 
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -75,6 +76,47 @@ class FilesCase(CliTest):
         self.assertEqual(done.stdout, "")
         self.assertIn(says, done.stderr)
         return done
+
+
+class MatrixTest(FilesCase):
+    """A matrix stands in place of a workload."""
+
+    MATRIX = "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 2.5\n2 3 -1\n4 6 7\n"
+
+    def test_it_is_the_product_with_it(self):
+        self.file("a.mtx", self.MATRIX)
+        self.file("b.mtx.gz", "")
+        (self.scratch / "b.mtx.gz").write_bytes(gzip.compress(self.MATRIX.encode()))
+        self.file("c.smtx", "4, 6, 3\n0 1 2 2 3\n0 2 5\n")
+        whole = {"schema_version": 1, "kind": "spmm", "n": 7, "pattern": {"file": "a.mtx", "values": "file"}}
+        self.file("whole.json", json.dumps(whole))
+        options = ["--machine", "tiny", "--set", "workload.n=7"]
+        expected = self.result("whole.json", "--machine", "tiny")
+        self.assertEqual(expected["check"]["passed"], True)
+        for name, values in ("a.mtx", True), ("b.mtx.gz", True), ("c.smtx", False):
+            got = self.result(name, *options)
+            self.assertEqual(got["cycles"], expected["cycles"], name)
+            same = got["digests"]["output"] == expected["digests"]["output"]
+            self.assertEqual(same, values, name)
+
+    def test_sweeps_and_checks_take_it(self):
+        self.file("a.mtx", self.MATRIX)
+        self.tessera("sweep", "run", "a.mtx", "--machine", "tiny", "--set", "workload.n=1,9", "-q")
+        shown = self.tessera("sweep", "show", "a.sweep", "--format", "json").stdout
+        self.assertEqual([row["status"] for row in json.loads(shown)], ["ok", "ok"])
+        self.assertEqual(self.tessera("check", "a.mtx").stdout,
+                         "a.mtx: ok, workload a; 4 x 6, 3 entries\n")
+        self.file("bad.mtx", self.MATRIX.replace("4 6 7", "5 6 7"))
+        for command in (["run", "bad.mtx", "--machine", "tiny"], ["check", "bad.mtx"]):
+            refused = self.tessera(*command, code=3)
+            self.assertEqual(refused.stderr, "bad.mtx:5:1: row: got 5, expected 1..4\n")
+        self.assertIn("cannot be read", self.tessera("run", "absent.mtx", code=6).stderr)
+
+    def test_a_kind_is_described_alone(self):
+        shown = self.tessera("describe", "workload", "spmm").stdout
+        self.assertIn("workload.pattern.density", shown)
+        self.assertNotIn("workload.activation", shown)
+        self.assertIn("unknown workload 'spm'", self.tessera("describe", "workload", "spm", code=3).stderr)
 
 
 class OutputsTest(FilesCase):

@@ -45,6 +45,25 @@ const char* const kUniform = R"({"generator": "uniform", "density": 0.5})";
 
 } // namespace
 
+TEST_CASE("a matrix in place of a workload is the sparse operand of a product", "[unit][catalog]") {
+    const test::ScratchFolder scratch;
+    const std::string file =
+        scratch.write("graph.mtx", "%%MatrixMarket matrix coordinate real general\n"
+                                   "3 5 2\n1 1 2.5\n3 4 -1\n");
+    const auto loaded = catalog::load_workload(file, {}, {"workload.block=4"});
+    CHECK(loaded.workload.name == "graph");
+    const auto& product = std::get<workload::SpmmWorkload>(loaded.workload.kind);
+    CHECK(product.n == catalog::kMatrixColumns);
+    CHECK(product.block == 4);
+    CHECK(product.pattern.path == file);
+    CHECK(product.pattern.file_values == workload::PatternSpec::FileValues::File);
+    REQUIRE(loaded.inputs.size() == 1); // what keys of points are made of
+    CHECK(loaded.inputs.front().path == file);
+
+    CHECK_THROWS_AS(catalog::read_workload(scratch.path("absent.mtx")), IoError);
+    CHECK_THROWS_AS(catalog::read_workload(scratch.write("none.mtx", "{}")), ConfigError);
+}
+
 TEST_CASE("sizes of products are from 1 up to the longest dimension", "[unit][catalog]") {
     const std::int64_t longest = 1'000'000;
     for (const std::int64_t side : {std::int64_t{1}, longest}) {

@@ -77,6 +77,16 @@ TEST_CASE("the environment names roots that come first and must exist", "[unit][
 TEST_CASE("the ending alone makes a path", "[unit][config]") {
     CHECK(is_path(".json"));
     CHECK(is_path("/"));
+    for (const std::string ending : {".mtx", ".smtx", ".npy"}) {
+        for (const std::string packed : {"", ".gz"}) {
+            CHECK(is_matrix_file("a" + ending + packed));
+            CHECK(is_path("a" + ending + packed));
+            CHECK_FALSE(is_path("a" + ending + packed + "x"));
+            CHECK_FALSE(is_path("a" + ending.substr(1) + packed));
+        }
+    }
+    CHECK_FALSE(is_matrix_file("a/b.json"));
+    CHECK_FALSE(is_path("a.gz"));
     CHECK_FALSE(is_path("json."));
     CHECK_FALSE(is_path("a.jsonx"));
     CHECK_FALSE(is_path(""));
