@@ -177,8 +177,7 @@ CommandSpec describe_command() {
     return {
         .name = "describe",
         .usage = "machine|workload [NAME|KIND] [options]",
-        .sentence = "prints every parameter: unit, range, default, source, and NAME's value, or "
-                    "those of a kind of workloads",
+        .sentence = "prints every parameter: unit, range, default, source, and NAME's value",
         .operands = {"machine or workload", 1, 2, Completes::Words, {"machine", "workload"}, true},
         .options = {texts("set", "PATH=VALUE", "override a parameter first", Completes::Parameter),
                     flag("json", "print the resolved file as JSON")},
