@@ -208,8 +208,9 @@ private:
             PipelineStep& step = steps[i];
             const nlohmann::json& written = around.at(key).at(i);
             if (step.kind != PipelineStep::Kind::Family) {
-                const bool is_parallel = step.kind == PipelineStep::Kind::Parallel;
-                name_tensors(written, is_parallel ? "parallel" : "steps", step.children);
+                visit_lists(step, [&](const char* inner, std::vector<PipelineStep>& inside) {
+                    name_tensors(written, inner, inside);
+                });
             } else if (step.family.empty() && written.is_object()) {
                 const auto output = written.find("output");
                 const auto inputs = written.find("inputs");

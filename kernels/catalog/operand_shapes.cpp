@@ -33,6 +33,8 @@ std::string values_text(const ValuesSpec& values) {
         return "uniform";
     case ValuesSpec::Kind::Integer:
         return "integer";
+    case ValuesSpec::Kind::Constant:
+        return "constant";
     case ValuesSpec::Kind::File:
         break;
     }

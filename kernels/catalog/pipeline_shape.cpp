@@ -36,7 +36,13 @@ template <class Assign> FieldLine describe_values(Describe<PipelineTensor>& d, A
 }
 
 void set_values(PipelineTensor& tensor, const std::string& text) {
+    const double constant = tensor.values.constant;
     tensor.values = values_of(text, "/tensors/" + tensor.name + "/values");
+    tensor.values.constant = constant;
+    if (text == "constant") {
+        tensor.values.kind = ValuesSpec::Kind::Constant;
+        tensor.values.path.clear();
+    }
 }
 
 ShapePointer dense_shape() {
@@ -48,14 +54,22 @@ ShapePointer dense_shape() {
         .says("its sizes, those of neighbouring elements last")
         .from(kSource);
     d.field("type", &PipelineTensor::type,
-            element_type_texts(
-                {ElementType::F16, ElementType::F32, ElementType::F143, ElementType::F152}))
+            element_type_texts({ElementType::F16, ElementType::F32, ElementType::I32,
+                                ElementType::U32, ElementType::F143, ElementType::F152}))
         .says("type of its elements")
         .from(kSource);
     describe_values(d, set_values)
-        .one_of({"uniform", "integer"})
+        .one_of({"uniform", "integer", "constant"})
         .suffix(".npy")
-        .says("multiples of 1/16 in [-1, 1], small whole numbers, or a file")
+        .says("multiples of 1/16 in [-1, 1], small whole numbers, one number, or a file")
+        .from(kSource);
+    d.number(
+         "constant", [](PipelineTensor& tensor, double value) { tensor.values.constant = value; },
+         [](const PipelineTensor& tensor) { return tensor.values.constant; })
+        .written_if<PipelineTensor>([](const PipelineTensor& tensor) {
+            return tensor.values.kind == ValuesSpec::Kind::Constant;
+        })
+        .says("with values constant: every element")
         .from(kSource);
     d.field("layout", &PipelineTensor::row_major, {{"codelet", false}, {"row_major", true}})
         .says("on the tiles: as the first step reads it, or in rows as a framework has them")
@@ -226,6 +240,41 @@ ShapePointer repeat_shape(const ShapePointer& step) {
     return d.shape();
 }
 
+void describe_word(Describe<PipelineStep>& d, const char* key, const char* says) {
+    d.field(key, &PipelineStep::word).name().required().says(says).from(kSource);
+    d.field("element", &PipelineStep::element)
+        .range(0, kLongestDimension)
+        .says("number of the tensor's element that is looked at")
+        .from(kSource);
+}
+
+ShapePointer while_shape(const ShapePointer& step) {
+    Describe<PipelineStep> d;
+    describe_word(d, "while",
+                  "name of the tensor that decides: its steps are done again as long as "
+                  "the element is not 0");
+    describe_steps(d, step, "what is done in each round");
+    return d.shape();
+}
+
+ShapePointer if_shape(const ShapePointer& step) {
+    Describe<PipelineStep> d;
+    describe_word(d, "if", "name of the tensor that decides");
+    d.list("then", &PipelineStep::children, step)
+        .unit("steps")
+        .range(1, kMostSteps)
+        .required()
+        .says("what is done where the element is not 0")
+        .from(kSource);
+    d.list("else", &PipelineStep::otherwise, step)
+        .unit("steps")
+        .range(1, kMostSteps)
+        .empty_if_absent("nothing is done")
+        .says("what is done where the element is 0")
+        .from(kSource);
+    return d.shape();
+}
+
 ShapePointer parallel_shape(const ShapePointer& step) {
     Describe<PipelineStep> branch;
     branch.field("tiles", &PipelineStep::tiles)
@@ -262,6 +311,8 @@ ShapePointer step_shape(Families families) {
         shape->alternatives.push_back(of_kind("family", families_shape(families), Kind::Family));
     }
     shape->alternatives.push_back(of_kind("repeat", repeat_shape(itself), Kind::Repeat));
+    shape->alternatives.push_back(of_kind("while", while_shape(itself), Kind::While));
+    shape->alternatives.push_back(of_kind("if", if_shape(itself), Kind::If));
     shape->alternatives.push_back(of_kind("parallel", parallel_shape(itself), Kind::Parallel));
     return shape;
 }

@@ -3,11 +3,16 @@
 
 #include "base/config/suggest.h"
 #include "kernels/family/numbers.h"
+#include "kernels/workload/overflow.h"
 #include "kernels/workload/shared_keys.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -39,6 +44,23 @@ bool has_too_many_elements(const std::vector<std::int64_t>& shape) {
     });
 }
 
+/// Returns whether the type of a tensor has the constant that fills it, as it is or rounded.
+bool can_hold(const PipelineTensor& tensor) {
+    const double number = tensor.values.constant;
+    switch (tensor.type) {
+    case ElementType::I32:
+        return number == static_cast<double>(
+                             static_cast<std::int32_t>(std::clamp(number, -0x1p31, 0x1p31 - 1)));
+    case ElementType::U32:
+        return number ==
+               static_cast<double>(static_cast<std::uint32_t>(std::clamp(number, 0.0, 0x1p32 - 1)));
+    case ElementType::F32:
+        return std::fabs(number) <= static_cast<double>(std::numeric_limits<float>::max());
+    default:
+        return std::fabs(number) <= workload::kLargestF16;
+    }
+}
+
 /// A matrix of these sizes in which nothing is stored.
 std::shared_ptr<const SparsePattern> nothing_stored(const PipelineTensor& tensor) {
     auto matrix = std::make_shared<SparsePattern>();
@@ -55,9 +77,11 @@ void add_outputs(const PipelineStep& step, Names& outputs) {
     if (step.kind == Kind::Family) {
         outputs.insert(step.output);
     }
-    for (const PipelineStep& child : step.children) {
-        add_outputs(child, outputs);
-    }
+    visit_lists(step, [&](const char*, const std::vector<PipelineStep>& inside) {
+        for (const PipelineStep& child : inside) {
+            add_outputs(child, outputs);
+        }
+    });
 }
 
 class Resolver {
@@ -71,6 +95,9 @@ public:
         note_writers(workload.steps, "/steps");
         is_some_step_hidden_ = workload.steps.empty();
         run(workload.steps, "/steps", out_.pipeline.steps);
+        for (const auto& [name, known] : known_) {
+            tensor(known).is_left = true;
+        }
         if (!is_some_step_hidden_) {
             tell_unread(workload);
         }
@@ -86,6 +113,8 @@ private:
         const PipelineTensor* given = nullptr;
         bool is_read = false;
     };
+
+    using KnownTensors = std::map<std::string, Known>;
 
     /// The branch of a parallel that is walked, and what each branch of it writes.
     struct Branch {
@@ -125,6 +154,7 @@ private:
         pipeline::Tensor& added = out_.pipeline.tensors.emplace_back();
         storages_.emplace_back();
         added.name = name;
+        added.is_left = false; // until all steps have been walked
         added.type = type ? std::move(*type) : TensorType{};
         if (given != nullptr) {
             added.given = true;
@@ -146,6 +176,12 @@ private:
             add(tensor.name, std::nullopt, &tensor);
             return;
         }
+        if (!can_hold(tensor)) {
+            fail(pointer + "/constant",
+                 fmt::format("got {}, expected {} that {} holds", tensor.values.constant,
+                             is_float(tensor.type) ? "a number" : "a whole number",
+                             name_of(tensor.type)));
+        }
         TensorType type{tensor.type, tensor.shape};
         if (tensor.is_sparse()) {
             const auto found = sparse.find(tensor.name);
@@ -162,12 +198,12 @@ private:
             if (step.kind == Kind::Family) {
                 writers_.emplace(step.output, pointer);
             } else {
-                note_writers(step.children, pointer + inside(step.kind));
+                visit_lists(step, [&](const char* key, const std::vector<PipelineStep>& inside) {
+                    note_writers(inside, pointer + "/" + key);
+                });
             }
         }
     }
-
-    static const char* inside(Kind kind) { return kind == Kind::Parallel ? "/parallel" : "/steps"; }
 
     void run(const std::vector<PipelineStep>& steps, const std::string& list,
              std::vector<Node>& out) {
@@ -190,6 +226,14 @@ private:
             made.repeats = step.repeats;
             repeat(step, made);
             return;
+        case Kind::While:
+            made.kind = Node::Kind::While;
+            loop(step, made);
+            return;
+        case Kind::If:
+            made.kind = Node::Kind::If;
+            condition(step, made);
+            return;
         case Kind::Parallel:
             parallel(step, made);
             return;
@@ -204,10 +248,7 @@ private:
 
     void repeat(const PipelineStep& step, Node& made) {
         const std::string pointer = made.pointer + "/repeat";
-        if (branch_ != nullptr) {
-            fail(pointer, "repeat inside a branch of parallel is not supported yet",
-                 "a repeat may stand around the parallel");
-        }
+        refuse_in_branch("repeat", pointer);
         const std::int64_t around = rounds_;
         if (step.repeats > workload::kMostRounds / around) {
             fail(pointer,
@@ -219,6 +260,99 @@ private:
         }
         run(step.children, made.pointer + "/steps", made.children);
         rounds_ = around;
+    }
+
+    void refuse_in_branch(const std::string& kind, const std::string& pointer) {
+        if (branch_ != nullptr) {
+            fail(pointer, fmt::format("{} inside a branch of parallel is not supported yet", kind),
+                 fmt::format("{} {} may stand around the parallel", kind == "if" ? "an" : "a",
+                             kind));
+        }
+    }
+
+    void loop(const PipelineStep& step, Node& made) {
+        const std::string pointer = made.pointer + "/while";
+        refuse_in_branch("while", pointer);
+        const bool is_good = decide(step, pointer, made);
+        const Names before = names();
+        run(step.children, made.pointer + "/steps", made.children);
+        take_new(before, made.pointer);
+        Names outputs;
+        add_outputs(step, outputs);
+        if (is_good && !is_some_step_hidden_ && outputs.count(step.word) == 0) {
+            fail(pointer,
+                 fmt::format("no step of the loop writes '{}', expected one that does", step.word),
+                 "otherwise the loop would never end");
+        }
+    }
+
+    void condition(const PipelineStep& step, Node& made) {
+        const std::string pointer = made.pointer + "/if";
+        refuse_in_branch("if", pointer);
+        decide(step, pointer, made);
+        const Names before = names();
+        run(step.children, made.pointer + "/then", made.children);
+        const KnownTensors of_then = take_new(before, made.pointer);
+        const KnownTensors* const around = std::exchange(of_then_, &of_then);
+        run(step.otherwise, made.pointer + "/else", made.otherwise);
+        of_then_ = around;
+        for (const auto& written : take_new(before, made.pointer)) {
+            if (of_then.count(written.first) > 0) {
+                known_.insert(written);
+            }
+        }
+    }
+
+    [[nodiscard]] Names names() const {
+        Names names;
+        for (const auto& [name, known] : known_) {
+            names.insert(name);
+        }
+        return names;
+    }
+
+    /// Steps at `pointer` that may not run do not make tensors for those behind them. Returns the tensors
+    /// that they have added.
+    KnownTensors take_new(const Names& before, const std::string& pointer) {
+        KnownTensors added;
+        for (auto known = known_.begin(); known != known_.end();) {
+            const auto next = std::next(known);
+            if (before.count(known->first) == 0) {
+                inner_[known->first] = pointer;
+                added.insert(known_.extract(known));
+            }
+            known = next;
+        }
+        return added;
+    }
+
+    /// Notes the word that decides. False if there is a mistake.
+    bool decide(const PipelineStep& step, const std::string& pointer, Node& made) {
+        if (step.word.empty() || is_told(pointer) || !may_read(step.word, pointer)) {
+            return false;
+        }
+        Known& known = known_.at(step.word);
+        known.is_read = true;
+        if (!known.has_type) {
+            return false;
+        }
+        const TensorType& type = tensor(known).type;
+        made.word = known.index;
+        made.element = step.element;
+        if (type.sparse != nullptr ||
+            (type.type != ElementType::I32 && type.type != ElementType::U32)) {
+            fail(pointer, fmt::format("got '{}' of type {}, expected i32 or u32", step.word,
+                                      type.sparse != nullptr ? "sparse " + type_text(type)
+                                                             : std::string(name_of(type.type))));
+            return false;
+        }
+        if (step.element >= type.elements()) {
+            fail(made.pointer + "/element",
+                 fmt::format("got {} in '{}' of {} elements, expected a smaller number",
+                             step.element, step.word, type.elements()));
+            return false;
+        }
+        return true;
     }
 
     void branch_tiles(const PipelineStep& step, const std::string& pointer) {
@@ -343,6 +477,12 @@ private:
         if (known_.count(name) > 0) {
             return true;
         }
+        if (const auto inner = inner_.find(name); inner != inner_.end()) {
+            fail(pointer, fmt::format("got '{}', which is written inside step {} alone, expected a "
+                                      "tensor that is there however its words decide",
+                                      name, inner->second));
+            return false;
+        }
         const auto writer = writers_.find(name);
         if (writer != writers_.end()) {
             fail(pointer, fmt::format("got '{}', which step {} is the first to write, expected a "
@@ -409,7 +549,10 @@ private:
                 break;
             }
         }
-        const auto known = known_.find(step.output);
+        auto known = known_.find(step.output);
+        if (known == known_.end() && of_then_ != nullptr && of_then_->count(step.output) > 0) {
+            known = known_.insert(*of_then_->find(step.output)).first;
+        }
         if (known == known_.end()) {
             made.output = add(step.output, std::move(type), nullptr).index;
             storages_[made.output] = storage;
@@ -451,7 +594,10 @@ private:
     Families families_;
     const Names& told_;
     Resolved out_;
-    std::map<std::string, Known> known_;
+    KnownTensors known_;
+    /// While the else of an if is walked, the tensors that its then has added.
+    const KnownTensors* of_then_ = nullptr;
+    std::map<std::string, std::string> inner_;      ///< tensors that were, with their while or if
     std::map<std::string, std::string> writers_;    ///< first step that writes a tensor
     std::map<std::string, std::string> step_names_; ///< and the step that has them
     /// By tensor: those of one number stand in the same bytes. Nothing: it does not stand yet.

@@ -27,6 +27,7 @@ constexpr MapLoop kNarrowLoop{19, 8, 2};
 constexpr MapLoop kGeluF16Loop{21, 16, 10};
 constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
 constexpr MapLoop kAddLoop{24, 10, 3};
+constexpr MapLoop kAddWholeLoop{24, 7, 8, 0};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};
 constexpr MapLoop kAddToRowsLoop{24, 10, 2};
 

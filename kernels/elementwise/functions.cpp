@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 
 namespace tessera::elementwise {
 namespace {
@@ -89,9 +90,10 @@ std::unique_ptr<family::Step> of_x(const Request& request,
 
 /// Of two inputs.
 std::unique_ptr<family::Step> of_x_and_y(const Request& request,
-                                         function::Function (*of_type)(ElementType)) {
-    require_numbers(request, 0, "x");
-    require_numbers(request, 1, "y");
+                                         function::Function (*of_type)(ElementType),
+                                         std::span<const ElementType> types = family::kNumbers) {
+    require_numbers(request, 0, "x", types);
+    require_numbers(request, 1, "y", types);
     family::require_same_type(request);
     const TensorType& x = request.inputs[0];
     if (x.shape != request.inputs[1].shape) {
@@ -147,7 +149,9 @@ const Family& cast() {
 const Family& add() {
     static const Family family{
         "add", "x + y, element by element", {"x", "y"}, {}, [](const Request& request) {
-            return of_x_and_y(request, function::add);
+            static constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32,
+                                                     ElementType::I32, ElementType::U32};
+            return of_x_and_y(request, function::add, kTypes);
         }};
     return family;
 }

@@ -21,7 +21,8 @@ std::string shape_text(const TensorType& type) {
     return type.shape.empty() ? "one element" : fmt::format("{}", fmt::join(type.shape, " x "));
 }
 
-void require_numbers(const Request& request, int number, const char* name) {
+void require_numbers(const Request& request, int number, const char* name,
+                     std::span<const ElementType> types) {
     const TensorType& type = request.inputs.at(static_cast<std::size_t>(number));
     const auto refuse = [&](const std::string& what) {
         throw Refused(number, "", fmt::format("{}: {}", name, what));
@@ -29,8 +30,13 @@ void require_numbers(const Request& request, int number, const char* name) {
     if (type.sparse != nullptr) {
         refuse("got a sparse matrix, expected a dense tensor");
     }
-    if (type.type != ElementType::F16 && type.type != ElementType::F32) {
-        refuse(fmt::format("got {}, expected f16 or f32", name_of(type.type)));
+    if (std::find(types.begin(), types.end(), type.type) == types.end()) {
+        std::string expected;
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            expected += i == 0 ? "" : i + 1 == types.size() ? " or " : ", ";
+            expected += name_of(types[i]);
+        }
+        refuse(fmt::format("got {}, expected {}", name_of(type.type), expected));
     }
     if (type.elements() == 0) {
         refuse(fmt::format("got {}, expected at least one element", shape_text(type)));

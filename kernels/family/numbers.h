@@ -6,8 +6,10 @@
 #include "base/element_type.h"
 #include "kernels/family/family.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace tessera::family {
@@ -15,8 +17,11 @@ namespace tessera::family {
 /// "16 x 7"
 [[nodiscard]] std::string shape_text(const TensorType& type);
 
-/// @throws Refused unless input `number`, called so, is dense, f16 or f32, and has an element
-void require_numbers(const Request& request, int number, const char* name);
+inline constexpr std::array<ElementType, 2> kNumbers{ElementType::F16, ElementType::F32};
+
+/// @throws Refused unless input `number`, called so, is dense, of one of the types, and has an element
+void require_numbers(const Request& request, int number, const char* name,
+                     std::span<const ElementType> types = kNumbers);
 /// @throws Refused unless the first two inputs have one type
 void require_same_type(const Request& request);
 

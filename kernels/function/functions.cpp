@@ -5,12 +5,21 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 
 namespace tessera::function {
 namespace {
 
 std::string typed(const char* name, ElementType type) {
     return fmt::format("{}_{}", name, name_of(type));
+}
+
+/// As 32 bits have it.
+double whole_sum(ElementType type, double x, double y) {
+    const auto sum =
+        static_cast<std::uint32_t>(static_cast<std::int64_t>(x) + static_cast<std::int64_t>(y));
+    return type == ElementType::I32 ? static_cast<double>(static_cast<std::int32_t>(sum))
+                                    : static_cast<double>(sum);
 }
 
 } // namespace
@@ -38,6 +47,14 @@ Function multiply(ElementType type) {
 }
 
 Function add(ElementType type) {
+    if (!is_float(type)) {
+        return {.name = "add",
+                .codelet = "elementwise_add_i32",
+                .vertex = "add_i32",
+                .loop = codelets::kAddWholeLoop,
+                .flops = 0,
+                .value = [type](double x, double y) { return whole_sum(type, x, y); }};
+    }
     return {.name = "add",
             .codelet = "elementwise_add",
             .vertex = typed("add", type),

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace tessera::graph {
@@ -24,7 +25,33 @@ Bytes end_of(const Piece& piece, Bytes element_bytes) {
     return end;
 }
 
+/// Moves `at` to the element that is `distance` of the host's elements behind the first of a nest of
+/// `dims`. False if the nest does not have it.
+bool find_element(std::span<const program::PieceDim> dims, std::int64_t distance, Bytes& at) {
+    if (dims.empty()) {
+        return distance == 0;
+    }
+    const Bytes begin = at;
+    for (std::int64_t i = 0; i < dims[0].count; ++i) {
+        at = begin + i * dims[0].tile_stride;
+        if (find_element(dims.subspan(1), distance - i * dims[0].host_stride, at)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 } // namespace
+
+std::optional<TilePlace> place_of(const Tensor& tensor, std::int64_t element) {
+    for (const Piece& piece : tensor.pieces) {
+        Bytes at = piece.place.offset;
+        if (find_element(piece.dims, element - piece.host_offset, at)) {
+            return TilePlace{piece.tile, {piece.place.buffer, at}};
+        }
+    }
+    return std::nullopt;
+}
 
 bool is_on(TileRange tiles, const Tensor& tensor) {
     return std::all_of(tensor.pieces.begin(), tensor.pieces.end(),

@@ -15,6 +15,9 @@ namespace tessera::graph {
 /// Does the tensor stand on these tiles alone?
 [[nodiscard]] bool is_on(TileRange tiles, const Tensor& tensor);
 
+/// Where an element of the tensor stands, the first place of several; nothing: nowhere.
+[[nodiscard]] std::optional<TilePlace> place_of(const Tensor& tensor, std::int64_t element);
+
 /// Buffers of one tensor -> those of the other, if every element stands on the same tile and at the
 /// same place in both; places count in elements, so the types may differ. Nothing if not.
 using BufferPairs = std::map<std::uint32_t, BufferId>;

@@ -4,8 +4,10 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/float8.h"
+#include "kernels/workload/half.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -29,7 +31,7 @@ void note_reads(const std::vector<PipelineStep>& steps, std::vector<std::string>
                 read.push_back(input);
             }
         }
-        note_reads(step.children, read);
+        visit_lists(step, [&](const char*, const auto& inside) { note_reads(inside, read); });
     }
 }
 
@@ -76,6 +78,47 @@ workload::DenseF32 make(std::int64_t groups, std::int64_t rows, std::int64_t col
                         const Draw& draw, std::int64_t contraction, float /*element*/) {
     return workload::make_groups_f32(groups, rows, columns, draw.values, draw.seed, draw.operand,
                                      contraction);
+}
+
+std::vector<std::byte> bytes_of_whole(std::int64_t number) {
+    const auto word = static_cast<std::uint32_t>(number);
+    const auto bytes = std::as_bytes(std::span(&word, 1));
+    return {bytes.begin(), bytes.end()};
+}
+
+/// The bytes of one element of the type.
+std::vector<std::byte> bytes_of_number(ElementType type, double number) {
+    if (!is_float(type)) {
+        return bytes_of_whole(static_cast<std::int64_t>(number));
+    }
+    if (type == ElementType::F32) {
+        return bytes_of_all(std::vector{static_cast<float>(number)});
+    }
+    if (type == ElementType::F16) {
+        return bytes_of_all(std::vector{workload::f64_to_f16(number)});
+    }
+    return {std::byte{f32_to_f8(static_cast<float>(number), type)}};
+}
+
+/// Of i32 or u32.
+std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Draw& draw) {
+    if (draw.values.kind == ValuesSpec::Kind::File) {
+        return workload::read_npy_bytes(draw.values, type.type, type.shape);
+    }
+    constexpr std::int64_t kSmall = 32; // of that contraction they are at most 8
+    ValuesSpec whole = draw.values;
+    whole.kind = ValuesSpec::Kind::Integer;
+    const auto drawn =
+        workload::make_dense_f32(1, type.elements(), whole, draw.seed, Operand::B, kSmall);
+    std::vector<std::byte> made;
+    made.reserve(drawn.values.size() * 4);
+    for (const float number : drawn.values) {
+        const bool is_signed = facts_of(type.type).kind == ElementFacts::Kind::Signed;
+        const auto bytes =
+            bytes_of_whole(static_cast<std::int64_t>(is_signed ? number : std::fabs(number)));
+        made.insert(made.end(), bytes.begin(), bytes.end());
+    }
+    return made;
 }
 
 /// A file may have the transposes of the matrices; generated numbers are the same either way.
@@ -229,6 +272,17 @@ family::Value given_values(const family::TensorType& type, const Draw& draw,
     value.type = type;
     value.whole_numbers = draw.values.kind == ValuesSpec::Kind::Integer &&
                           (draw.is_exact || contraction <= workload::kExactSum);
+    if (draw.values.kind == ValuesSpec::Kind::Constant) {
+        const auto one = bytes_of_number(type.type, draw.values.constant);
+        for (std::int64_t i = 0; i < type.elements(); ++i) {
+            value.bytes.insert(value.bytes.end(), one.begin(), one.end());
+        }
+        return value;
+    }
+    if (!is_float(type.type)) {
+        value.bytes = whole_numbers_of(type, draw);
+        return value;
+    }
     const std::int64_t columns = type.shape.empty() ? 1 : type.shape.back();
     const std::int64_t rows = type.elements() / columns / draw.groups;
     if (type.type == ElementType::F32) {

@@ -89,6 +89,7 @@ CheckOutcome outcome_of(const workload::CheckResult& result, std::int64_t roundi
 /// One step over all its rounds.
 struct Outcome {
     const Node* node = nullptr;
+    bool may_not_run = false;
     std::int64_t rounds = 0;
     family::Checked worst; ///< of the rounds; failing before passing
     std::int64_t overflowed_rounds = 0;
@@ -121,7 +122,7 @@ public:
         planned_ = pipeline::plan(machine, pipeline_, known_schedules_);
         outcomes_.clear();
         for (const auto& finished : planned_.finished) {
-            outcomes_.push_back({finished.node, 0, {}, 0, {}});
+            outcomes_.push_back({finished.node, finished.may_not_run, 0, {}, 0, {}});
         }
         if (made) {
             need_memory();
@@ -160,8 +161,8 @@ public:
             return looks;
         }
         for (const auto& finished : planned_.finished) {
-            if (!finished.from_start) {
-                looks.push_back({finished.kind, finished.index, finished.output});
+            for (const graph::Leaf& leaf : finished.leaves) {
+                looks.push_back({leaf.kind, leaf.index, finished.output});
             }
         }
         return looks;
@@ -178,8 +179,9 @@ public:
     void ended(const program::Step& leaf, const ReadArray& read, int threads) override {
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             const auto& finished = planned_.finished[i];
-            if (!finished.from_start && finished.kind == leaf.kind &&
-                finished.index == leaf.index) {
+            const auto& leaves = finished.leaves;
+            if (std::find(leaves.begin(), leaves.end(), graph::Leaf{leaf.kind, leaf.index}) !=
+                leaves.end()) {
                 look_at(i, read, threads);
             }
         }
@@ -187,7 +189,7 @@ public:
 
     CheckOutcome check(const ReadArray& read, int threads) override {
         if (source_.is_kind) {
-            outcomes_.front() = {planned_.finished.front().node, 0, {}, 0, {}};
+            outcomes_.front() = {planned_.finished.front().node, false, 0, {}, 0, {}};
             look_at(0, read, threads);
             const Outcome& only = outcomes_.front();
             return outcome_of(*only.worst.product, only.node->step->division()->roundings);
@@ -199,13 +201,13 @@ public:
         std::string wrong = changed_result(read);
         made.passed = wrong.empty();
         for (const Outcome& outcome : outcomes_) {
-            const bool passed = outcome.worst.passed; // not where there was no round
+            const bool has_run = outcome.rounds > 0;
+            const bool passed = has_run ? outcome.worst.passed : outcome.may_not_run;
+            const std::string sentence = has_run ? outcome.worst.sentence : "it has not run";
             made.passed = made.passed && passed;
             worst = std::max(worst, outcome.worst.max_error_over_tolerance);
             if (!passed && wrong.empty()) {
-                wrong =
-                    fmt::format("WRONG: step {}: {}", outcome.node->name,
-                                outcome.rounds == 0 ? "it has not run" : outcome.worst.sentence);
+                wrong = fmt::format("WRONG: step {}: {}", outcome.node->name, sentence);
             }
             if (outcome.overflowed_rounds > 0) {
                 overflows += (overflows.empty() ? "" : "; ") + outcome.overflow;
@@ -220,7 +222,7 @@ public:
                              {"max_error", number_or_text(outcome.worst.max_error)},
                              {"max_error_over_tolerance",
                               number_or_text(outcome.worst.max_error_over_tolerance)},
-                             {"sentence", outcome.worst.sentence}});
+                             {"sentence", sentence}});
         }
         made.text =
             made.passed
@@ -262,6 +264,9 @@ public:
     std::optional<ProductWork> product() const override {
         if (source_.is_kind) {
             return pipeline_.steps.front().step->product();
+        }
+        if (decides(pipeline_.steps)) { // nobody knows how often steps run
+            return std::nullopt;
         }
         const double flops = flops_of(pipeline_.steps, [](const Node&) { return true; });
         if (flops == 0) {
@@ -307,6 +312,31 @@ public:
     }
 
 private:
+    /// "10 times ("
+    static std::string words_before(const PipelineStep& step) {
+        switch (step.kind) {
+        case PipelineStep::Kind::Repeat:
+            return fmt::format("{} times (", step.repeats);
+        case PipelineStep::Kind::While:
+            return fmt::format("while {} (", step.word);
+        case PipelineStep::Kind::If:
+            return fmt::format("if {} (", step.word);
+        case PipelineStep::Kind::Parallel:
+            return "side by side (";
+        case PipelineStep::Kind::Family:
+        case PipelineStep::Kind::Branch:
+            break;
+        }
+        return "(";
+    }
+
+    static bool decides(const std::vector<Node>& nodes) {
+        return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) {
+            return node.kind == Node::Kind::While || node.kind == Node::Kind::If ||
+                   decides(node.children);
+        });
+    }
+
     static void name_families(const std::vector<PipelineStep>& steps, std::string& text) {
         for (const PipelineStep& step : steps) {
             if (step.kind == PipelineStep::Kind::Family) {
@@ -314,12 +344,14 @@ private:
                 continue;
             }
             text += text.empty() || text.back() == '(' ? "" : ", ";
-            text += step.kind == PipelineStep::Kind::Repeat
-                        ? fmt::format("{} times (", step.repeats)
-                    : step.kind == PipelineStep::Kind::Parallel ? "side by side ("
-                                                                : "(";
+            text += words_before(step);
             name_families(step.children, text);
             text += ")";
+            if (!step.otherwise.empty()) {
+                text += " else (";
+                name_families(step.otherwise, text);
+                text += ")";
+            }
         }
     }
 
@@ -448,7 +480,8 @@ private:
                 largest = std::max(largest, static_cast<double>(
                                                 pipeline_.tensors[node.inputs[1]].type.elements()));
             }
-            largest = std::max(largest, largest_right(node.children));
+            largest =
+                std::max({largest, largest_right(node.children), largest_right(node.otherwise)});
         }
         return largest;
     }

@@ -77,11 +77,11 @@ public:
                                      : lower::lower(machine_, std::move(graph_), known_);
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
-            if (!finished.from_start) {
-                const auto& numbers = finished.kind == graph::Step::Kind::ComputeSet
+            for (Leaf& leaf : finished.leaves) {
+                const auto& numbers = leaf.kind == graph::Step::Kind::ComputeSet
                                           ? lowered.steps.set_numbers
                                           : lowered.steps.exchange_numbers;
-                finished.index = numbers.at(finished.index);
+                leaf.index = numbers.at(leaf.index);
             }
         }
         planned_.budget = budget_;
@@ -95,7 +95,11 @@ private:
             for (const std::size_t input : node.inputs) {
                 ++readers_[input];
             }
+            if (node.kind == Node::Kind::While || node.kind == Node::Kind::If) {
+                ++readers_[node.word];
+            }
             count_readers(node.children);
+            count_readers(node.otherwise);
         }
     }
 
@@ -113,6 +117,12 @@ private:
                 in_loop_ = around;
                 break;
             }
+            case Node::Kind::While:
+                steps.push_back(emit_while(node, first_tile, tiles));
+                break;
+            case Node::Kind::If:
+                steps.push_back(emit_if(node, first_tile, tiles));
+                break;
             case Node::Kind::Parallel:
                 steps.push_back(emit_branches(node, first_tile, tiles));
                 break;
@@ -121,6 +131,44 @@ private:
             }
         }
         return graph::sequence(std::move(steps));
+    }
+
+    graph::Step emit_while(const Node& node, TileId first_tile, std::int64_t tiles) {
+        const Ends before = ends_;
+        const bool in_loop = std::exchange(in_loop_, true);
+        const bool may_not_run = std::exchange(may_not_run_, true);
+        graph::Step steps = emit(node.children, first_tile, tiles);
+        in_loop_ = in_loop;
+        may_not_run_ = may_not_run;
+        ends_.add(before);
+        return graph::as_long_as(word_of(node), {std::move(steps)});
+    }
+
+    graph::Step emit_if(const Node& node, TileId first_tile, std::int64_t tiles) {
+        const Ends before = ends_;
+        const bool may_not_run = std::exchange(may_not_run_, true);
+        graph::Step then = emit(node.children, first_tile, tiles);
+        const Ends of_then = std::exchange(ends_, before);
+        std::vector<graph::Step> otherwise;
+        if (!node.otherwise.empty()) {
+            otherwise.push_back(emit(node.otherwise, first_tile, tiles));
+        }
+        may_not_run_ = may_not_run;
+        ends_.add(of_then);
+        return graph::when(word_of(node), {std::move(then)}, std::move(otherwise));
+    }
+
+    /// Where the word is that a while or an if looks at. A tensor of its own has it too, so that messages
+    /// can call it by its name.
+    graph::TilePlace word_of(const Node& node) {
+        const TensorId tensor = standing_or_given(node.word);
+        const auto place = graph::place_of(graph_.tensors[tensor.index], node.element);
+        TESSERA_ASSERT(place.has_value());
+        const Tensor& called = pipeline_.tensors[node.word];
+        graph::Tensor word{.name = called.name, .type = called.type.type, .shape = {}};
+        word.pieces.push_back({place->tile, place->place(), 0, {}});
+        graph_.add_tensor(std::move(word));
+        return *place;
     }
 
     graph::Step emit_branches(const Node& node, TileId first_tile, std::int64_t tiles) {
@@ -140,9 +188,9 @@ private:
                            {}});
         }
         std::optional<graph::Step> all;
-        const std::optional<Leaf> before = last_leaf_;
+        const Ends before = ends_;
         for (const Node& branch : node.children) {
-            last_leaf_ = before; // no leaf of a branch comes before another branch's steps
+            ends_ = before; // no leaf of a branch comes before another branch's steps
             const std::size_t first_finished = planned_.finished.size();
             graph::Step steps = emit(branch.children, first_tile, branch.tiles);
             first_tile += static_cast<TileId>(branch.tiles);
@@ -155,13 +203,13 @@ private:
             const std::map<Leaf, Leaf> moved(woven.moved.begin(), woven.moved.end());
             for (std::size_t i = first_finished; i < planned_.finished.size(); ++i) {
                 Finished& finished = planned_.finished.at(i);
-                const auto now = moved.find({finished.kind, finished.index});
-                if (now != moved.end()) {
-                    finished.index = now->second.index;
+                for (Leaf& leaf : finished.leaves) {
+                    const auto now = moved.find(leaf);
+                    leaf = now == moved.end() ? leaf : now->second;
                 }
             }
         }
-        last_leaf_ = before;
+        ends_ = before;
         note_leaves(*all);
         return std::move(*all);
     }
@@ -185,9 +233,8 @@ private:
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        const Leaf leaf = last_leaf_.value_or(Leaf{});
         planned_.finished.push_back(
-            {&node, array_of(emitted.output), leaf.kind, leaf.index, !last_leaf_});
+            {&node, array_of(emitted.output), ends_.leaves, ends_.is_start, may_not_run_});
         std::optional<TensorId>& standing = standing_[node.output];
         if (standing) { // written anew, where its readers have it
             refuse_views(*standing, emitted.output, node);
@@ -249,31 +296,40 @@ private:
             return graph::sequence({});
         }
         if (!standing_[input]) {
-            TESSERA_ASSERT(tensor.given);
             const bool leaves_out = placed_elements(place) < tensor.type.elements();
             if (!tensor.row_major && (readers_[input] == 1 || !leaves_out)) {
-                place.given = true;
-                standing_[input] = wanted;
-            } else {
-                standing_[input] = add_runs(tensor);
+                give(input, wanted);
             }
-            planned_.writes.push_back({input, array_of(*standing_[input])});
         }
-        if (*standing_[input] == wanted) {
+        const TensorId from = standing_or_given(input);
+        if (from == wanted) {
             return graph::sequence({});
         }
-        return graph::add_copy(graph_, machine_, *standing_[input], wanted, Role::Rearrange,
-                               node.name);
+        return graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
+    }
+
+    /// The host writes `tensor` of the pipeline there.
+    void give(std::size_t tensor, TensorId place) {
+        TESSERA_ASSERT(pipeline_.tensors[tensor].given);
+        graph_.tensors[place.index].given = true;
+        standing_[tensor] = place;
+        planned_.writes.push_back({tensor, array_of(place)});
+    }
+
+    /// Where a tensor stands. The host writes one that stands nowhere yet, in runs.
+    TensorId standing_or_given(std::size_t tensor) {
+        if (!standing_[tensor]) {
+            give(tensor, add_runs(pipeline_.tensors[tensor]));
+        }
+        return *standing_[tensor];
     }
 
     /// As a framework puts it: runs of elements in the order of the tiles.
     TensorId add_runs(const Tensor& tensor) {
-        const TensorId added = graph::add_runs(
+        return graph::add_runs(
             graph_, {0, machine_.chip.tiles},
             {.name = tensor.name, .type = tensor.type.type, .shape = tensor.type.shape},
             (tensor.grain_bytes + 7) / 8 * 8);
-        graph_.tensors[added.index].given = true;
-        return added;
     }
 
     void note_leaves(const graph::Step& step) {
@@ -282,7 +338,7 @@ private:
             const bool is_set = step.kind == graph::Step::Kind::ComputeSet;
             if (is_set ? !graph_.compute_sets[step.index].vertices.empty()
                        : !graph_.exchanges[step.index].messages.empty()) {
-                last_leaf_ = Leaf{step.kind, step.index};
+                ends_ = {{Leaf{step.kind, step.index}}, false};
             }
         }
         for (const graph::Step& child : step.children) {
@@ -321,9 +377,15 @@ private:
     /// What no step reads is a result, and so is what the last step makes.
     void want_results() {
         const Finished& last = planned_.finished.back();
-        planned_.results.push_back({last.node->output, last.output});
+        if (pipeline_.tensors[last.node->output].is_left) {
+            // another step may have written the tensor where words decide
+            planned_.results.push_back(
+                {last.node->output,
+                 last.may_not_run ? array_of(*standing_[last.node->output]) : last.output});
+        }
         for (std::size_t tensor = 0; tensor < standing_.size(); ++tensor) {
             if (tensor != last.node->output && standing_[tensor] &&
+                pipeline_.tensors[tensor].is_left &&
                 (readers_[tensor] == 0 || pipeline_.tensors[tensor].wanted)) {
                 planned_.results.push_back({tensor, array_of(*standing_[tensor])});
             }
@@ -343,7 +405,20 @@ private:
     bool in_loop_ = false;                          ///< the step at hand
     bool may_try_less_ = true;
     std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name
-    std::optional<Leaf> last_leaf_; ///< of those before the next step; nothing: there is none
+    /// Leaves after which what has been emitted is complete.
+    struct Ends {
+        std::vector<Leaf> leaves;
+        bool is_start = false; ///< or before any leaf
+
+        void add(const Ends& other) {
+            leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
+            std::sort(leaves.begin(), leaves.end());
+            leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+            is_start = is_start || other.is_start;
+        }
+    };
+    Ends ends_{{}, true};
+    bool may_not_run_ = false; ///< of the step at hand
     Planned planned_;
 };
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "kernels/family/family.h"
+#include "kernels/graph/append.h"
 #include "kernels/lower/lower.h"
 #include "models/program/array_id.h"
 #include "models/program/program.h"
@@ -30,12 +31,13 @@ struct Tensor {
     family::TensorType type;
     bool given = false;  ///< the host writes it
     bool wanted = false; ///< the host reads it at the end, whether or not a step reads it
+    bool is_left = true; ///< it is there at the end however words decide
     bool row_major = false;
     Bytes grain_bytes = 8; ///< row_major: least run of bytes on a tile
 };
 
 struct Node {
-    enum class Kind { Step, Repeat, Parallel, Branch };
+    enum class Kind { Step, Repeat, While, If, Parallel, Branch };
     Kind kind = Kind::Step;
     std::string name;
     std::string pointer; ///< JSON pointer, for mistakes that only the machine shows
@@ -44,8 +46,11 @@ struct Node {
     std::vector<std::size_t> inputs; ///< in Pipeline::tensors
     std::size_t output = 0;
     std::int64_t repeats = 1;
-    std::int64_t tiles = 0; ///< of a branch
+    std::int64_t tiles = 0;   ///< of a branch
+    std::size_t word = 0;     ///< in Pipeline::tensors: what a while or an if looks at
+    std::int64_t element = 0; ///< of it
     std::vector<Node> children;
+    std::vector<Node> otherwise; ///< of an if
 };
 
 struct Pipeline {
@@ -64,10 +69,11 @@ struct Standing {
 struct Finished {
     const Node* node = nullptr;
     program::ArrayId output;
-    /// The leaf; nothing is run before it is complete where `from_start`.
-    graph::Step::Kind kind = graph::Step::Kind::ComputeSet;
-    std::uint32_t index = 0;
-    bool from_start = false;
+    /// It is complete when one of them ends. A step that has no leaf takes those before it, and behind
+    /// an if or a while several may be the last.
+    std::vector<graph::Leaf> leaves;
+    bool from_start = false;  ///< it may be complete before any leaf
+    bool may_not_run = false; ///< words decide whether it does
 };
 
 struct Planned {

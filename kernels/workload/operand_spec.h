@@ -8,10 +8,12 @@
 namespace tessera::workload {
 
 /// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1];
-/// `integer` draws small whole numbers (every sum exact); a path names a `.npy` file.
+/// `integer` draws small whole numbers (every sum exact), and so does `uniform` for tensors of whole
+/// numbers; a constant is every element; a path names a `.npy` file.
 struct ValuesSpec {
-    enum class Kind { Uniform, Integer, File };
+    enum class Kind { Uniform, Integer, Constant, File };
     Kind kind = Kind::Uniform;
+    double constant = 0;         ///< for Constant
     std::string path;            ///< for File, resolved relative to the workload file
     std::string key = "/values"; ///< JSON pointer of what says so
 };

@@ -35,6 +35,8 @@ struct PipelineStep {
     enum class Kind {
         Family,   ///< a family of kernels reads inputs and writes its output
         Repeat,   ///< children are steps, done `repeats` times
+        While,    ///< children are steps, done as long as the word is not 0 before them
+        If,       ///< children are steps, done where the word is not 0, else `otherwise`
         Parallel, ///< children are branches, done side by side
         Branch    ///< children are steps on `tiles` tiles, behind those of the branches before
     };
@@ -48,10 +50,29 @@ struct PipelineStep {
     std::map<std::string, OptionValue> options; ///< those that are told
     std::int64_t repeats = 1;
     std::int64_t tiles = 0;
+    std::string word;         ///< tensor of 32-bit whole numbers that decides
+    std::int64_t element = 0; ///< which of its elements does
     std::vector<PipelineStep> children;
+    std::vector<PipelineStep> otherwise;
 
     [[nodiscard]] const std::string& called() const { return name.empty() ? output : name; }
+    [[nodiscard]] bool decides() const { return kind == Kind::While || kind == Kind::If; }
 };
+
+/// Calls `visit(key, steps)` for each list of steps in a step, with its key in the file.
+template <class Step, class Visit> void visit_lists(Step& step, const Visit& visit) {
+    using Kind = PipelineStep::Kind;
+    if (step.kind == Kind::Family) {
+        return;
+    }
+    visit(step.kind == Kind::Parallel ? "parallel"
+          : step.kind == Kind::If     ? "then"
+                                      : "steps",
+          step.children);
+    if (!step.otherwise.empty()) {
+        visit("else", step.otherwise);
+    }
+}
 
 struct PipelineWorkload {
     std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/host_memory.h"
+#include "base/input_file.h"
 #include "kernels/workload/half.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/pattern.h"
@@ -20,6 +21,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -32,6 +34,8 @@ constexpr std::int64_t kMaxAmplitude = 8;
 constexpr std::int64_t kMaxDimension = std::int64_t{1} << 24;
 // 2 GiB of values: more than twice the memory of all tiles of a chip (1472 x 624 KiB).
 constexpr std::int64_t kMaxStoredElements = std::int64_t{1} << 30;
+constexpr std::size_t kMostArrayBytes =
+    4096 * kMiB;                              ///< more than the memory of all tiles of a chip
 constexpr double kBeyondF32 = 0x1.ffffffp127; ///< rounds to infinity
 constexpr std::uint64_t kThinningStream = 0x100;
 
@@ -94,6 +98,14 @@ template <class Element> Dense<Element> read_operand(const ValuesSpec& values, M
         fail(values.key, wrong.diagnostics().front().text(),
              of_both ? "values_a and values_b name a file for each operand" : "");
     }
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (const std::int64_t size : shape) {
+        text += (text.empty() ? "" : " x ") + std::to_string(size);
+    }
+    return text.empty() ? "one element" : text;
 }
 
 /// A generated value, which binary16 always holds.
@@ -451,6 +463,22 @@ template <class Element> Dense<Element> columns_as_rows(const Dense<Element>& ma
 }
 
 } // namespace
+
+std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type,
+                                      const std::vector<std::int64_t>& shape) {
+    const NpyArray array =
+        read_npy_array(read_file(values.path, kMostArrayBytes, "a tensor's file"), values.path);
+    if (array.descr != npy_of(type)) {
+        fail(values.key, "got elements " + array.descr + " in " + values.path + ", expected " +
+                             std::string(npy_of(type)));
+    }
+    if (array.shape != shape) {
+        fail(values.key, "got " + shape_text(array.shape) + " in " + values.path + ", expected " +
+                             shape_text(shape));
+    }
+    const auto bytes = std::as_bytes(std::span(array.data));
+    return {bytes.begin(), bytes.end()};
+}
 
 DenseF16 transposed(const DenseF16& matrix) {
     return columns_as_rows(matrix);

@@ -17,9 +17,11 @@
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tessera::workload {
 
@@ -55,6 +57,10 @@ inline constexpr std::int64_t kExactSum = 2048;
 [[nodiscard]] DenseF32 make_groups_f32(std::int64_t groups, std::int64_t rows, std::int64_t columns,
                                        const ValuesSpec& values, std::uint64_t seed,
                                        Operand operand, std::int64_t contraction_length);
+
+/// The bytes of a file of that type and shape, row-major. Throws IoError, or ConfigError at `values.key`.
+[[nodiscard]] std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type,
+                                                    const std::vector<std::int64_t>& shape);
 
 /// Columns as rows.
 [[nodiscard]] DenseF16 transposed(const DenseF16& matrix);

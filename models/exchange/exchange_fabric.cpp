@@ -4,8 +4,6 @@
 #include "base/activity.h"
 #include "base/error.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -109,12 +107,6 @@ Bytes ExchangeFabric::move_known(const std::vector<CopyRun>& copies) {
 }
 
 void ExchangeFabric::tell(const program::TileValue& value) {
-    if (known_ != nullptr && !known_->is_known(value.tile, value.address)) {
-        throw NeedsData(fmt::format(
-            "the control program goes on with the word at {:#x} of tile_{}, tensor data that "
-            "timing mode does not have",
-            value.address, value.tile));
-    }
     std::memcpy(&told_.word, memory_.at(value.tile, value.address, sizeof told_.word),
                 sizeof told_.word);
     told_.cycles = broadcast_cycles(spec_, value.tile);

@@ -7,6 +7,7 @@
 #include "models/exchange/core/fabric.h"
 #include "models/ports/clock.h"
 #include "models/program/control_check.h"
+#include "models/program/word_text.h"
 #include "models/tile/core/tile_classes.h"
 
 #include <fmt/format.h>
@@ -280,6 +281,7 @@ void Ipu::open(const events::Meeting& meeting) {
     if (meeting.purpose == Purpose::Value) {
         const memory::TileRange word{meeting.value.tile, meeting.value.address, 4};
         stream_links_.check_ranges("a control step", {&word, 1});
+        check_known(meeting.value);
         fabric_.tell(meeting.value);
     } else if (meeting.purpose == Purpose::Exchange) {
         check_undisturbed(meeting.exchange);
@@ -294,6 +296,14 @@ void Ipu::open(const events::Meeting& meeting) {
                              .sent_bytes = 4 * outcome.words_sent,
                              .bound_cycles = outcome.bound_cycles});
         }
+    }
+}
+
+void Ipu::check_known(const program::TileValue& value) const {
+    if (timing_ != nullptr && !timing_->known.is_known(value.tile, value.address)) {
+        throw NeedsData(fmt::format(
+            "the control program goes on with {}, tensor data that timing mode does not have",
+            program::word_text(program_, value)));
     }
 }
 

@@ -84,6 +84,7 @@ private:
     void compute_ahead();
     [[nodiscard]] tile::WalkFacts facts();
     void open(const events::Meeting& meeting);
+    void check_known(const program::TileValue& value) const;
     void check_undisturbed(std::uint32_t exchange) const;
     /// What `tile` did in [begin, end), and others that it waited for; appended to path_.
     void follow(TileId tile, Cycles begin, Cycles end);

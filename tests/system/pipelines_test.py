@@ -54,6 +54,34 @@ class PipelinesTest(CliTest):
                     capture_output=True, text=True)
                 self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
 
+    def counting(self, rounds, **keys):
+        """A product in a loop that a counter ends, and a step that runs in no round."""
+        whole = {"shape": [1], "type": "i32", "values": "constant", **keys}
+        return self.file("counting.json", pipeline(
+            {"a": {"shape": [64, 64]}, "x": {"shape": [64, 32]}, "left": {**whole, "constant": rounds},
+             "down": {**whole, "constant": -1}, "never": {**whole, "constant": 0}},
+            [{"while": "left", "steps": [
+                step("matmul", ["a", "x"], "sums"), step("scale", ["sums"], "x", name="scale", factor=0.1),
+                {"if": "never", "then": [step("relu", ["x"], "x", name="not_done")]},
+                step("add", ["left", "down"], "left", name="count")]}]))
+
+    def test_loops_end_by_words_that_their_steps_write(self):
+        results = {}
+        for rounds, threads in ((4, 1), (4, 2), (4, 3), (9, 2)):
+            result = self.result(self.counting(rounds), "--threads", str(threads))
+            self.assertTrue(result["check"]["passed"])
+            times = {checked["name"]: checked["rounds"] for checked in result["check"]["steps"]}
+            self.assertEqual(times, {"sums": rounds, "scale": rounds, "not_done": 0, "count": rounds})
+            results.setdefault(rounds, []).append((result["cycles"], result["digests"]))
+        self.assertEqual(results[4].count(results[4][0]), 3)
+        self.assertGreater(results[9][0][0], 2 * results[4][0][0])
+
+    def test_timing_mode_names_the_tensor_that_it_does_not_know(self):
+        done = subprocess.run([BINARY, "run", str(self.counting(4)), "--mode", "timing"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("'left', tensor data that timing mode does not have", done.stderr)
+
     def test_side_by_side_takes_no_longer_than_the_slower_one_alone(self):
         product = {"schema_version": 1, "kind": "matmul", "m": 1024, "k": 1024, "n": 1024}
         alone = self.result(self.file("alone.json", json.dumps(product)), "--set",

@@ -2,6 +2,7 @@
 #include "models/tile/core/tile_walk.h"
 
 #include "base/error.h"
+#include "models/program/word_text.h"
 
 #include <fmt/format.h>
 
@@ -313,9 +314,9 @@ bool TileWalk::takes_part(std::uint32_t copy) const {
 std::uint32_t TileWalk::own_word(Address address) const {
     if (facts_.timing != nullptr && !facts_.timing->known.is_known(tile_, address)) {
         throw NeedsData(fmt::format(
-            "tile_{} @ {}: the row of a stream copy is the word at {:#x}, tensor data that timing "
-            "mode does not have",
-            tile_, at_, address));
+            "tile_{} @ {}: the row of a stream copy is {}, tensor data that timing mode does not "
+            "have",
+            tile_, at_, program::word_text(facts_.program, {tile_, address})));
     }
     std::uint32_t word = 0;
     std::memcpy(&word, facts_.memory.at(tile_, address, sizeof word), sizeof word);

@@ -62,7 +62,7 @@ TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
     CHECK(of_tensors(R"("z": {"shape": [3], "type": "f61"})")
               .front()
               .find("a.json:3:29: /tensors/z/type: got string \"f61\", expected one of f16, f32, "
-                    "f143, f152; "
+                    "i32, u32, f143, f152; "
                     "did you "
                     "mean 'f16'?") == 0);
     CHECK(of_tensors(R"("z": {"shape": [3], "valeus": "integer"})") ==
@@ -186,7 +186,8 @@ TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][
           Lines{"a.json:4:12: /steps/2/family: got string \"rleu\", expected one of matmul, spmm, "
                 "relu, gelu, softmax, bias, scale, cast; did you mean 'relu'?"});
     CHECK(after_good(R"({"familly": "relu", "inputs": ["x"], "output": "z"})") ==
-          Lines{"a.json:4:1: /steps/2: missing, expected family or repeat or parallel; got key "
+          Lines{"a.json:4:1: /steps/2: missing, expected family or repeat or while or if or "
+                "parallel; got key "
                 "'familly', did you mean 'family'?"});
     CHECK(after_good(
               R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partails": "f32"})") ==
@@ -326,7 +327,7 @@ TEST_CASE("all mistakes of a pipeline are told at once", "[unit][catalog]") {
     CHECK(found ==
           Lines{"a.json:2:9: /seed: got -1, expected 0..9007199254740992",
                 "a.json:3:44: /tensors/x/type: got string \"f61\", expected one of f16, f32, "
-                "f143, f152; did you mean 'f16'?",
+                "i32, u32, f143, f152; did you mean 'f16'?",
                 "a.json:6:12: /steps/1/family: got string \"rleu\", expected one of matmul, spmm, "
                 "relu, gelu, softmax, bias, scale, cast; did you mean 'relu'?",
                 "a.json:6:36: /steps/1/inputs/1: unknown tensor 'wx'; did you mean 'w'?",

@@ -154,8 +154,7 @@ TEST_CASE("the pipelines of configs go together", "[unit][catalog]") {
         if (document.root.value("kind", "") == "pipeline") {
             INFO(entry.name);
             ++pipelines;
-            CHECK_NOTHROW(catalog::load_workload(document, entry.file, source_paths(), {},
-                                                 toy_shape(), toy_families()));
+            CHECK_NOTHROW(catalog::load_workload(document, entry.file, source_paths()));
         }
     }
     CHECK(pipelines >= 3);

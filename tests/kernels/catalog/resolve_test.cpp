@@ -193,3 +193,141 @@ TEST_CASE("that nothing reads a tensor is not told where a mistake hides who may
     with_hidden.steps.front() = step("rleu", {}, "h");
     CHECK(told(with_hidden, {"/steps/0"}).empty());
 }
+
+namespace {
+
+PipelineStep deciding(PipelineStep::Kind kind, const std::string& word,
+                      std::vector<PipelineStep> children) {
+    PipelineStep made;
+    made.kind = kind;
+    made.word = word;
+    made.children = std::move(children);
+    return made;
+}
+
+PipelineStep when(const std::string& word, std::vector<PipelineStep> then,
+                  std::vector<PipelineStep> otherwise = {}) {
+    auto made = deciding(PipelineStep::Kind::If, word, std::move(then));
+    made.otherwise = std::move(otherwise);
+    return made;
+}
+
+PipelineStep as_long_as(const std::string& word, std::vector<PipelineStep> steps) {
+    return deciding(PipelineStep::Kind::While, word, std::move(steps));
+}
+
+/// x, 4 x 8, and flags, two whole numbers.
+PipelineWorkload of_x_and_flags(std::vector<PipelineStep> steps) {
+    auto made = of_x(std::move(steps));
+    made.tensors.push_back(dense("flags", {2}));
+    made.tensors.back().type = ElementType::I32;
+    return made;
+}
+
+const PipelineStep kCount = step("relu", {"flags"}, "flags");
+
+PipelineStep named(PipelineStep one, const std::string& name) {
+    one.name = name;
+    return one;
+}
+
+} // namespace
+
+TEST_CASE("whiles and ifs go by an element of a tensor of whole numbers", "[unit][catalog]") {
+    const auto used = step("gelu", {"x"}, "y");
+    CHECK(told(of_x_and_flags({as_long_as("flags", {kCount, used})})).empty());
+    CHECK(told(of_x_and_flags({when("flags", {used})})).empty()); // a decision reads it
+    auto second = when("flags", {used});
+    second.element = 1;
+    const auto workload = of_x_and_flags({second});
+    CHECK(told(workload).empty());
+    const auto resolved = catalog::resolve(workload, toy_families());
+    CHECK(resolved.pipeline.steps.at(0).word == 1);
+    CHECK(resolved.pipeline.steps.at(0).element == 1);
+
+    second.element = 2;
+    CHECK(told(of_x_and_flags({second})) ==
+          Lines{"/steps/0/element: got 2 in 'flags' of 2 elements, expected a smaller number"});
+    CHECK(told(of_x_and_flags({when("flag", {used})})) ==
+          Lines{"/steps/0/if: unknown tensor 'flag'; did you mean 'flags'?"});
+    CHECK(told(of_x({when("x", {used})})) ==
+          Lines{"/steps/0/if: got 'x' of type f16, expected i32 or u32"});
+    CHECK(told(of_x_and_flags({when("y", {used}), kCount})) ==
+          Lines{"/steps/0/if: got 'y', which step /steps/0/then/0 is the first to write, expected "
+                "a tensor that is given or written before"});
+}
+
+TEST_CASE("a while that nothing in it can end is a mistake", "[unit][catalog]") {
+    const auto used = step("gelu", {"x"}, "y");
+    CHECK(told(of_x_and_flags({as_long_as("flags", {used})})) ==
+          Lines{"/steps/0/while: no step of the loop writes 'flags', expected one that does; "
+                "otherwise the loop would never end"});
+    CHECK(told(of_x_and_flags({as_long_as("flags", {used, when("flags", {kCount})})})).empty());
+    CHECK(told(of_x_and_flags({as_long_as("flags", {used, when("flags", {used}, {kCount})})}))
+              .size() == 1); // y twice, not the loop
+}
+
+TEST_CASE("what steps that may not run write first is not there behind them", "[unit][catalog]") {
+    const auto write = [](const std::string& name) {
+        return named(step("gelu", {"x"}, "h"), name);
+    };
+    const auto read = step("relu", {"h"}, "y");
+    const std::string expected = " alone, expected a tensor that is there however its words decide";
+    CHECK(told(of_x_and_flags({when("flags", {write("a"), read})})).empty());
+    CHECK(told(of_x_and_flags({when("flags", {write("a")}), read})) ==
+          Lines{"/steps/1/inputs/0: got 'h', which is written inside step /steps/0" + expected});
+    CHECK(told(of_x_and_flags({as_long_as("flags", {kCount, write("a")}), read})) ==
+          Lines{"/steps/1/inputs/0: got 'h', which is written inside step /steps/0" + expected});
+    CHECK(told(of_x_and_flags({write("before"), when("flags", {write("a")}), read})).empty());
+    // both ways write it
+    CHECK(told(of_x_and_flags({when("flags", {write("a")}, {write("b")}), read})).empty());
+    CHECK(
+        told(of_x_and_flags(
+                 {when("flags", {write("a")}, {when("flags", {write("b")}, {write("c")})}), read}))
+            .empty());
+    CHECK(told(of_x_and_flags({when("flags", {write("a")}, {when("flags", {write("b")})}), read}))
+              .size() == 1);
+    const auto narrow = named(step("matmul", {"x", "w"}, "h"), "b");
+    auto unequal = of_x_and_flags({when("flags", {write("a")}, {narrow}), read});
+    unequal.tensors.push_back(dense("w", {8, 6}));
+    CHECK(told(unequal) == Lines{"/steps/0/else/0/output: got f16 4 x 6 to be written to 'h', "
+                                 "expected f16 4 x 8 as it is"});
+
+    const auto resolved =
+        catalog::resolve(of_x_and_flags({when("flags", {write("a")}), read}), toy_families());
+    for (const auto& tensor : resolved.pipeline.tensors) {
+        CHECK(tensor.is_left == (tensor.name != "h"));
+    }
+}
+
+TEST_CASE("decisions inside a branch of parallel are refused", "[unit][catalog]") {
+    PipelineStep branch;
+    branch.kind = PipelineStep::Kind::Branch;
+    branch.tiles = 2;
+    branch.children = {when("flags", {step("gelu", {"x"}, "y")})};
+    PipelineStep all;
+    all.kind = PipelineStep::Kind::Parallel;
+    all.children = {branch};
+    CHECK(told(of_x_and_flags({all})) ==
+          Lines{"/steps/0/parallel/0/steps/0/if: if inside a branch of parallel is not supported "
+                "yet; an if may stand around the parallel"});
+}
+
+TEST_CASE("a constant is a number that its tensor can hold", "[unit][catalog]") {
+    const auto filled = [](ElementType type, double number) {
+        auto workload = of_x({step("relu", {"x"}, "y")});
+        workload.tensors[0].type = type;
+        workload.tensors[0].values.kind = workload::ValuesSpec::Kind::Constant;
+        workload.tensors[0].values.constant = number;
+        return told(workload);
+    };
+    CHECK(filled(ElementType::I32, -0x1p31).empty());
+    CHECK(filled(ElementType::U32, 0x1p32 - 1).empty());
+    CHECK(filled(ElementType::F16, 0.1).empty());
+    CHECK(filled(ElementType::I32, 1.5) ==
+          Lines{"/tensors/x/constant: got 1.5, expected a whole number that i32 holds"});
+    CHECK(filled(ElementType::I32, 0x1p31).size() == 1);
+    CHECK(filled(ElementType::U32, -1).size() == 1);
+    CHECK(filled(ElementType::F16, 65505) ==
+          Lines{"/tensors/x/constant: got 65505, expected a number that f16 holds"});
+}

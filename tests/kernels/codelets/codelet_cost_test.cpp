@@ -333,6 +333,8 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet relu("elementwise_relu");
     CountedCodelet scale("elementwise_scale");
     CountedCodelet add("elementwise_add");
+    CountedCodelet add_whole("elementwise_add_i32");
+    expect_map(add_whole, "add_i32", kAddWholeLoop);
     CountedCodelet multiply("elementwise_multiply");
     for (const std::string type : {"f16", "f32"}) {
         expect_map(relu, "relu_" + type, kReluLoop);
@@ -346,7 +348,7 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet gelu("elementwise_gelu");
     expect_map(gelu, "gelu_f16", kGeluF16Loop);
     expect_map(gelu, "gelu_f32", kGeluF32Loop, 2 * kSigmWaits);
-    for (const CountedCodelet& codelet : {relu, scale, add, multiply, cast, gelu}) {
+    for (const CountedCodelet& codelet : {relu, scale, add, add_whole, multiply, cast, gelu}) {
         CHECK(codelet.uncounted().empty());
     }
 }

@@ -95,7 +95,10 @@ inline family::Value value_of(const family::TensorType& type,
     made.bytes.resize(static_cast<std::size_t>(type.elements() * bytes_of(type.type)));
     for (std::int64_t i = 0; i < type.elements(); ++i) {
         const auto single = static_cast<float>(element(i));
-        if (type.type == ElementType::F32) {
+        if (!is_float(type.type)) {
+            const auto whole = static_cast<std::uint32_t>(static_cast<std::int64_t>(element(i)));
+            std::memcpy(&made.bytes[static_cast<std::size_t>(i) * 4], &whole, 4);
+        } else if (type.type == ElementType::F32) {
             std::memcpy(&made.bytes[static_cast<std::size_t>(i) * 4], &single, 4);
         } else {
             const std::uint16_t half = f32_to_f16(single);

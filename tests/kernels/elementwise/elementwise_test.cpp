@@ -77,6 +77,26 @@ TEST_CASE("functions of elements are right wherever x stands", "[kernels][elemen
     }
 }
 
+TEST_CASE("whole numbers are added modulo 2^32 wherever they stand", "[kernels][elementwise]") {
+    for (const ElementType type : {ElementType::I32, ElementType::U32}) {
+        for (const std::vector<std::int64_t>& shape :
+             std::vector<std::vector<std::int64_t>>{{1, 1}, {9, 7}, {3, 250}}) {
+            for (const Stand stand : test::kStands) {
+                CAPTURE(name_of(type), shape, static_cast<int>(stand));
+                const TensorType x{type, shape};
+                const auto outcome = test::run_step(
+                    elementwise::add(), {{x, x}, {}}, {stand, stand},
+                    {test::random_value(x, 1, 0x1p31 - 1), test::random_value(x, 2, 0x1p31 - 1)});
+                INFO(outcome.checked.sentence);
+                CHECK(outcome.checked.passed);
+            }
+        }
+    }
+    CHECK_THROWS_AS(
+        elementwise::multiply().make({{{ElementType::I32, {4}}, {ElementType::I32, {4}}}, {}}),
+        family::Refused);
+}
+
 TEST_CASE("functions of elements take vectors and any number of dimensions",
           "[kernels][elementwise]") {
     for (const Family* family : families()) {

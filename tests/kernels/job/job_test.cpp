@@ -259,8 +259,9 @@ TEST_CASE("each operand takes the values that are named for it") {
     const auto file_of = [&](const char* name, std::int64_t rows, std::int64_t columns) {
         const std::vector<std::uint16_t> ones(static_cast<std::size_t>(rows * columns), 0x3c00);
         return workload::ValuesSpec{
-            Kind::File, scratch.write(name, workload::npy_bytes_f16(ones, {rows, columns})),
-            "/values_b"};
+            .kind = Kind::File,
+            .path = scratch.write(name, workload::npy_bytes_f16(ones, {rows, columns})),
+            .key = "/values_b"};
     };
     const auto ones_in = [](const job::Job& job, std::size_t operand) {
         const auto bytes = job.operands().at(operand).bytes;
@@ -285,10 +286,10 @@ TEST_CASE("a product is exact where both its operands are small whole numbers") 
         auto workload = small(all);
         auto& matmul = std::get<workload::MatmulWorkload>(workload.kind);
         if (a) {
-            matmul.values_a = workload::ValuesSpec{*a, {}, "/values_a"};
+            matmul.values_a = workload::ValuesSpec{.kind = *a, .path = {}, .key = "/values_a"};
         }
         if (b) {
-            matmul.values_b = workload::ValuesSpec{*b, {}, "/values_b"};
+            matmul.values_b = workload::ValuesSpec{.kind = *b, .path = {}, .key = "/values_b"};
         }
         const auto job = planned(workload);
         return job->check(answer(std::vector<std::uint16_t>(kSide * kSide)), 1)

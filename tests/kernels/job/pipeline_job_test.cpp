@@ -343,3 +343,130 @@ TEST_CASE("the dense operand of a sparse product is as small as its longest row 
                   .values);
     }
 }
+
+namespace {
+
+workload::PipelineTensor whole(const std::string& name, std::vector<std::int64_t> shape,
+                               double constant) {
+    auto made = tensor(name, std::move(shape), Kind::Constant);
+    made.type = ElementType::I32;
+    made.values.constant = constant;
+    return made;
+}
+
+workload::PipelineStep deciding(workload::PipelineStep::Kind kind, const std::string& word,
+                                std::vector<workload::PipelineStep> children) {
+    workload::PipelineStep made;
+    made.kind = kind;
+    made.word = word;
+    made.children = std::move(children);
+    return made;
+}
+
+workload::PipelineStep add(const std::string& name, std::vector<std::string> inputs,
+                           const std::string& output) {
+    auto made = step("add", std::move(inputs), output);
+    made.name = name;
+    return made;
+}
+
+std::vector<std::int32_t> result_of(const Ran& ran, const std::string& name) {
+    for (const auto& result : ran.job->results()) {
+        if (result.name == name) {
+            return elements<std::int32_t>(ran.arrays.at(result.tensor));
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a while goes round until the word that its steps write is 0") {
+    for (const std::int32_t rounds : {0, 1, 5}) {
+        CAPTURE(rounds);
+        constexpr std::int32_t kBegin = 100;
+        constexpr std::int32_t kStep = 7;
+        workload::PipelineWorkload pipeline;
+        pipeline.tensors = {whole("down", {1}, -1), whole("left", {1}, rounds),
+                            whole("x", {3, 5}, kBegin), whole("y", {3, 5}, kStep)};
+        pipeline.steps = {
+            deciding(workload::PipelineStep::Kind::While, "left",
+                     {add("count", {"left", "down"}, "left"), add("sum", {"x", "y"}, "x")})};
+        const auto ran = run(pipeline);
+        CHECK(ran.job->sentence() == "pipeline of 4 tensors: while left (add, add)");
+        CHECK_FALSE(ran.job->product()); // nobody knows how often
+        CHECK(result_of(ran, "x") == std::vector<std::int32_t>(15, kBegin + rounds * kStep));
+    }
+}
+
+TEST_CASE("an if goes one way or the other by any element of a tensor") {
+    for (const std::int32_t element : {0, 1, 2}) {
+        for (const std::int32_t flag : {0, 3}) {
+            CAPTURE(element, flag);
+            workload::PipelineWorkload pipeline;
+            // all elements are the flag less one but for what is added to them
+            pipeline.tensors = {whole("base", {3}, flag - 1), whole("one", {3}, 1),
+                                whole("x", {4}, 10), whole("y", {4}, 1)};
+            auto condition =
+                deciding(workload::PipelineStep::Kind::If, "flags", {add("then", {"x", "x"}, "z")});
+            condition.otherwise = {add("else", {"x", "y"}, "z")};
+            condition.element = element;
+            pipeline.steps = {add("flag", {"base", "one"}, "flags"), condition,
+                              add("last", {"z", "y"}, "result")};
+            const auto ran = run(pipeline);
+            CHECK(ran.job->sentence() ==
+                  "pipeline of 4 tensors: add, if flags (add) else (add), add");
+            CHECK(result_of(ran, "result") == std::vector<std::int32_t>(4, flag != 0 ? 21 : 12));
+        }
+    }
+}
+
+TEST_CASE("steps that no decision led to are right, and what they alone write is no result") {
+    workload::PipelineWorkload pipeline;
+    pipeline.tensors = {whole("flag", {1}, 0), whole("x", {4}, 10)};
+    pipeline.steps = {
+        add("before", {"x", "x"}, "y"),
+        deciding(workload::PipelineStep::Kind::If, "flag", {add("then", {"x", "y"}, "z")})};
+    const auto ran = run(pipeline);
+    REQUIRE(ran.job->results().size() == 0);
+    const auto read = [&](program::ArrayId array) { return ran.arrays.at(array); };
+    const auto& leaf = ran.program->control.children.at(0);
+    run_leaves(*ran.job, leaf, [&](program::ArrayId) {
+        std::vector<std::byte> twenty;
+        for (int i = 0; i < 4; ++i) {
+            const std::int32_t word = 20;
+            const auto bytes = std::as_bytes(std::span(&word, 1));
+            twenty.insert(twenty.end(), bytes.begin(), bytes.end());
+        }
+        return twenty;
+    });
+    const auto outcome = ran.job->check(read, 1);
+    CHECK(outcome.passed);
+    CHECK(outcome.json["steps"][1]["rounds"] == 0);
+    CHECK(outcome.json["steps"][1]["sentence"] == "it has not run");
+}
+
+TEST_CASE("whole numbers are drawn, small and of their type, or filled in") {
+    workload::PipelineWorkload pipeline;
+    auto x = tensor("x", {1000});
+    x.type = ElementType::I32;
+    auto y = tensor("y", {1000}, Kind::Integer);
+    y.type = ElementType::U32;
+    auto z = tensor("z", {3}, Kind::Constant);
+    z.values.constant = 2.5;
+    pipeline.tensors = {x, y, z};
+    pipeline.steps = {step("add", {"x", "x"}, "a"), step("add", {"y", "y"}, "b"),
+                      step("relu", {"z"}, "c")};
+    const auto job = job::make_job({"test", pipeline});
+    static_cast<void>(job->plan(small_machine()));
+    const auto operands = job->operands();
+    REQUIRE(operands.size() == 3);
+    const auto signed_ones = elements<std::int32_t>(operands[0].bytes);
+    const auto unsigned_ones = elements<std::uint32_t>(operands[1].bytes);
+    CHECK(*std::min_element(signed_ones.begin(), signed_ones.end()) == -8);
+    CHECK(*std::max_element(signed_ones.begin(), signed_ones.end()) == 8);
+    CHECK(*std::min_element(unsigned_ones.begin(), unsigned_ones.end()) == 0);
+    CHECK(*std::max_element(unsigned_ones.begin(), unsigned_ones.end()) == 8);
+    CHECK(elements<std::uint16_t>(operands[2].bytes) ==
+          std::vector<std::uint16_t>(3, f32_to_f16(2.5F)));
+}

@@ -80,6 +80,11 @@ bool works_on(const program::Program& program, const program::Step& leaf, std::i
     return false;
 }
 
+bool ends(const pipeline::Finished& finished, const program::Step& leaf) {
+    return std::count(finished.leaves.begin(), finished.leaves.end(),
+                      graph::Leaf{leaf.kind, leaf.index}) > 0;
+}
+
 /// For each step: how many leaves that work on tiles [first, end) have run when it is complete.
 std::vector<std::int64_t> complete_after(const pipeline::Planned& planned, std::int64_t first,
                                          std::int64_t end) {
@@ -91,7 +96,7 @@ std::vector<std::int64_t> complete_after(const pipeline::Planned& planned, std::
         bool found = finished.from_start;
         for (std::size_t i = 0; i < leaves.size() && !found; ++i) {
             so_far += works_on(planned.lowered.program, *leaves[i], first, end) ? 1 : 0;
-            found = leaves[i]->kind == finished.kind && leaves[i]->index == finished.index;
+            found = ends(finished, *leaves[i]);
         }
         CHECK(found);
         after.push_back(so_far);
@@ -234,7 +239,7 @@ TEST_CASE("what a branch only looks at differently is there when its own steps h
         for (const auto& finished : planned.finished) {
             if (finished.node->name == name) {
                 for (std::size_t i = 0; i < leaves.size() && !finished.from_start; ++i) {
-                    if (leaves[i]->kind == finished.kind && leaves[i]->index == finished.index) {
+                    if (ends(finished, *leaves[i])) {
                         return static_cast<std::int64_t>(i);
                     }
                 }
