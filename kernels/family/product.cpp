@@ -92,9 +92,19 @@ Sides sides_of(const TensorType& type, bool is_transposed) {
 
 Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division division,
                 plan::KnownSchedules& known) {
-    lower::Lowered made = lower::lower(machine, graph, known);
-    division.predicted += lower::predicted_exchanges(machine, made);
-    return {std::move(division), std::move(made), std::move(graph)};
+    return lowered(machine, placed(machine, std::move(graph), std::move(division)), known);
+}
+
+Placed placed(const spec::MachineSpec& machine, graph::Graph graph, Division division) {
+    lower::PlacedGraph lowering(machine, graph);
+    const Cycles least = division.predicted.total() + lowering.least_exchanges().total();
+    return {std::move(division), std::move(graph), std::move(lowering), least};
+}
+
+Divided lowered(const spec::MachineSpec& machine, Placed placed, plan::KnownSchedules& known) {
+    lower::Lowered made = std::move(placed.lowering).lower(known);
+    placed.division.predicted += lower::predicted_exchanges(machine, made);
+    return {std::move(placed.division), std::move(made), std::move(placed.graph)};
 }
 
 Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate) {

@@ -46,6 +46,19 @@ struct Divided {
     graph::Graph graph; ///< from which that was lowered
 };
 
+/// A division whose buffers have places: what it takes at least is known, not yet what it takes.
+struct Placed {
+    Division division; ///< with what its compute sets are predicted to take
+    graph::Graph graph;
+    lower::PlacedGraph lowering; ///< of the graph
+    Cycles least = 0;            ///< of the run, each exchange at its bound
+};
+/// @throws as lower::lower
+[[nodiscard]] Placed placed(const spec::MachineSpec& machine, graph::Graph graph,
+                            Division division);
+[[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Placed placed,
+                              plan::KnownSchedules& known);
+
 /// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets
 /// what exchanges take. @throws as lower::lower
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, graph::Graph graph,

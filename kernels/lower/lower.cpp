@@ -15,6 +15,7 @@
 #include "kernels/lower/stub.h"
 #include "kernels/lower/uses.h"
 #include "kernels/plan/exchange_cost.h"
+#include "models/timing/exchange_bound.h"
 
 #include <algorithm>
 #include <exception>
@@ -58,12 +59,16 @@ bool same_messages(const graph::Exchange& a, const graph::Exchange& b) {
            std::ranges::equal(a.to, b.to, same_place);
 }
 
+} // namespace
+
 /// Exchanges at the places of the buffers, and what their rows ask for.
 struct Exchanges {
     std::vector<program::Exchange> all;
     std::vector<plan::ExchangeStats> stats;
     RowHomes homes;
 };
+
+namespace {
 
 Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places, const Steps& steps,
                          std::span<const std::uint32_t> last, plan::KnownSchedules& known) {
@@ -96,6 +101,8 @@ Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places,
     return planned;
 }
 
+} // namespace
+
 /// Places buffers and plans exchanges until the rows have room.
 class Fitting {
 public:
@@ -109,49 +116,48 @@ public:
         }
     }
 
-    /// `last`: by exchange of the program, when it runs last.
-    void run(std::span<const std::uint32_t> last, plan::KnownSchedules& known) {
-        std::vector<RowRoom> rooms;
-        for (std::size_t i = 0; i < last.size(); ++i) {
-            rooms.push_back({likely_row_bytes(graph_.exchanges[steps_.exchanges[i]]), last[i]});
+    /// Places buffers beside rows that are likely, or where that does not fit, beside none: they may turn out
+    /// shorter, or find room elsewhere. `last`: by exchange of the program, when it runs last.
+    void place_first(std::vector<std::uint32_t> last) {
+        last_ = std::move(last);
+        for (std::size_t i = 0; i < last_.size(); ++i) {
+            rooms_.push_back({likely_row_bytes(graph_.exchanges[steps_.exchanges[i]]), last_[i]});
         }
-        first_place(rooms);
-        while (true) {
-            exchanges = plan_exchanges(machine_, places, steps_, last, known);
-            if (const RowBlocks needed = lay_out_rows(machine_, exchanges.homes.rooms);
-                move_rows(machine_, placing, needed.blocks)) {
-                rows = needed;
-                return;
-            }
-            if (have_room(exchanges.homes.rooms, rooms)) {
-                return;
-            }
-            for (std::size_t i = 0; i < rooms.size(); ++i) {
-                rooms[i].bytes = std::max(rooms[i].bytes, exchanges.homes.rooms[i].bytes);
-                rooms[i].last = std::max(rooms[i].last, exchanges.homes.rooms[i].last);
-            }
-            place(rooms);
-        }
-    }
-
-private:
-    /// Rows that are likely, or where that does not fit, none: they may turn out shorter, or find
-    /// room elsewhere.
-    void first_place(std::vector<RowRoom>& rooms) {
         try {
-            place(rooms);
+            place(rooms_);
         } catch (const DoesNotFit&) {
             const auto answer = std::current_exception();
-            std::vector<RowRoom> none(rooms.size());
+            std::vector<RowRoom> none(rooms_.size());
             try {
                 place(none);
             } catch (const DoesNotFit&) {
                 std::rethrow_exception(answer);
             }
-            rooms = std::move(none);
+            rooms_ = std::move(none);
         }
     }
 
+    /// After place_first().
+    void plan(plan::KnownSchedules& known) {
+        while (true) {
+            exchanges = plan_exchanges(machine_, places, steps_, last_, known);
+            if (const RowBlocks needed = lay_out_rows(machine_, exchanges.homes.rooms);
+                move_rows(machine_, placing, needed.blocks)) {
+                rows = needed;
+                return;
+            }
+            if (have_room(exchanges.homes.rooms, rooms_)) {
+                return;
+            }
+            for (std::size_t i = 0; i < rooms_.size(); ++i) {
+                rooms_[i].bytes = std::max(rooms_[i].bytes, exchanges.homes.rooms[i].bytes);
+                rooms_[i].last = std::max(rooms_[i].last, exchanges.homes.rooms[i].last);
+            }
+            place(rooms_);
+        }
+    }
+
+private:
     void place(std::span<const RowRoom> rooms) {
         rows = lay_out_rows(machine_, rooms);
         placing = lower::place(machine_, graph_, needs_, {code_, rows.blocks}, names_);
@@ -163,6 +169,8 @@ private:
     std::vector<std::string> names_;
     std::vector<Need> needs_;
     Bytes code_;
+    std::vector<std::uint32_t> last_; ///< by exchange of the program
+    std::vector<RowRoom> rooms_;      ///< likewise
 
 public:
     Placing placing;
@@ -170,6 +178,8 @@ public:
     Exchanges exchanges;
     RowBlocks rows;
 };
+
+namespace {
 
 /// Tells rows where they stand.
 void place_rows(const Fitting& fitting, program::Program& program) {
@@ -198,45 +208,91 @@ Stubs place_stubs(const spec::MachineSpec& machine, const CodeZone& zone,
 
 } // namespace
 
+namespace {
+
+/// Adds what an exchange takes whose longest row has `events`.
+void add_exchange(const spec::MachineSpec& machine, program::Role role, Cycles events,
+                  plan::PredictedCycles& predicted) {
+    const Cycles rows = plan::row_overhead(machine.exchange) + events;
+    predicted.exchange += rows;
+    predicted.sync += machine.sync.internal_cycles;
+    if (role == program::Role::Reduce) {
+        predicted.reduction += rows + machine.sync.internal_cycles;
+    }
+}
+
+} // namespace
+
 plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                           const Lowered& lowered) {
     plan::PredictedCycles predicted;
     for (std::size_t i = 0; i < lowered.exchanges.size(); ++i) {
-        const Cycles rows =
-            plan::row_overhead(machine.exchange) + lowered.exchanges[i].longest_row_events;
-        predicted.exchange += rows;
-        predicted.sync += machine.sync.internal_cycles;
-        if (lowered.program.exchanges[i].role == program::Role::Reduce) {
-            predicted.reduction += rows + machine.sync.internal_cycles;
-        }
+        add_exchange(machine, lowered.program.exchanges[i].role,
+                     lowered.exchanges[i].longest_row_events, predicted);
     }
     return predicted;
 }
 
-Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
-    plan::KnownSchedules known;
-    return lower(machine, std::move(graph), known);
+/// What is known of a graph before its exchanges are planned.
+struct PlacedGraph::Parts {
+    Parts(const spec::MachineSpec& on, graph::Graph of)
+        : machine(on), graph(closed(on, std::move(of))), last(last_runs(graph)),
+          state(lay_out_state(graph, last)), codelets(on, graph), steps(checked_steps(*this)),
+          zone(code_zone(*this)), fitting(machine, graph, state, steps, codelets, zone.bytes) {
+        std::vector<std::uint32_t> last_of_exchange;
+        for (const std::uint32_t number : steps.exchanges) {
+            last_of_exchange.push_back(last[number_of(graph, graph::ExchangeId{number})]);
+        }
+        fitting.place_first(std::move(last_of_exchange));
+    }
+
+    static graph::Graph closed(const spec::MachineSpec& machine, graph::Graph graph) {
+        check_tiles(machine, graph);
+        hold_once(graph);
+        graph.close();
+        return graph;
+    }
+    static Steps checked_steps(const Parts& parts) {
+        check_symbols(parts.graph, parts.codelets.codelet());
+        return number_steps(parts.graph);
+    }
+    static CodeZone code_zone(const Parts& parts) {
+        const auto nowhere = [](const graph::TilePlace&) { return Address{0}; };
+        return lay_out_code(
+            parts.machine, parts.codelets.bytes(), stub_bytes(parts.graph, parts.steps),
+            control_bytes(parts.machine.control, bound_control(parts.graph, parts.steps, nowhere)));
+    }
+
+    const spec::MachineSpec& machine;
+    graph::Graph graph;
+    std::vector<std::uint32_t> last; ///< by step, when it runs last
+    State state;
+    CodeletLibrary codelets;
+    Steps steps;
+    CodeZone zone;
+    Fitting fitting;
+};
+
+PlacedGraph::PlacedGraph(const spec::MachineSpec& machine, graph::Graph graph)
+    : parts_(std::make_unique<Parts>(machine, std::move(graph))) {}
+PlacedGraph::~PlacedGraph() = default;
+PlacedGraph::PlacedGraph(PlacedGraph&&) noexcept = default;
+PlacedGraph& PlacedGraph::operator=(PlacedGraph&&) noexcept = default;
+
+plan::PredictedCycles PlacedGraph::least_exchanges() const {
+    plan::PredictedCycles predicted;
+    for (const std::uint32_t number : parts_->steps.exchanges) {
+        const graph::Exchange& exchange = parts_->graph.exchanges[number];
+        const auto transfers = bound_transfers(parts_->fitting.places, exchange);
+        add_exchange(parts_->machine, exchange.role,
+                     timing::exchange_bound(parts_->machine, transfers).cycles(), predicted);
+    }
+    return predicted;
 }
 
-Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownSchedules& known) {
-    check_tiles(machine, graph);
-    hold_once(graph);
-    graph.close();
-    const auto last = last_runs(graph);
-    const State state = lay_out_state(graph, last);
-    const CodeletLibrary codelets(machine, graph);
-    check_symbols(graph, codelets.codelet());
-    Steps steps = number_steps(graph);
-    const auto nowhere = [](const graph::TilePlace&) { return Address{0}; };
-    const CodeZone zone =
-        lay_out_code(machine, codelets.bytes(), stub_bytes(graph, steps),
-                     control_bytes(machine.control, bound_control(graph, steps, nowhere)));
-    Fitting fitting(machine, graph, state, steps, codelets, zone.bytes);
-    std::vector<std::uint32_t> last_of_exchange;
-    for (const std::uint32_t number : steps.exchanges) {
-        last_of_exchange.push_back(last[number_of(graph, graph::ExchangeId{number})]);
-    }
-    fitting.run(last_of_exchange, known);
+Lowered PlacedGraph::lower(plan::KnownSchedules& known) && {
+    auto& [machine, graph, last, state, codelets, steps, zone, fitting] = *parts_;
+    fitting.plan(known);
 
     const Places& places = fitting.places;
     Lowered lowered;
@@ -267,6 +323,15 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownS
     lowered.bytes_by_buffer = fitting.placing.bytes_by_buffer;
     lowered.bytes_used = fitting.placing.bytes_used;
     return lowered;
+}
+
+Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
+    plan::KnownSchedules known;
+    return lower(machine, std::move(graph), known);
+}
+
+Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownSchedules& known) {
+    return PlacedGraph(machine, std::move(graph)).lower(known);
 }
 
 } // namespace tessera::lower

@@ -26,6 +26,7 @@
 #include "models/spec/machine_spec.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,26 @@ struct Lowered {
 /// Exchange, sync and reduction of the program's exchanges, each run once.
 [[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                                         const Lowered& lowered);
+
+/// A graph whose buffers have places, before its exchanges are scheduled, which is what takes long.
+class PlacedGraph {
+public:
+    /// `machine` outlives this. @throws as lower() below
+    PlacedGraph(const spec::MachineSpec& machine, graph::Graph graph);
+    ~PlacedGraph();
+    PlacedGraph(PlacedGraph&&) noexcept;
+    PlacedGraph& operator=(PlacedGraph&&) noexcept;
+
+    /// What predicted_exchanges() cannot be below: each exchange at its bound.
+    [[nodiscard]] plan::PredictedCycles least_exchanges() const;
+
+    /// Schedules exchanges; rows that turn out longer than expected move the buffers. @throws DoesNotFit
+    [[nodiscard]] Lowered lower(plan::KnownSchedules& known) &&;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
 
 /// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError
 /// for a graph that is wrong, which names program, kernel, step, tile and buffer

@@ -17,16 +17,19 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace tessera::spmm {
 namespace {
 
-/// Splits planned to the end; the estimate ranks them, the plan decides.
-constexpr std::size_t kPlanned = 3;
-/// With more transfers than this the best-ranked split is taken: planning their exchange is what
-/// takes the time.
+/// Splits whose buffers are placed; the estimate ranks them, and what they take at least decides which one's
+/// exchanges are scheduled.
+constexpr std::size_t kPlaced = 3;
+/// With more transfers than this the best-ranked split is taken: making and binding them takes the time.
 constexpr std::size_t kManyTransfers = 30'000;
+/// A schedule leaves gaps of 0.2 to 3 % of the bound; splits whose bounds are as near to each other are all scheduled.
+constexpr double kHardlyMore = 1.02;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 60;
 
@@ -57,7 +60,7 @@ family::Cuts cuts_of(const Split& split) {
 }
 
 /// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
-/// fits and planning it would take long. @throws DoesNotFit
+/// is placed and this would take long. @throws DoesNotFit
 std::optional<std::pair<graph::Graph, family::Division>>
 emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
            bool compared) {
@@ -78,32 +81,26 @@ emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split
                                                                  .reduction = emitted.reduction}});
 }
 
-/// A split that fits.
-struct Chosen {
-    Split split;
-    family::Divided divided;
-};
-
-/// What planning a candidate came to.
+/// What placing a candidate came to.
 struct Tried {
-    std::optional<family::Divided> divided; ///< nothing: it need not be, or does not fit
-    std::string misfit;                     ///< why, where it does not
-    std::exception_ptr failure;             ///< what ended the planning of it
+    std::optional<family::Placed> placed; ///< nothing: it need not be, or does not fit
+    std::string misfit;                   ///< why, where it does not
+    std::exception_ptr failure;           ///< what ended the planning of it
 };
 
-/// Plans the candidates of a search in their order, where there are host threads several at once:
-/// those that come next if every one fits. Planning further ones, and what they are compared with,
-/// hangs on whether those before fit; what was planned in vain is not looked at.
-class Planning {
+/// Places the candidates of a search in their order, where there are host threads several at once:
+/// those that come next if every one fits. Placing further ones, and what they are compared with,
+/// hangs on whether those before fit; what was placed in vain is not looked at.
+class Placing {
 public:
-    Planning(const spec::MachineSpec& machine, const Problem& problem, plan::KnownSchedules& known,
-             const std::vector<Candidate>& candidates)
-        : machine_(machine), problem_(problem), known_(known), candidates_(candidates) {}
+    Placing(const spec::MachineSpec& machine, const Problem& problem,
+            const std::vector<Candidate>& candidates)
+        : machine_(machine), problem_(problem), candidates_(candidates) {}
 
-    /// The plan of candidate `at`, `wanted` with those behind it that are to be planned.
-    Tried plan(std::size_t at, std::size_t wanted, bool compared) {
+    /// Candidate `at`, `wanted` with those behind it that are to be placed.
+    Tried place(std::size_t at, std::size_t wanted, bool compared) {
         if (at < first_ || at >= first_ + ahead_.size() || compared != (at > first_ || compared_)) {
-            plan_ahead(at, wanted, compared);
+            place_ahead(at, wanted, compared);
         }
         Tried tried = std::move(ahead_[at - first_]);
         if (tried.failure) {
@@ -113,7 +110,7 @@ public:
     }
 
 private:
-    void plan_ahead(std::size_t at, std::size_t wanted, bool compared) {
+    void place_ahead(std::size_t at, std::size_t wanted, bool compared) {
         const auto threads = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
         first_ = at;
         compared_ = compared;
@@ -125,7 +122,7 @@ private:
                     // a thread that waits for parts of one does not begin another; what one throws
                     // is kept, for it would cancel parts of the others, which go on without them
                     try {
-                        ahead_[i] = plan_one(candidates_[at + i], compared || i > 0);
+                        ahead_[i] = place_one(candidates_[at + i], compared || i > 0);
                     } catch (...) {
                         ahead_[i].failure = std::current_exception();
                     }
@@ -134,28 +131,27 @@ private:
             tbb::simple_partitioner());
     }
 
-    [[nodiscard]] Tried plan_one(const Candidate& candidate, bool compared) const {
-        Tried planned;
+    [[nodiscard]] Tried place_one(const Candidate& candidate, bool compared) const {
+        Tried tried;
         if (compared && candidate.least_messages > kManyTransfers) {
-            return planned;
+            return tried;
         }
         try {
             if (auto emitted = emit_split(machine_, problem_, candidate.split, compared)) {
-                planned.divided = family::lowered(machine_, std::move(emitted->first),
-                                                  std::move(emitted->second), known_);
+                tried.placed =
+                    family::placed(machine_, std::move(emitted->first), std::move(emitted->second));
             }
         } catch (const DoesNotFit& error) {
-            planned.misfit = error.what();
+            tried.misfit = error.what();
         }
-        return planned;
+        return tried;
     }
 
     const spec::MachineSpec& machine_;
     const Problem& problem_;
-    plan::KnownSchedules& known_;
     const std::vector<Candidate>& candidates_;
     std::size_t first_ = 0; ///< candidate that the first of `ahead_` is of
-    bool compared_ = false; ///< with a plan of one before it
+    bool compared_ = false; ///< with one before it that is placed
     std::vector<Tried> ahead_;
 };
 
@@ -169,9 +165,65 @@ bool exceeds_chip(const spec::MachineSpec& machine, const workload::SpmmWorkload
                           static_cast<double>(workload.n)));
 }
 
-/// The split that is predicted to be the fastest of those that fit.
-Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
-                    plan::KnownSchedules& known) {
+/// What scheduling the exchanges of a placed candidate came to.
+struct Scheduled {
+    std::optional<family::Divided> divided; ///< nothing: its rows find no room
+    std::string misfit;
+    std::exception_ptr failure;
+};
+
+/// Each by itself, where there are host threads side by side.
+std::vector<Scheduled> scheduled(const spec::MachineSpec& machine, std::span<family::Placed> placed,
+                                 plan::KnownSchedules& known) {
+    std::vector<Scheduled> all(placed.size());
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, all.size(), 1),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+            for (std::size_t i = range.begin(); i < range.end(); ++i) {
+                try { // see Placing: what is thrown would cancel parts of the others
+                    all[i].divided = family::lowered(machine, std::move(placed[i]), known);
+                } catch (const DoesNotFit& error) {
+                    all[i].misfit = error.what();
+                } catch (...) {
+                    all[i].failure = std::current_exception();
+                }
+            }
+        },
+        tbb::simple_partitioner());
+    return all;
+}
+
+/// Of `placed` the fastest; those are scheduled that take hardly more at least than the one that takes least, and
+/// further ones only where their rows find no room. `misfit`: why that is so of all.
+std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
+                                          std::vector<family::Placed> placed,
+                                          plan::KnownSchedules& known, std::string& misfit) {
+    std::ranges::stable_sort(placed, {}, &family::Placed::least);
+    std::optional<family::Divided> best;
+    for (auto first = placed.begin(); first != placed.end() && !best;) {
+        const auto hardly_more =
+            static_cast<Cycles>(kHardlyMore * static_cast<double>(first->least));
+        const auto last = std::find_if(first, placed.end(), [&](const family::Placed& one) {
+            return one.least > hardly_more;
+        });
+        for (Scheduled& one : scheduled(machine, {first, last}, known)) {
+            if (one.failure) {
+                std::rethrow_exception(one.failure);
+            }
+            misfit = misfit.empty() ? one.misfit : misfit;
+            if (one.divided && (!best || one.divided->division.predicted.total() <
+                                             best->division.predicted.total())) {
+                best = std::move(one.divided);
+            }
+        }
+        first = last;
+    }
+    return best;
+}
+
+/// The fastest split of those that are placed.
+family::Divided choose_split(const spec::MachineSpec& machine, const Problem& problem,
+                             plan::KnownSchedules& known) {
     const workload::SparsePattern& matrix = *problem.matrix;
     const auto n = static_cast<double>(problem.n);
     const bool vain = plan::exceeds_chip(
@@ -179,40 +231,38 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
         static_cast<double>(bytes_of(problem.types.data)) *
             (static_cast<double>(matrix.stored_elements()) +
              (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
-    std::optional<Chosen> best;
-    std::string reason;
-    std::size_t planned = 0;
-    std::size_t tried = 0;
     const auto candidates = search(machine, problem);
-    Planning planning(machine, problem, known, candidates);
+    const std::size_t most = std::min(candidates.size(), vain ? 1 : 4 * kTried);
+    Placing placing(machine, problem, candidates);
+    std::vector<family::Placed> placed;
+    std::string reason;
+    const auto note_misfit = [&](const Split& split, const std::string& misfit) {
+        if (!misfit.empty() && reason.empty()) {
+            reason =
+                fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
+                            "divisions that were tried)",
+                            misfit, matrix.blocks(), split.parts_m, split.parts_k, split.parts_n);
+        }
+    };
     const Activity trying("split", 0);
-    for (std::size_t at = 0; at < candidates.size(); ++at) {
+    for (std::size_t at = 0; at < most; ++at) {
         trying.step();
-        if (planned == kPlanned || (tried++ >= kTried && planned > 0) ||
-            tried > (vain ? 1 : 4 * kTried)) {
-            break;
-        }
         const Split& split = candidates[at].split;
-        const bool likely = best || (at == 0 && !vain); // that this one fits
-        Tried made = planning.plan(at, likely ? kPlanned - planned : 1, best.has_value());
-        if (!made.misfit.empty() && reason.empty()) {
-            reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
-                                 "divisions that were tried)",
-                                 made.misfit, matrix.blocks(), split.parts_m, split.parts_k,
-                                 split.parts_n);
+        const bool likely = !placed.empty() || (at == 0 && !vain); // that this one fits
+        Tried made = placing.place(at, likely ? kPlaced - placed.size() : 1, !placed.empty());
+        note_misfit(split, made.misfit);
+        if (made.placed) {
+            placed.push_back(std::move(*made.placed));
         }
-        if (made.divided) {
-            ++planned;
-            if (!best || made.divided->division.predicted.total() <
-                             best->divided.division.predicted.total()) {
-                best = {split, std::move(*made.divided)};
+        if (!placed.empty() && (placed.size() == kPlaced || at + 1 >= kTried || at + 1 == most)) {
+            std::string misfit;
+            if (auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit)) {
+                return std::move(*divided);
             }
+            note_misfit(split, misfit);
         }
     }
-    if (!best) {
-        throw DoesNotFit(reason);
-    }
-    return std::move(*best);
+    throw DoesNotFit(reason);
 }
 
 /// The published plan in as few passes, doubled each time, as fit.
@@ -252,8 +302,12 @@ std::optional<family::Divided> faster_published(const spec::MachineSpec& machine
             return std::nullopt;
         }
         Planned planned = plan_published(machine, workload, matrix, use);
-        family::Divided divided =
-            family::lowered(machine, std::move(planned.graph), std::move(planned.division), known);
+        family::Placed placed =
+            family::placed(machine, std::move(planned.graph), std::move(planned.division));
+        if (placed.least >= ours) {
+            return std::nullopt;
+        }
+        family::Divided divided = family::lowered(machine, std::move(placed), known);
         if (divided.division.predicted.total() < ours) {
             return divided;
         }
@@ -344,7 +398,7 @@ family::Divided choose_ours(const spec::MachineSpec& machine,
                             const workload::SpmmWorkload& workload,
                             const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const Problem problem(workload, matrix);
-    return choose_split(machine, problem, known).divided;
+    return choose_split(machine, problem, known);
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
