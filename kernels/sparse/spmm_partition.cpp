@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_partition.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::spmm {
 namespace {
@@ -98,12 +99,14 @@ std::int32_t Partition::band_of_block(std::int64_t block) const {
 void Partition::collect_lines() {
     const workload::SparsePattern& a = *problem_.matrix;
     users_of_line_.resize(static_cast<std::size_t>(a.block_columns()));
-    for (std::size_t number = 0; number < parts_.size(); ++number) {
-        for (const std::int64_t block : parts_[number].blocks) {
-            const std::int32_t line = a.block_column[static_cast<std::size_t>(block)];
-            std::vector<std::int32_t>& users = users_of_line_[static_cast<std::size_t>(line)];
-            if (users.empty() || users.back() != static_cast<std::int32_t>(number)) {
-                users.push_back(static_cast<std::int32_t>(number));
+    std::vector<std::int32_t> last_user(users_of_line_.size(), -1);
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+        const auto number = static_cast<std::int32_t>(part);
+        for (const std::int64_t block : parts_[part].blocks) {
+            const auto line =
+                static_cast<std::size_t>(a.block_column[static_cast<std::size_t>(block)]);
+            if (std::exchange(last_user[line], number) != number) {
+                users_of_line_[line].push_back(number);
             }
         }
     }

@@ -30,8 +30,11 @@ constexpr std::size_t kPlaced = 3;
 constexpr std::size_t kManyTransfers = 30'000;
 /// A schedule leaves gaps of 0.2 to 3 % of the bound; splits whose bounds are as near to each other are all scheduled.
 constexpr double kHardlyMore = 1.02;
+/// Splits looked at from the first that is placed on: those that are not placed have many transfers, and looking costs
+/// a walk over all blocks.
+constexpr std::size_t kSeen = 8;
 /// Splits tried before the answer is that none fits.
-constexpr std::size_t kTried = 60;
+constexpr std::size_t kTried = 240;
 
 /// The FP32 accumulators of elements are rounded once with FP16 partials that are reduced. The check's
 /// own last rounding stands for the result.
@@ -232,7 +235,7 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
             (static_cast<double>(matrix.stored_elements()) +
              (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
     const auto candidates = search(machine, problem);
-    const std::size_t most = std::min(candidates.size(), vain ? 1 : 4 * kTried);
+    const std::size_t most = std::min(candidates.size(), vain ? 1 : kTried);
     Placing placing(machine, problem, candidates);
     std::vector<family::Placed> placed;
     std::string reason;
@@ -244,6 +247,7 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
                             misfit, matrix.blocks(), split.parts_m, split.parts_k, split.parts_n);
         }
     };
+    std::size_t seen = 0; // from the first that is placed on
     const Activity trying("split", 0);
     for (std::size_t at = 0; at < most; ++at) {
         trying.step();
@@ -254,11 +258,13 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
         if (made.placed) {
             placed.push_back(std::move(*made.placed));
         }
-        if (!placed.empty() && (placed.size() == kPlaced || at + 1 >= kTried || at + 1 == most)) {
+        seen += placed.empty() ? 0 : 1;
+        if (!placed.empty() && (placed.size() == kPlaced || seen == kSeen || at + 1 == most)) {
             std::string misfit;
             if (auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit)) {
                 return std::move(*divided);
             }
+            seen = 0;
             note_misfit(split, misfit);
         }
     }

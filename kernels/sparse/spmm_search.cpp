@@ -15,7 +15,7 @@
 namespace tessera::spmm {
 namespace {
 
-constexpr std::int64_t kRankedBlocks = 30'000'000;
+constexpr std::int64_t kRankedBlocks = 10'000'000;
 constexpr std::int64_t kFewestRanked = 8;
 constexpr std::int64_t kMostRanked = 100;
 
