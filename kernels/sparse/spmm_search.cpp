@@ -15,7 +15,8 @@
 namespace tessera::spmm {
 namespace {
 
-constexpr std::int64_t kRankedBlocks = 10'000'000;
+/// Blocks, rows and columns that are walked over to rank splits by their parts.
+constexpr std::int64_t kRankedLooks = 10'000'000;
 constexpr std::int64_t kFewestRanked = 8;
 constexpr std::int64_t kMostRanked = 100;
 
@@ -62,7 +63,8 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
                   };
                   return key(left) < key(right);
               });
-    const std::int64_t affordable = kRankedBlocks / std::max<std::int64_t>(a.blocks(), 1);
+    const std::int64_t affordable =
+        kRankedLooks / std::max<std::int64_t>(a.blocks() + a.block_rows() + a.block_columns(), 1);
     const auto ranked =
         static_cast<std::ptrdiff_t>(std::min(std::clamp(affordable, kFewestRanked, kMostRanked),
                                              static_cast<std::int64_t>(candidates.size())));

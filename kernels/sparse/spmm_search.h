@@ -21,7 +21,7 @@ struct Candidate {
 };
 
 /// Splits by estimated cycles, those whose estimated bytes fit first. The best by averages are cut
-/// out and ranked again by their parts: as many as some 30 million blocks allow,
+/// out and ranked again by their parts: as many as some 10 million blocks, rows and columns allow,
 /// shared out among host threads.
 [[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
                                             const Problem& problem);
