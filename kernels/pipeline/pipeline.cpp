@@ -297,7 +297,7 @@ private:
         }
         if (!standing_[input]) {
             const bool leaves_out = placed_elements(place) < tensor.type.elements();
-            if (!tensor.row_major && (readers_[input] == 1 || !leaves_out)) {
+            if (!tensor.row_major && ((readers_[input] == 1 && !tensor.wanted) || !leaves_out)) {
                 give(input, wanted);
             }
         }

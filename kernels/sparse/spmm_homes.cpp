@@ -89,7 +89,8 @@ void Homes::find_runs() {
 }
 
 /// A line that one tile needs is at home there. The others of slice `in` stand on the tiles of the
-/// next slice, which never receive them.
+/// next slice, which never receive them. Lines that nobody needs are dealt with them, so that they
+/// leave room where a line is received, and then stand nowhere.
 void Homes::deal_x() {
     const Split& split = partition_.split();
     const Problem& problem = partition_.problem();
@@ -116,6 +117,9 @@ void Homes::deal_x() {
         };
         for (const plan::Home& home : plan::deal_homes(
                  lines_of_run, candidates, ceil_div(kShortestMessage, line_bytes), receives)) {
+            if (users(runs_[home.group]).empty()) {
+                continue;
+            }
             x_[static_cast<std::size_t>(in)].push_back({home, filled_x_[home.tile], 0});
             filled_x_[home.tile] += (home.last - home.first) * line_bytes;
         }

@@ -376,7 +376,7 @@ TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of 
                 for (std::int64_t line = 0; line < 26; ++line) {
                     CAPTURE(in, line);
                     CHECK(found[static_cast<std::size_t>(line)] ==
-                          (partition.users_of_line(line).size() == 1 ? 0 : 1));
+                          (partition.users_of_line(line).size() <= 1 ? 0 : 1));
                 }
             }
             Bytes most = 0;
