@@ -10,6 +10,7 @@
 #include "kernels/exchange/exchange_schedule.h"
 #include "kernels/exchange/exchange_timelines.h"
 #include "kernels/exchange/known_schedules.h"
+#include "kernels/exchange/search_effort.h"
 #include "models/timing/exchange_latency.h"
 
 #include <tbb/parallel_invoke.h>
@@ -29,17 +30,6 @@ namespace {
 constexpr double kGoodEnough = 1.03;
 constexpr Cycles kTypicalLatency = 100;
 
-/// Receivers that one exchange may place in all its attempts, after the first: about a quarter of a
-/// second.
-constexpr std::size_t kAttemptBudget = 500'000;
-
-/// Likewise in the attempts after these, which put late tiles first; and the most attempts of this kind.
-constexpr std::size_t kLateFirstBudget = 1'000'000;
-constexpr std::size_t kMostLateFirst = 12;
-
-/// Messages that the search for an order may look at: a tenth of a second.
-constexpr std::size_t kMostLooks = 30'000'000;
-
 /// Events of the smallest pieces that are tried first: dividing messages costs row instructions.
 constexpr std::uint32_t kLeastPiece = 2;
 
@@ -55,8 +45,8 @@ struct Attempt {
 class Attempts {
 public:
     Attempts(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-             const JobList& list, Cycles bound)
-        : machine_(machine), timing_(timing),
+             const JobList& list, Cycles bound, const SearchEffort& effort)
+        : machine_(machine), timing_(timing), effort_(effort),
           near_bound_(static_cast<Cycles>(kGoodEnough * static_cast<double>(bound)) +
                       kTypicalLatency),
           good_(std::max(near_bound_, longest_alone(list))) {}
@@ -67,7 +57,7 @@ public:
     /// Whether a further attempt at `list` is wanted and within the budget.
     [[nodiscard]] bool go_on(const JobList& list) const {
         return !(schedule_ && schedule_->longest_row_events <= good_) &&
-               (spent_ == 0 || spent_ + list.receivers.size() <= kAttemptBudget);
+               (spent_ == 0 || spent_ + list.receivers.size() <= effort_.attempts);
     }
 
     /// Messages taken apart in another way.
@@ -97,7 +87,7 @@ public:
         LateFirst orders{*attempt.list, attempt.order, schedule_->rows.size()};
         attempt.order = orders.next(*schedule_);
         const auto receivers = attempt.list->receivers.size();
-        const auto most = std::min(kMostLateFirst, kLateFirstBudget / receivers);
+        const auto most = std::min(effort_.most_late_first, effort_.late_first / receivers);
         for (std::size_t i = 0; i < most && schedule_->longest_row_events > near_bound_; ++i) {
             MessagePlacer placer{machine_, timing_, *attempt.list};
             placer.place_all(attempt.order, attempt.rules);
@@ -117,7 +107,7 @@ public:
     /// it they are placed at once; the second then counts as if it had come after the first.
     template <typename First, typename Second>
     void try_two(const JobList& list, First first, Second second) {
-        const bool both = spent_ + 2 * list.receivers.size() <= kAttemptBudget &&
+        const bool both = spent_ + 2 * list.receivers.size() <= effort_.attempts &&
                           tbb::this_task_arena::max_concurrency() > 1;
         if (!go_on(list))
             return;
@@ -181,6 +171,7 @@ private:
 
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
+    const SearchEffort& effort_;
     Cycles near_bound_;
     Cycles good_; ///< row events that need no further attempt
     std::size_t spent_ = 0;
@@ -190,7 +181,8 @@ private:
 };
 
 void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid,
-                   const timing::ExchangeBound& bound, bool far_first_too) {
+                   const timing::ExchangeBound& bound, bool far_first_too,
+                   const SearchEffort& effort) {
     const bool multicasts = list.receivers.size() > list.jobs.size();
     const auto in_order = [&](JobOrder order) {
         return std::optional(Attempt{&list, nullptr, std::move(order), {}});
@@ -223,7 +215,7 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
     attempts.try_two(
         list,
         [&] {
-            auto order = earliest_order(list, grid, kMostLooks);
+            auto order = earliest_order(list, grid, effort.looks);
             return order ? in_order(std::move(*order)) : std::nullopt;
         },
         [&] { return in_order(given_order(list)); });
@@ -270,7 +262,7 @@ ExchangeStats stats_without_rows(std::span<const program::Transfer> transfers,
 /// Rows and their statistics.
 void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transfer> transfers,
                std::span<const timing::TransferRun> runs, const timing::ExchangeBound& bound,
-               KnownSchedules* known, PlannedExchange& plan) {
+               KnownSchedules* known, const SearchEffort& effort, PlannedExchange& plan) {
     const timing::ExchangeTiming timing{machine};
     std::optional<Activity> activity(std::in_place, "finding messages");
     auto list = make_jobs(timing, transfers, runs);
@@ -286,8 +278,8 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
         }
     }
     activity.emplace("placing messages");
-    Attempts attempts{machine, timing, list, bound.cycles()};
-    find_schedule(attempts, list, timing.grid(), bound, machine.exchange.far_first);
+    Attempts attempts{machine, timing, list, bound.cycles(), effort};
+    find_schedule(attempts, list, timing.grid(), bound, machine.exchange.far_first, effort);
     bind(*attempts.best().list, attempts.schedule());
     if (known != nullptr) {
         const Parts* parts = attempts.best().parts;
@@ -300,7 +292,7 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
 
 PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::string name,
                                          std::vector<program::Transfer> transfers,
-                                         KnownSchedules* known) {
+                                         KnownSchedules* known, const SearchEffort& effort) {
     PlannedExchange plan;
     std::vector<timing::TransferRun> runs;
     const Activity planning("planning an exchange");
@@ -308,13 +300,19 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
                          [&] { runs = timing::transfer_runs(machine, transfers); });
     const auto bound = timing::exchange_bound(machine, transfers, runs);
     if (machine.exchange.fabric == spec::Fabric::Compiled)
-        plan_rows(machine, transfers, runs, bound, known, plan);
+        plan_rows(machine, transfers, runs, bound, known, effort, plan);
     else
         plan.stats = stats_without_rows(transfers, runs, bound.cycles());
     plan.stats.bound = bound;
     plan.exchange.name = std::move(name);
     plan.exchange.transfers = std::move(transfers);
     return plan;
+}
+
+PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::string name,
+                                         std::vector<program::Transfer> transfers,
+                                         KnownSchedules* known) {
+    return plan_exchange_with_stats(machine, std::move(name), std::move(transfers), known, {});
 }
 
 program::Exchange plan_exchange(const spec::MachineSpec& machine, std::string name,

@@ -7,6 +7,7 @@
 #include "kernels/exchange/exchange_planner.h"
 #include "kernels/exchange/exchange_schedule.h"
 #include "kernels/exchange/exchange_timelines.h"
+#include "kernels/exchange/search_effort.h"
 #include "tests/unit/models/exchange/random_transfers.h"
 
 #include <catch2/catch.hpp>
@@ -29,8 +30,10 @@ namespace {
 /// Attempts at one exchange, and the best of them. Nothing ends early.
 class Search {
 public:
-    Search(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers)
-        : machine_(machine), timing_(machine), runs_(timing::transfer_runs(machine, transfers)),
+    Search(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers,
+           const plan::SearchEffort& effort = {})
+        : effort_(effort), machine_(machine), timing_(machine),
+          runs_(timing::transfer_runs(machine, transfers)),
           bound_(timing::exchange_bound(machine, transfers, runs_)),
           list_(plan::make_jobs(timing_, transfers, runs_)) {
         // Within 3 % of the bound and the latency of a message an exchange is good, and also where
@@ -56,6 +59,8 @@ public:
     }
     [[nodiscard]] const plan::Schedule& schedule() const { return *best_; }
     [[nodiscard]] const JobList& list() const { return *best_list_; }
+    /// Receivers of the exchange's messages as they are given.
+    [[nodiscard]] std::size_t receivers() const { return list_.receivers.size(); }
     [[nodiscard]] const timing::ExchangeBound& bound() const { return bound_; }
     /// Attempts by the name of what they try.
     [[nodiscard]] const std::map<std::string, int>& tried() const { return tried_; }
@@ -98,7 +103,9 @@ private:
             }
         }
         if (wanted()) {
-            attempt("earliest", list_, *plan::earliest_order(list_, grid, 30'000'000), {});
+            if (const auto order = plan::earliest_order(list_, grid, effort_.looks)) {
+                attempt("earliest", list_, *order, {});
+            }
         }
         if (wanted()) {
             attempt("given", list_, plan::given_order(list_), {});
@@ -112,7 +119,7 @@ private:
         }
     }
 
-    /// Up to twelve times, each after what the one before came to.
+    /// As often as the effort says, each after what the one before came to.
     void late_first() {
         if (best_->longest_row_events <= near_) {
             return;
@@ -122,17 +129,25 @@ private:
         rules.least_piece = 2;
         plan::LateFirst orders{list, best_order_, best_->rows.size()};
         auto order = orders.next(*best_);
-        for (int i = 0; i < 12 && best_->longest_row_events > near_; ++i) {
+        for (std::size_t i = 1;
+             i <= effort_.most_late_first && i * list.receivers.size() <= effort_.late_first &&
+             best_->longest_row_events > near_;
+             ++i) {
             const auto made = attempt("late first", list, order, rules);
             order = orders.next(made);
         }
     }
 
-    [[nodiscard]] bool wanted() const { return !best_ || best_->longest_row_events > good_; }
+    /// A further attempt at the whole exchange.
+    [[nodiscard]] bool wanted() const {
+        return !best_ || (best_->longest_row_events > good_ &&
+                          spent_ + list_.receivers.size() <= effort_.attempts);
+    }
 
     plan::Schedule attempt(const std::string& name, const JobList& list, const JobOrder& order,
                            const plan::PlacementRules& rules) {
         ++tried_[name];
+        spent_ += list.receivers.size();
         plan::MessagePlacer placer{machine_, timing_, list};
         CHECK(placer.place_all(order, rules));
         if (!best_ || placer.schedule().longest_row_events < best_->longest_row_events) {
@@ -149,6 +164,8 @@ private:
         static_cast<void>(attempt(name, parts.list, parts.order, {}));
     }
 
+    plan::SearchEffort effort_;
+    std::size_t spent_ = 0; ///< receivers that all attempts so far have placed
     const spec::MachineSpec& machine_;
     timing::ExchangeTiming timing_;
     std::vector<timing::TransferRun> runs_;
@@ -247,4 +264,63 @@ TEST_CASE("the rows of an exchange are those of the shortest attempt, made until
         CHECK(won[name] > 0);
     }
     CHECK(tried["given"] < exchanges);
+}
+
+TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
+    // Messages whose first order is seldom good, each of its own number of receivers.
+    std::map<std::string, std::map<std::size_t, int>> matters; // by what is limited, by how much
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        spec::MachineSpec machine;
+        Pattern pattern;
+        pattern.tiles = machine.chip.tiles = seed % 2 == 0 ? 16 : 40;
+        pattern.transfers = static_cast<int>(20 + seed % 30);
+        pattern.max_receivers = seed % 3 == 0 ? 1 : 6;
+        pattern.max_words = 1000;
+        pattern.paired_percent = seed % 4 == 0 ? 40 : 0;
+        const auto transfers = RandomTransfers{machine, pattern, seed}.make();
+        const auto rows_of = [&](const plan::SearchEffort& effort) {
+            const auto planned =
+                plan::plan_exchange_with_stats(machine, "x", transfers, nullptr, effort);
+            const Search search(machine, transfers, effort);
+            const auto rows = search.rows();
+            REQUIRE(planned.exchange.rows.size() == rows.size());
+            std::vector<std::vector<std::uint32_t>> words;
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                CHECK(planned.exchange.rows[i].words == rows[i].words);
+                words.push_back(rows[i].words);
+            }
+            return words;
+        };
+        const std::size_t size = Search(machine, transfers).receivers();
+        // that many attempts, and one fewer
+        for (std::size_t times = 1; times <= 8; ++times) {
+            CAPTURE(times);
+            plan::SearchEffort effort{.attempts = times * size, .late_first = 0};
+            const auto enough = rows_of(effort);
+            --effort.attempts;
+            matters["attempts"][times] += rows_of(effort) != enough ? 1 : 0;
+        }
+        for (std::size_t times = 1; times <= 3; ++times) {
+            CAPTURE(times);
+            plan::SearchEffort effort{.attempts = size, .late_first = times * size};
+            const auto enough = rows_of(effort);
+            --effort.late_first;
+            matters["late first"][times] += rows_of(effort) != enough ? 1 : 0;
+            effort = {.attempts = size, .most_late_first = times};
+            CHECK(rows_of(effort) == enough);
+        }
+        CHECK(rows_of({.attempts = 0, .late_first = 0}) ==
+              rows_of({.attempts = size, .late_first = 0}));
+        static_cast<void>(rows_of({.looks = 1}));
+    }
+    CHECK(matters["attempts"][1] == 0); // the first is always made
+    for (std::size_t times = 2; times <= 8; ++times) {
+        CAPTURE(times);
+        CHECK(matters["attempts"][times] > 0);
+    }
+    for (std::size_t times = 1; times <= 3; ++times) {
+        CAPTURE(times);
+        CHECK(matters["late first"][times] > 0);
+    }
 }
