@@ -494,3 +494,12 @@ TEST_CASE("tiles that a machine has not are named with those that it has", "[ker
     CHECK(refusal(1) == "workload: /tiles: got 1 tiles, expected none on machine 'bow', whose 1 "
                         "tiles (chip.tiles) are too few");
 }
+
+TEST_CASE("remote buffers are held twice: as the host gives them and as they come to be",
+          "[kernels][micro]") {
+    constexpr Bytes kGiB = Bytes{1} << 30;
+    const std::vector<Bytes> sizes{1024 * kGiB, 512 * kGiB, 256 * kGiB};
+    CHECK_THROWS_WITH(micro::need_memory_of_buffers(sizes, "rows"),
+                      Catch::StartsWith("rows: needs 3584.0 GiB of the host's memory"));
+    CHECK_NOTHROW(micro::need_memory_of_buffers({}, "nothing"));
+}

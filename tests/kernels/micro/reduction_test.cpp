@@ -107,6 +107,25 @@ TEST_CASE("a reduction that may choose takes the faster number of stages", "[ker
     CHECK(chosen.back() == 2);
 }
 
+TEST_CASE("of equally fast numbers of stages a reduction takes the fewer", "[kernels][micro]") {
+    auto machine = test::chip_of(400);
+    const auto cycles = [&](std::int64_t stages) {
+        return test::plan_micro(machine, reduction(1, 1, stages)).predicted_cycles;
+    };
+    const auto chosen = [&] {
+        return test::plan_micro(machine, reduction(1)).choices.at("stages");
+    };
+    const Cycles gain = cycles(1) - cycles(2);
+    REQUIRE(gain > 1);
+    // the second stage waits for one barrier more
+    machine.sync.internal_cycles += gain - 1;
+    CHECK(cycles(1) - cycles(2) == 1);
+    CHECK(chosen() == 2);
+    machine.sync.internal_cycles += 1;
+    CHECK(cycles(1) == cycles(2));
+    CHECK(chosen() == 1);
+}
+
 TEST_CASE("an operand takes an issue", "[kernels][micro]") {
     const auto machine = test::chip_of(1);
     const auto cycles = [&](std::int64_t operands_a_worker) {
