@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: MIT
 """How many one-line mistakes the quick tests notice.
 
-usage: tools/mutate.py [--seed N] [--count N] [--skip REGEX] [FOLDER ...]
+usage: tools/mutate.py [FOLDER ...] [--seed N] [--count N] [--skip REGEX] [--part I/N] [--again]
+                       [--budget SECONDS] [--labels REGEX] [--build FOLDER] [--targets NAME ...]
 
 Takes mistakes at random from the sources of FOLDERs (base traces models kernels sim), two thirds of
 them at boundaries: a comparison that takes its bound in or leaves it out, a number one higher,
 std::min for std::max. All are compiled into one build, each behind tessera_mutant(NUMBER), which the
 environment MUTATE=NUMBER turns on; the quick tests that reach a mistake run with it until one fails.
 What no test notices is printed with its line.
+
+--part 1/2 tries every second mistake. Tests can then be written and copied into this tree, where
+only they are built anew, and --part 2/2 measures the rate with them. --again goes on with the
+mistakes that survived: with the tests that they have not met. Less time takes it to end a mistake's
+tests after --budget SECONDS, cheap tests first, to take only tests with some --labels, to build
+only the programs that --targets names, and to do so in the --build of the dev preset, build/dev.
 
 Sources are changed IN PLACE: use a git worktree of its own, with nothing uncommitted. Before another
 seed, `git checkout . && rm base/mutant.h` takes the changes back. What is found goes to
@@ -36,7 +43,15 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutants"
 SKIPPED = "activity|progress_line|interrupt|opcode_table|standard_constants"  # progress, tables
+# What mistakes look like to the compiler; it does not say so of sources that have some.
+WARNINGS = ["-W" + name for name in """
+    aggressive-loop-optimizations array-bounds bool-compare bool-operation conversion dangling-else div-by-zero
+    empty-body extra float-conversion int-in-bool-context logical-op maybe-uninitialized misleading-indentation
+    narrowing nonnull overflow parentheses return-type sign-compare sign-conversion tautological-compare
+    type-limits uninitialized unused unused-but-set-variable unused-function unused-parameter unused-value
+    unused-variable""".split()]
 HEADER = """#pragma once
+""" + "".join(f'#pragma GCC diagnostic ignored "{name}"\n' for name in WARNINGS) + """
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -221,13 +236,13 @@ def write_sources(mutants):
     return spans
 
 
-def build(mutants, save):
+def build(mutants, targets, save):
     """Leaves out what does not compile, until the rest does."""
-    run(["cmake", "--preset", "dev", "-B", BUILD, "-DTESSERA_WERROR=OFF",
-         "-DCMAKE_CXX_FLAGS=-w -Wno-narrowing"], stdout=subprocess.DEVNULL)
+    if not (BUILD / "CMakeCache.txt").exists():
+        run(["cmake", "--preset", "dev", "-B", BUILD], stdout=subprocess.DEVNULL)
     while True:
         spans, bad = write_sources(mutants), set()
-        done = run(["cmake", "--build", BUILD, "-j2", "--", "-k", "0"], check=False, text=True,
+        done = run(["cmake", "--build", BUILD, "-j2", "--target", *targets, "--", "-k", "0"], check=False, text=True,
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode == 0:
             return
@@ -273,29 +288,40 @@ def look_at_tests(state, tests):
     list(concurrent.futures.ThreadPoolExecutor(2).map(look, tests.keys() - state["tests"].keys()))
 
 
-def try_mutants(state, tests, save):
+def try_mutants(state, tests, chosen, budget, save):
     held, lock = collections.defaultdict(threading.Lock), threading.Lock()  # no test beside itself
-    noticed = collections.Counter()  # (file, test): what noticed a mistake's neighbours goes first
+    noticed = collections.Counter()  # (file, test or program): what noticed a mistake's neighbours goes first
 
     def attempt(m):
-        start, reaching = time.monotonic(), [n for n, t in state["tests"].items() if m["id"] in t["reached"]]
-        reaching.sort(key=lambda n: (-noticed[m["file"], n], state["tests"][n]["took"]))
-        result, by = "survived" if reaching else "not reached", None
-        for name in reaching:
-            limit = max(10.0, 5 * state["tests"][name]["took"])
+        start, passed = time.monotonic(), m.setdefault("passed", [])
+        reaching = [n for n, t in state["tests"].items() if n in tests and m["id"] in t["reached"]]
+        reaching.sort(key=lambda n: (-noticed[m["file"], n], -noticed[m["file"], tests[n]["command"][0]],
+                                     state["tests"][n]["took"]))
+        by = None
+        for name in (n for n in reaching if n not in passed):
+            if time.monotonic() - start > budget:
+                break
+            limit = max(60.0, 5 * state["tests"][name]["took"])
             with held[name]:
                 outcome = outcome_of(tests[name], m["id"], limit)
                 # a test that fails without the mistake too has noticed nothing
                 if outcome != "passed" and outcome_of(tests[name], 0, 4 * limit) == "passed":
-                    result, by = "noticed" if outcome == "failed" else "noticed (too long)", name
+                    by = name
                     break
+            passed.append(name)
+        met = len(set(passed) & set(reaching))
+        result = ("noticed" + (" (too long)" if outcome == "too long" else "") if by
+                  else "not reached" if not reaching
+                  else "survived" + (f" ({met} of {len(reaching)} tests)" if met < len(reaching) else ""))
         with lock:
             m.update(result=result, by=by, reaching=len(reaching), took=round(time.monotonic() - start, 1))
-            noticed[m["file"], by] += 1
+            if by:
+                noticed[m["file"], by] += 1
+                noticed[m["file"], tests[by]["command"][0]] += 1
             save()
         print(f"{m['id']:4} {m['file']}:{m['line']}: {m['kind']}: {result} ({m['took']} s)", flush=True)
 
-    left = [m for m in state["mutants"] if "result" not in m]
+    left = [m for m in chosen if "result" not in m]
     list(concurrent.futures.ThreadPoolExecutor(2).map(attempt, left))
 
 
@@ -317,7 +343,16 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=240)
     parser.add_argument("--skip", default="$.", help="sources not to touch, a regular expression")
+    parser.add_argument("--part", default="1/1", help="I/N: of every N mistakes the I-th alone")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for one mistake")
+    parser.add_argument("--build", default="build/mutants", help="the build; that of the dev preset may be taken")
+    parser.add_argument("--targets", nargs="+", default=["all"], help="programs of tests to build")
+    parser.add_argument("--labels", default=".", help="of the tests, as ctest -L has it")
+    parser.add_argument("--again", action="store_true", help="mistakes that survived meet tests that are new to them")
     options = parser.parse_args()
+    global BUILD
+    BUILD = ROOT / options.build
+    part, parts = map(int, options.part.split("/"))
     kept = ROOT / f"build/mutants-{options.seed}.json"
     state = json.loads(kept.read_text()) if kept.exists() else {}
 
@@ -333,16 +368,21 @@ def main():
                      mutants=choose(found, sources, options.count, options.seed))
         print(f"{len(state['mutants'])} of {len(found)}: {dict(state['candidates'])}", flush=True)
         save()
-    build(state["mutants"], save)
+    build(state["mutants"], options.targets, save)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also in the background: tests send it
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))  # the tests inherit them
-    shown = run(["ctest", "--test-dir", BUILD, "-LE", "slow", "--show-only=json-v1"],
+    shown = run(["ctest", "--test-dir", BUILD, "-LE", "slow", "-L", options.labels, "--show-only=json-v1"],
                 stdout=subprocess.PIPE).stdout
-    tests = {test["name"]: test for test in json.loads(shown)["tests"]}
+    tests = {test["name"]: test for test in json.loads(shown)["tests"]
+             if os.path.exists((test.get("command") or ["/none"])[0])}  # else it was not built
     look_at_tests(state, tests)
     save()
-    try_mutants(state, tests, save)
-    report(state["mutants"])
+    chosen = [m for m in state["mutants"] if m["id"] % parts == part - 1]
+    for m in chosen if options.again else []:
+        if m.get("result", "").startswith(("survived", "not reached")):
+            del m["result"]
+    try_mutants(state, tests, chosen, options.budget, save)
+    report(chosen)
 
 
 if __name__ == "__main__":
