@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -176,4 +177,19 @@ TEST_CASE("no two options of a command have one name or one letter") {
             CHECK((option.letter == '\0' || known.insert(std::string(1, option.letter)).second));
         }
     }
+}
+
+TEST_CASE("help is given of every command, by its first word, which is offered once") {
+    std::vector<std::string> words;
+    for (const CommandSpec& command : commands()) {
+        const std::string word = command.name.substr(0, command.name.find(' '));
+        if (std::find(words.begin(), words.end(), word) == words.end()) {
+            words.push_back(word);
+        }
+    }
+    CHECK(words.size() > 8);
+    const auto help = std::find_if(commands().begin(), commands().end(),
+                                   [](const auto& command) { return command.name == "help"; });
+    REQUIRE(help != commands().end());
+    CHECK(help->operands.words == words);
 }

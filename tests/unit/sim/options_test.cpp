@@ -367,3 +367,51 @@ TEST_CASE("a run is of workloads or of a point, and only a point is of a store")
         CHECK_THROWS_AS(parsed(line), UsageError);
     }
 }
+
+TEST_CASE("shares and numbers of processes are taken from the least to the most, and no further") {
+    struct Given {
+        Words line;
+        std::string field; ///< empty: it is refused
+        std::string shown = {};
+    };
+    const auto keep = [](const char* text) {
+        return Words{"sweep", "run", "s", "--screen=estimate", "--keep", text};
+    };
+    const auto shard = [](const char* text) {
+        return Words{"sweep", "worker", "s", "--shard", text};
+    };
+    const auto shards = [](const char* text) {
+        return Words{"sweep", "submit", "s", "--shards", text};
+    };
+    const std::vector<Given> all{{keep("0.001%"), "keep_percent", "0.001000"},
+                                 {keep("100%"), "keep_percent", "100.000000"},
+                                 {keep("0%"), ""},
+                                 {keep("-1%"), ""},
+                                 {keep("100.1%"), ""},
+                                 {keep("x%"), ""},
+                                 {keep("1x%"), ""},
+                                 {shard("0/1"), "shard", "0 of 1"},
+                                 {shard("6/7"), "shard", "6 of 7"},
+                                 {shard("7/7"), ""},
+                                 {shard("-1/7"), ""},
+                                 {shard("0/0"), ""},
+                                 {shard("x/7"), ""},
+                                 {shard("1x/7"), ""},
+                                 {shard("/7"), ""},
+                                 {shard("1/x"), ""},
+                                 {shard("1/7x"), ""},
+                                 {shard("1/"), ""},
+                                 {shard("1"), ""},
+                                 {shards("1"), "shard", "0 of 1"},
+                                 {shards("100000"), "shard", "0 of 100000"},
+                                 {shards("0"), ""},
+                                 {shards("100001"), ""}};
+    for (const Given& given : all) {
+        CAPTURE(given.line);
+        if (given.field.empty()) {
+            CHECK_THROWS_AS(parsed(given.line), UsageError);
+        } else {
+            CHECK(parsed(given.line).at(given.field) == given.shown);
+        }
+    }
+}

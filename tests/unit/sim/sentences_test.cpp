@@ -316,3 +316,18 @@ TEST_CASE("the critical path's roles and barriers add up to the run") {
     CHECK(path["tile"] == 0);
     CHECK(path["tile_cycles"] == 160);
 }
+
+TEST_CASE("what is lost is told from a hundredth of the step on") {
+    const auto told = [](const TileTime& tile) {
+        Run run;
+        run.computes({tile, tile, tile, tile}, 940); // of 1000 cycles
+        const std::string said = run.compute();
+        return said.substr(said.find(" time: ") + 7);
+    };
+    // unequal workers cost what the busiest has over the mean: 10 cycles, and 9
+    CHECK_THAT(told({{980, 968, 968, 968, 968, 968}}),
+               Catch::StartsWith("1 % is lost to unequal workers, ") &&
+                   Catch::EndsWith(", 5 % to launches, syncs and the supervisor"));
+    CHECK(told({{980, 970, 969, 969, 969, 969}}) ==
+          "5 % is lost to launches, syncs and the supervisor");
+}

@@ -168,6 +168,7 @@ TEST_CASE("speeds have the unit in which they are short") {
     };
     CHECK(shown(59041.0) == "59.04 TB/s");
     CHECK(shown(1e6) == "1 PB/s");
+    CHECK(shown(1e9) == "1000 PB/s"); // there is no longer prefix
     CHECK(shown(1000) == "1 TB/s");
     CHECK(shown(999.9) == "999.9 GB/s");
     CHECK(shown(999.95) == "1 TB/s");

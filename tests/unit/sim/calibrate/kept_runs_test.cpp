@@ -57,7 +57,12 @@ TEST_CASE("what one calibration kept the next one has, of the same machine, mode
 TEST_CASE("runs of vertices are not kept") {
     const Folder folder;
     KeptRuns kept(folder.path, 1);
-    const Run vertex{.machine = "tiny", .machine_sets = {}, .workload = nullptr, .vertex = "add"};
+    // as a run that is, but for the vertex
+    Run vertex = matmul(16);
+    vertex.vertex = "add";
     kept.keep(vertex, {{"cycles", 1}});
+    CHECK_FALSE(kept.result_of(matmul(16)));
+    kept.keep(matmul(16), {{"cycles", 2}});
+    CHECK(kept.result_of(matmul(16)) == json{{"cycles", 2}});
     CHECK_FALSE(kept.result_of(vertex));
 }

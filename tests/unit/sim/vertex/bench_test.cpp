@@ -577,3 +577,23 @@ TEST_CASE("an array may be called as what the bench itself lays out", "[unit][ve
         CHECK(refusal(name).find("/arrays/" + name + "/address") == 0);
     }
 }
+
+TEST_CASE("before the first phase each worker is given its scratch, and nobody else",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto bench = folder.bench(R"("arrays": {})");
+    std::vector<std::string> puts;
+    std::string text;
+    for (Address at = bench.setup; text.find("br ") == std::string::npos; at += 4) {
+        text = vertex::instruction_text(bench, at);
+        REQUIRE_FALSE(text.empty());
+        if (text.find("put ") != std::string::npos) {
+            puts.push_back(text);
+        }
+    }
+    const auto workers = static_cast<std::size_t>(spec::MachineSpec{}.tile.workers);
+    REQUIRE(puts.size() == workers);
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+        CHECK(puts[worker].find("$WORKER" + std::to_string(worker) + "_BASE") != std::string::npos);
+    }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What calls find in registers, launches and their cycles, races and what they change, and how all
 // that is shown.
+#include "base/error.h"
+#include "sim/vertex/call_watch.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/run.h"
 #include "tests/unit/sim/vertex/support.h"
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <vector>
 
 using namespace tessera;
 using test::VertexFolder;
@@ -347,4 +350,34 @@ TEST_CASE("a vertex file's mistakes come before those of its sources", "[unit][v
         CAPTURE(wrong);
         CHECK(folder.refusal(R"("defines": {"X": )" + wrong + "}").find("/defines/X: got ") == 0);
     }
+}
+
+TEST_CASE("a supervisor vertex runs from its call to behind it, wherever its code stands",
+          "[unit][vertex]") {
+    constexpr Address kStub = 0x50000;
+    vertex::BenchPhase phase;
+    phase.stub = kStub;
+    phase.stub_end = kStub + 16;
+    phase.calls.resize(1);
+    phase.calls[0].entry_name = "v";
+    phase.calls[0].returns_to = kStub + 8;
+    const isa::Context context;
+    const auto registers = [&](int /*number*/) -> const isa::Context& { return context; };
+    const auto issues = [&](const std::vector<Address>& addresses) {
+        vertex::CallWatch watch;
+        watch.begin_phase(phase);
+        for (const Address address : addresses) {
+            watch.issued(address, registers);
+        }
+        watch.end_phase();
+    };
+    constexpr Address kCall = kStub + 4;
+    CHECK_NOTHROW(issues({kStub, kCall, kStub + 8, kStub + 12}));
+    // code right before the stub, and right behind it
+    CHECK_NOTHROW(issues({kCall, kStub - 4, kStub + 16, kStub + 8}));
+    for (const Address wrong : {kStub, kCall, kStub + 12}) {
+        CAPTURE(wrong);
+        CHECK_THROWS_AS(issues({kCall, wrong}), ProgramError);
+    }
+    CHECK_THROWS_AS(issues({kStub, kCall, kStub + 16}), ProgramError); // it never returned
 }
