@@ -28,11 +28,14 @@ namespace {
 constexpr std::size_t kPlaced = 3;
 /// With more transfers than this the best-ranked split is taken: making and binding them takes the time.
 constexpr std::size_t kManyTransfers = 30'000;
-/// A schedule leaves gaps of 0.2 to 3 % of the bound; splits whose bounds are as near to each other are all scheduled.
+/// Long schedules leave gaps of 0.2 to 3 % of the bound, so of splits whose bounds are as near to each other none is
+/// likelier than the others.
 constexpr double kHardlyMore = 1.02;
 /// Splits looked at from the first that is placed on: those that are not placed have many transfers, and looking costs
 /// a walk over all blocks.
 constexpr std::size_t kSeen = 8;
+/// Splits of the search's order that are compared with the first that is placed.
+constexpr std::size_t kCompared = 60;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 240;
 
@@ -196,14 +199,17 @@ std::vector<Scheduled> scheduled(const spec::MachineSpec& machine, std::span<fam
     return all;
 }
 
-/// Of `placed` the fastest; those are scheduled that take hardly more at least than the one that takes least, and
-/// further ones only where their rows find no room. `misfit`: why that is so of all.
+/// Of `placed` the fastest. Those that take hardly more at least than the one that takes least are scheduled together,
+/// then further ones as long as they may be faster still. `misfit`: why none fits.
 std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
                                           std::vector<family::Placed> placed,
                                           plan::KnownSchedules& known, std::string& misfit) {
     std::ranges::stable_sort(placed, {}, &family::Placed::least);
     std::optional<family::Divided> best;
-    for (auto first = placed.begin(); first != placed.end() && !best;) {
+    const auto may_be_faster = [&](const family::Placed& one) {
+        return !best || one.least < best->division.predicted.total();
+    };
+    for (auto first = placed.begin(); first != placed.end() && may_be_faster(*first);) {
         const auto hardly_more =
             static_cast<Cycles>(kHardlyMore * static_cast<double>(first->least));
         const auto last = std::find_if(first, placed.end(), [&](const family::Placed& one) {
@@ -258,8 +264,9 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
         if (made.placed) {
             placed.push_back(std::move(*made.placed));
         }
-        seen += placed.empty() ? 0 : 1;
-        if (!placed.empty() && (placed.size() == kPlaced || seen == kSeen || at + 1 == most)) {
+        seen += placed.empty() || candidates[at].least_messages > kManyTransfers ? 0 : 1;
+        if (!placed.empty() &&
+            (placed.size() == kPlaced || seen == kSeen || at + 1 >= kCompared || at + 1 == most)) {
             std::string misfit;
             if (auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit)) {
                 return std::move(*divided);
