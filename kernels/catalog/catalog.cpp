@@ -2,6 +2,7 @@
 #include "kernels/catalog/catalog.h"
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/gather/gather.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/softmax/softmax.h"
@@ -18,6 +19,7 @@ const std::vector<const family::Family*>& families() {
         &matmul::family(),    &spmm::family(),      &elementwise::bias(),     &elementwise::relu(),
         &elementwise::gelu(), &elementwise::add(),  &elementwise::multiply(), &elementwise::scale(),
         &elementwise::cast(), &transpose::family(), &reduce::family(),        &softmax::family(),
+        &gather::family(),
     };
     // clang-format on
     return all;

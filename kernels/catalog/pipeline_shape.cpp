@@ -58,6 +58,17 @@ ShapePointer dense_shape() {
                                 ElementType::U32, ElementType::F143, ElementType::F152}))
         .says("type of its elements")
         .from(kSource);
+    d.field("below", &PipelineTensor::below)
+        .unit("numbers")
+        .range(1, kLongestDimension)
+        .written_if<PipelineTensor>([](const PipelineTensor& tensor) { return tensor.below != 0; })
+        .says("of i32 and u32 elements without a file: each is a whole number from 0 on below this "
+              "one")
+        .from(kSource);
+    d.field("known", &PipelineTensor::known)
+        .written_if<PipelineTensor>([](const PipelineTensor& tensor) { return tensor.known; })
+        .says("timing mode has its elements too: what is done may depend on them")
+        .from(kSource);
     describe_values(d, set_values)
         .one_of({"uniform", "integer", "constant"})
         .suffix(".npy")

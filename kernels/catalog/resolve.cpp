@@ -182,7 +182,13 @@ private:
                              is_float(tensor.type) ? "a number" : "a whole number",
                              name_of(tensor.type)));
         }
+        if (tensor.below != 0 && is_float(tensor.type)) {
+            fail(pointer + "/below",
+                 fmt::format("got a bound of elements of {}, expected it of i32 or u32",
+                             name_of(tensor.type)));
+        }
         TensorType type{tensor.type, tensor.shape};
+        type.known = tensor.known;
         if (tensor.is_sparse()) {
             const auto found = sparse.find(tensor.name);
             type.sparse = found == sparse.end() ? nothing_stored(tensor) : found->second;

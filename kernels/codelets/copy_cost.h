@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of copy.S, copy_paced.S and copy_runs.S.
+// Worker issues of copy.S, copy_known.S, copy_paced.S and copy_runs.S.
 // tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
@@ -18,7 +18,7 @@ constexpr std::int64_t kCopyRunsNothing = 7; ///< a worker without runs
 constexpr std::int64_t kCopyRunsFrame = 12;  ///< around the runs
 constexpr std::int64_t kCopyRun = 9;         ///< around its words
 
-/// copy64 and copy32: words of one worker.
+/// copy64, copy32 and copy_known32: words of one worker.
 [[nodiscard]] constexpr std::int64_t copy_issues(std::int64_t words) {
     return kCopyFrame + kCopyWord * words;
 }

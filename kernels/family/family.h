@@ -49,6 +49,7 @@ struct TensorType {
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape; ///< row-major
     std::shared_ptr<const workload::SparsePattern> sparse = nullptr;
+    bool known = false; ///< given, and to timing mode too: its words may decide about control
 
     [[nodiscard]] std::int64_t elements() const {
         std::int64_t product = 1;

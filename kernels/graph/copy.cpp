@@ -147,7 +147,8 @@ private:
             }
         }
         for (const auto& [buffers, local] : by_buffers) {
-            if (local.size() >= kFewRuns && std::get<1>(buffers) != std::get<2>(buffers)) {
+            if (local.size() >= kFewRuns && !from_.known &&
+                std::get<1>(buffers) != std::get<2>(buffers)) {
                 add_run_list(local);
             } else {
                 std::for_each(local.begin(), local.end(),
@@ -159,7 +160,15 @@ private:
         return move.bytes % 8 == 0 && move.from.offset % 8 == 0 && move.to.offset % 8 == 0;
     }
 
+    /// Main registers, not aux ones, carry what timing mode knows.
     void add_move(const Atom& move) {
+        if (from_.known) {
+            graph_.need_codelet("copy_known");
+            add_words(graph_, machine_, set_, move.to.tile,
+                      {"copy_known32", kWord, place_of(move.from), place_of(move.to),
+                       move.bytes / kWord});
+            return;
+        }
         const bool wide = is_wide(move);
         const Bytes word_bytes = wide ? 8 : 4;
         graph_.need_codelet("copy");
@@ -330,6 +339,7 @@ private:
 
 Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
               program::Role role, const std::string& owner, const std::string& verb) {
+    graph.tensors.at(to.index).known = graph.tensors.at(from.index).known;
     return Copier(graph, machine, from, to, role, owner, verb).run();
 }
 

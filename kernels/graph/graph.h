@@ -263,6 +263,8 @@ struct Tensor {
     std::vector<std::int64_t> shape;
     bool given = false;  ///< the host writes it before the run
     bool wanted = false; ///< the host reads it after the run
+    /// Its words may decide about control: timing mode has them, and copies keep them so.
+    bool known = false;
     std::vector<Piece> pieces = {};
 };
 

@@ -85,7 +85,7 @@ TensorId add_alike(Graph& graph, const std::string& name, ElementType type, Tens
     const Bytes to = bytes_of(type);
     made.name = name;
     made.type = type;
-    made.given = made.wanted = false;
+    made.given = made.wanted = made.known = false;
     BufferPairs pairs;
     std::map<std::pair<TileId, std::uint32_t>, Bytes> ends; // by buffer of the new tensor
     for (Piece& piece : made.pieces) {

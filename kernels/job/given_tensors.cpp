@@ -5,6 +5,7 @@
 #include "base/float16.h"
 #include "base/float8.h"
 #include "kernels/workload/half.h"
+#include "kernels/workload/random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +106,16 @@ std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Dr
     if (draw.values.kind == ValuesSpec::Kind::File) {
         return workload::read_npy_bytes(draw.values, type.type, type.shape);
     }
+    if (draw.below > 0) {
+        constexpr std::uint64_t kStream = 4; // those of operands are lower
+        const workload::CounterRandom random(draw.seed, kStream);
+        std::vector<std::uint32_t> numbers(static_cast<std::size_t>(type.elements()));
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            numbers[i] =
+                static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(draw.below), i));
+        }
+        return bytes_of_all(numbers);
+    }
     constexpr std::int64_t kSmall = 32; // of that contraction they are at most 8
     ValuesSpec whole = draw.values;
     whole.kind = ValuesSpec::Kind::Integer;
@@ -150,6 +161,7 @@ Source source_of(const workload::PipelineWorkload& workload) {
         const PipelineTensor& tensor = workload.tensors[i];
         Draw& draw = source.draws.emplace_back();
         draw.values = tensor.values;
+        draw.below = tensor.below;
         draw.seed = seeds[i];
         if (tensor.is_sparse()) {
             workload::SpmmWorkload spmm;

@@ -18,6 +18,7 @@ namespace tessera::job {
 /// How the values of one tensor are made.
 struct Draw {
     workload::ValuesSpec values;
+    std::int64_t below = 0; ///< of whole numbers: see workload::PipelineTensor
     std::uint64_t seed = 1;
     workload::Operand operand = workload::Operand::B;
     std::int64_t groups = 1;      ///< matrices, one below the other

@@ -64,8 +64,8 @@ struct Look {
     program::ArrayId tensor;
 };
 
-/// Whether plan() makes the values of operands: timing mode does without.
-enum class Operands { Made, None };
+/// Of which operands plan() makes the values: of all, of those that timing mode knows, of none.
+enum class Operands { Made, Known, None };
 
 class Job {
 public:
@@ -88,7 +88,7 @@ public:
         return std::nullopt;
     }
 
-    /// After plan() that made them.
+    /// After plan(): those that it made.
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadArray& /*read*/) {}

@@ -103,9 +103,7 @@ public:
     void share(Operands operands) override {
         make_matrices();
         resolve();
-        if (operands == Operands::Made) {
-            make_values();
-        }
+        make_values(operands);
     }
 
     /// Tells what does not fit the machine before the host has its operands, and mistakes of files
@@ -126,8 +124,8 @@ public:
         }
         if (made) {
             need_memory();
-            make_values();
         }
+        make_values(operands);
         return planned_.lowered.program;
     }
 
@@ -150,7 +148,9 @@ public:
     std::vector<HostArray> operands() const override {
         std::vector<HostArray> arrays;
         for (const auto& write : planned_.writes) {
-            arrays.push_back({write.array, given_[write.tensor]->bytes});
+            if (given_[write.tensor] != nullptr) {
+                arrays.push_back({write.array, given_[write.tensor]->bytes});
+            }
         }
         return arrays;
     }
@@ -486,14 +486,17 @@ private:
         return largest;
     }
 
-    void make_values() {
-        if (given_.empty()) {
-            std::vector<std::shared_ptr<const family::Value>> made(pipeline_.tensors.size());
-            for (std::size_t i = 0; i < source_.draws.size(); ++i) {
+    void make_values(Operands operands) {
+        auto made = given_;
+        made.resize(pipeline_.tensors.size());
+        for (std::size_t i = 0; i < source_.draws.size(); ++i) {
+            const bool wanted = operands == Operands::Made ||
+                                (operands == Operands::Known && pipeline_.tensors[i].type.known);
+            if (wanted && made[i] == nullptr) {
                 made[i] = std::make_shared<const family::Value>(value_of(i));
             }
-            given_ = std::move(made);
         }
+        given_ = std::move(made);
         values_ = given_;
     }
     [[nodiscard]] family::Value value_of(std::size_t tensor) {
@@ -562,7 +565,7 @@ private:
     pipeline::Pipeline pipeline_;       ///< without steps: not resolved yet
     pipeline::Planned planned_;
     plan::KnownSchedules known_schedules_;                     ///< of all plans that it has made
-    std::vector<std::shared_ptr<const family::Value>> given_;  ///< by tensor; empty: not made yet
+    std::vector<std::shared_ptr<const family::Value>> given_;  ///< by tensor; null: not made
     std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
     std::vector<Outcome> outcomes_;                            ///< by planned_.finished
 };

@@ -14,6 +14,7 @@ using graph::Field;
 struct Entry {
     Address address = 0;
     std::uint32_t name = 0; ///< in BoundSets::vertex_names
+    bool scatters = false;
     bool is_known = false;
 };
 
@@ -22,7 +23,8 @@ const Entry& entry_of(const Places& places, std::uint32_t symbol, std::vector<En
     Entry& entry = entries[symbol];
     if (!entry.is_known) {
         const std::string& name = places.graph.symbols[symbol];
-        entry = {places.codelets.entry(name), static_cast<std::uint32_t>(names.size()), true};
+        entry = {places.codelets.entry(name), static_cast<std::uint32_t>(names.size()),
+                 places.codelets.codelet().symbol_info.at(name).scatters, true};
         names.push_back(name);
     }
     return entry;
@@ -53,6 +55,24 @@ void write_words(const Places& places, StateWords& all, TileId tile, graph::Plac
     }
 }
 
+constexpr Bytes kWordBytes = 4;
+
+/// What a vertex may write, by its fields: whole words.
+void add_written(const Places& places, TileId tile, graph::Fields fields,
+                 std::vector<program::ByteRange>& ranges) {
+    for (const Field& field : places.graph.fields_of(fields)) {
+        if (field.kind == Field::Kind::Table) {
+            add_written(places, tile, places.graph.tables[field.word].fields, ranges);
+        } else if (field.kind != Field::Kind::Word && field.access != graph::Access::Read) {
+            const Address begin = places.of(tile, field.place);
+            const Address first = begin - begin % static_cast<Address>(kWordBytes);
+            const Bytes bytes = field.bytes + (begin - first);
+            ranges.push_back({first, (bytes + kWordBytes - 1) / kWordBytes * kWordBytes});
+        }
+    }
+    std::ranges::sort(ranges);
+}
+
 program::SharedBytes relocated(const Places& places, const graph::Held& held) {
     std::vector<std::byte> bytes = *held.contents;
     for (const graph::Relocation& relocation : *held.relocations) {
@@ -70,6 +90,7 @@ program::SharedBytes relocated(const Places& places, const graph::Held& held) {
 BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles) {
     BoundSets bound;
     std::vector<Entry> entries(places.graph.symbols.size());
+    std::map<std::vector<program::ByteRange>, std::uint32_t> scattered;
     for (const std::uint32_t number : steps.sets) {
         const graph::ComputeSet& set = places.graph.compute_sets[number];
         program::ComputeSet& made = bound.sets.emplace_back();
@@ -87,6 +108,16 @@ BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles
             const Entry& entry = entry_of(places, vertex.symbol, entries, bound.vertex_names);
             made.tiles[vertex.tile].vertices.push_back(
                 {entry.address, vertex.kind, places.of_state(vertex.tile, *place++), entry.name});
+            if (entry.scatters) {
+                std::vector<program::ByteRange> ranges;
+                add_written(places, vertex.tile, vertex.fields, ranges);
+                const auto next = static_cast<std::uint32_t>(bound.scattered.size());
+                const auto [known, is_new] = scattered.try_emplace(ranges, next);
+                if (is_new) {
+                    bound.scattered.push_back(std::move(ranges));
+                }
+                made.tiles[vertex.tile].vertices.back().scatters = known->second;
+            }
         }
     }
     return bound;
@@ -144,7 +175,7 @@ const program::SharedBytes& Relocated::of(const graph::Held& held) {
 }
 
 program::Tensor bound_tensor(const Places& places, graph::Tensor tensor) {
-    program::Tensor made{tensor.name, tensor.type, tensor.shape, {}, tensor.wanted};
+    program::Tensor made{tensor.name, tensor.type, tensor.shape, {}, tensor.wanted, tensor.known};
     made.pieces.reserve(tensor.pieces.size());
     for (graph::Piece& piece : tensor.pieces) {
         made.pieces.push_back({piece.tile, places.of(piece.tile, piece.place), piece.host_offset,

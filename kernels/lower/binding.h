@@ -35,10 +35,12 @@ struct Places {
     }
 };
 
-/// The program's compute sets on `tiles` tiles, stubs still at 0, and the names of their vertices.
+/// The program's compute sets on `tiles` tiles, stubs still at 0, the names of their vertices, and
+/// where these may scatter.
 struct BoundSets {
     std::vector<program::ComputeSet> sets;
     std::vector<std::string> vertex_names;
+    std::vector<std::vector<program::ByteRange>> scattered;
 };
 [[nodiscard]] BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles);
 

@@ -24,9 +24,21 @@ program::Segment segment(SegmentKind kind, const std::string& name, Address addr
     return {address, bytes, kind, name, std::move(data), lifetime};
 }
 
+/// By buffer, whether a known tensor stands in it.
+std::vector<bool> known_buffers(const graph::Graph& graph) {
+    std::vector<bool> known(graph.buffers.size());
+    for (const graph::Tensor& tensor : graph.tensors) {
+        for (const graph::Piece& piece : tensor.pieces) {
+            known[piece.place.buffer.index] = known[piece.place.buffer.index] || tensor.known;
+        }
+    }
+    return known;
+}
+
 /// Buffers of the graph, but not those of vertex state, which are the last ones.
 void hold_buffers(const Places& places, Images& images) {
     Relocated relocated(places);
+    const std::vector<bool> known = known_buffers(places.graph);
     const auto& buffers = places.graph.buffers;
     for (std::uint32_t index = 0; index < buffers.size() - places.state.buffers.size(); ++index) {
         for (const graph::Held& held : buffers[index].held) {
@@ -37,11 +49,12 @@ void hold_buffers(const Places& places, Images& images) {
                 there = static_cast<Bytes>(held.contents->size());
                 segments.push_back(
                     segment(at.kind, at.name, at.begin, relocated.of(held), at.lifetime));
+                segments.back().known = known[index];
             }
             const Bytes behind = held.bytes + buffers[index].read_beyond - there;
             if (behind != 0) {
                 segments.push_back({at.begin + static_cast<Address>(there), behind, at.kind,
-                                    at.name, nullptr, at.lifetime});
+                                    at.name, nullptr, at.lifetime, known[index]});
             }
         }
     }

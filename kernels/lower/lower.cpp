@@ -301,6 +301,7 @@ Lowered PlacedGraph::lower(plan::KnownSchedules& known) && {
     BoundSets sets = bound_sets(places, steps, static_cast<std::size_t>(machine.chip.tiles));
     program.compute_sets = std::move(sets.sets);
     program.vertex_names = std::move(sets.vertex_names);
+    program.scattered = std::move(sets.scattered);
     const Stubs stubs = place_stubs(machine, zone, program.compute_sets);
     program.exchanges = std::move(fitting.exchanges.all);
     place_rows(fitting, program);

@@ -312,6 +312,7 @@ private:
     void give(std::size_t tensor, TensorId place) {
         TESSERA_ASSERT(pipeline_.tensors[tensor].given);
         graph_.tensors[place.index].given = true;
+        graph_.tensors[place.index].known = pipeline_.tensors[tensor].type.known;
         standing_[tensor] = place;
         planned_.writes.push_back({tensor, array_of(place)});
     }

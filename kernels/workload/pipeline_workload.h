@@ -26,6 +26,8 @@ struct PipelineTensor {
     std::int64_t block = 1; ///< of a sparse one: 1, 4, 8 or 16
     bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
+    bool known = false;     ///< timing mode has it too: it may decide about control
+    std::int64_t below = 0; ///< whole numbers that no file has: from 0 on below this one
 
     [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }
 };

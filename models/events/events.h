@@ -75,7 +75,8 @@ struct ContextSpan {
 };
 
 /// Cycles [begin, end) of one tile. Spans of a tile follow each other without a gap between two
-/// releases.
+/// releases. Rounds of a repeat that do the same may be told as one (slow_motion.h): `times` is how
+/// many they are, cycles and work are those of all. The same holds of what follows.
 struct Span {
     Doing doing = Doing::Control;
     std::uint32_t index = 0; ///< of the compute set, exchange or stream copy
@@ -85,6 +86,7 @@ struct Span {
     TileId awaited = 0; ///< Awaited: the last tile to come
     Work work = {};     ///< ComputeSet
     Lanes lanes = {};   ///< Exchange
+    std::int64_t times = 1;
     [[nodiscard]] Cycles cycles() const { return end - begin; }
 
     /// Leaves `part` of `whole` of what was done, rounded down.
@@ -124,6 +126,7 @@ struct Release {
     /// From the release before to last_arrival, without a gap: what the critical tile did; where it
     /// awaited another tile, what that one did.
     std::span<const PathSpan> path;
+    std::int64_t times = 1;
 };
 
 /// An exchange has opened, and its words have moved.
@@ -135,6 +138,7 @@ struct Moved {
     Bytes bytes = 0;  ///< counted where they are written
     Bytes sent_bytes = 0;
     Cycles bound_cycles = 0;
+    std::int64_t times = 1;
 };
 
 /// Names of the links out of a chip: who is at their other end.
@@ -156,6 +160,7 @@ struct Flight {
     Bytes sent_bytes = 0;     ///< of its rows
     Bytes bytes = 0;          ///< 0 until it has ended, then counted where they are written
     std::span<const TileId> tiles;
+    std::int64_t times = 1;
 };
 
 /// Hears the events of one chip, all from one thread but passed(). Each event is told in the cycle

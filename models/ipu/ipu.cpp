@@ -54,13 +54,30 @@ ChipMemory memory_of(const spec::MachineSpec& spec, const program::Program& prog
 } // namespace
 
 struct Ipu::Timing {
-    explicit Timing(const spec::MachineSpec& spec)
+    Timing(const spec::MachineSpec& spec, const program::Program& program)
         : known(static_cast<TileId>(spec.chip.tiles), spec.memory.region0_begin(),
-                spec.memory.bytes()) {}
+                spec.memory.bytes()),
+          mode{known, classes, &program.scattered}, tiles(static_cast<TileId>(spec.chip.tiles)) {
+        note_rounds(program.control);
+        for (const program::Function& function : program.functions) {
+            note_rounds(function.body);
+        }
+    }
+    void note_rounds(const program::Step& step) {
+        for (const program::TileValue& word : step.rounds) {
+            if (word.tile < tiles) {
+                known.add_round(word.tile, word.address);
+            }
+        }
+        for (const program::Step& child : step.children) {
+            note_rounds(child);
+        }
+    }
 
     program::KnownWords known;
     tile::TileClasses classes;
-    tile::TimingMode mode{known, classes};
+    tile::TimingMode mode;
+    TileId tiles;
     std::int64_t audited_tiles = 0;
 };
 
@@ -75,10 +92,19 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
       sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles), options_.chip),
       stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
-      code_(program.codelets), timing_(options_.timing ? std::make_unique<Timing>(spec) : nullptr),
+      code_(program.codelets),
+      timing_(options_.timing ? std::make_unique<Timing>(spec, program) : nullptr),
       facts_(facts()) {
     check_program();
     if (timing_ != nullptr) {
+        counts_rounds_ = options_.timing->counts_rounds;
+        if (counts_rounds_) {
+            timing_->known.note_changes();
+            note_lone_repeats(program.control, facts_.lone_repeats);
+            for (const program::Function& function : program.functions) {
+                note_lone_repeats(function.body, facts_.lone_repeats);
+            }
+        }
         fabric_.set_known(timing_->known);
         stream_links_.set_known(timing_->known);
     }
@@ -150,6 +176,31 @@ tile::WalkFacts Ipu::facts() {
     return made;
 }
 
+bool Ipu::stops(const program::Step& step) const {
+    using Kind = program::Step::Kind;
+    switch (step.kind) {
+    case Kind::ComputeSet:
+        return false;
+    case Kind::Call:
+        return stops(program_.functions.at(step.index).body);
+    case Kind::Sequence:
+    case Kind::Repeat:
+        return std::any_of(step.children.begin(), step.children.end(),
+                           [this](const program::Step& child) { return stops(child); });
+    default:
+        return true;
+    }
+}
+
+void Ipu::note_lone_repeats(const program::Step& step, std::set<const program::Step*>& lone) const {
+    if (step.kind == program::Step::Kind::Repeat && !stops(step)) {
+        lone.insert(&step);
+    }
+    for (const program::Step& child : step.children) {
+        note_lone_repeats(child, lone);
+    }
+}
+
 void Ipu::make_tiles() {
     for (TileId tile = 0; tile < static_cast<TileId>(spec_.chip.tiles); ++tile) {
         auto& module = tiles_.emplace_back(("tile_" + std::to_string(tile)).c_str(), facts_, tile);
@@ -182,12 +233,29 @@ void Ipu::make_tiles() {
     }
 }
 
+program::KnownWords* Ipu::known_words() {
+    return timing_ != nullptr ? &timing_->known : nullptr;
+}
+
 std::optional<TimingFacts> Ipu::timing() const {
     if (timing_ == nullptr) {
         return std::nullopt;
     }
-    return TimingFacts{timing_->classes.phases(), timing_->classes.classes(),
-                       timing_->audited_tiles};
+    const tile::KnownFacts facts = known_facts();
+    return TimingFacts{facts.phases, timing_->classes.classes(), timing_->audited_tiles,
+                       facts.unknown_addresses};
+}
+
+/// Of all tiles.
+tile::KnownFacts Ipu::known_facts() const {
+    tile::KnownFacts sum{.phases = skipped_phases_,
+                         .unknown_addresses = skipped_unknown_addresses_};
+    for (const tile::Tile& one : tiles_) {
+        const tile::KnownFacts facts = one.walk().known_facts();
+        sum.phases += facts.phases;
+        sum.unknown_addresses += facts.unknown_addresses;
+    }
+    return sum;
 }
 
 /// Which tiles follows from the program, so that a run can be repeated.
@@ -228,19 +296,46 @@ void Ipu::compute_ahead() {
     // A few tiles at a time: where they do little, sharing them out costs more.
     constexpr std::size_t kAtOnce = 8;
     const Activity computing("tile", static_cast<std::int64_t>(tiles_.size()));
-    for_each_((tiles_.size() + kAtOnce - 1) / kAtOnce, [&](std::size_t some) {
-        const std::size_t end = std::min(tiles_.size(), (some + 1) * kAtOnce);
-        for (std::size_t tile = some * kAtOnce; tile < end; ++tile) {
-            tiles_[tile].compute_ahead();
-        }
-        computing.step(static_cast<std::int64_t>(end - some * kAtOnce));
+    const auto for_all = [&](const auto& body) {
+        for_each_((tiles_.size() + kAtOnce - 1) / kAtOnce, [&](std::size_t some) {
+            const std::size_t end = std::min(tiles_.size(), (some + 1) * kAtOnce);
+            for (std::size_t tile = some * kAtOnce; tile < end; ++tile) {
+                body(tiles_[tile]);
+            }
+        });
+    };
+    const auto pauses = [](const tile::Tile& one) { return one.walk().pauses(); };
+    for_all([&](tile::Tile& one) {
+        one.compute_ahead(true);
+        computing.step();
     });
+    while (std::any_of(tiles_.begin(), tiles_.end(), pauses)) {
+        // of all tiles or of none: executions of a step are the same ones for all
+        const bool skips = std::all_of(tiles_.begin(), tiles_.end(), [&](const tile::Tile& one) {
+            const bool failed = one.walk().stop().kind == tile::Stop::Kind::Failed;
+            return pauses(one) ? one.walk().is_steady() : failed;
+        });
+        for_all([&](tile::Tile& one) {
+            if (pauses(one)) {
+                one.resume(skips);
+            }
+        });
+    }
+}
+
+void Ipu::tell(const std::function<void(events::Listener&)>& event) {
+    for (auto* listener : options_.listeners) {
+        event(*listener);
+    }
+    for (auto& [repeat, mark] : repeats_) {
+        if (mark.record != nullptr) {
+            event(*mark.record);
+        }
+    }
 }
 
 void Ipu::segment(const events::Segment& segment) {
-    for (auto* listener : options_.listeners) {
-        listener->segment(segment);
-    }
+    tell([&](events::Listener& listener) { listener.segment(segment); });
 }
 
 void Ipu::failed(std::int64_t tile, std::exception_ptr failure) {
@@ -252,29 +347,103 @@ void Ipu::failed(std::int64_t tile, std::exception_ptr failure) {
     }
 }
 
-void Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) {
+Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) {
     if (failure_ != nullptr) {
         std::rethrow_exception(failure_); // nobody goes on
     }
-    path_.clear();
-    follow(last, released_at_, last_arrival);
-    released_at_ = Clock::now();
-    const bool ends = meeting.purpose == Purpose::End;
-    for (auto* listener : options_.listeners) {
-        listener->released({.last_arrival = last_arrival,
-                            .cycle = released_at_,
-                            .critical = last,
-                            .ends_program = ends,
-                            .steps_done = meeting.step,
-                            .path = path_});
-    }
-    stream_links_.released();
-    if (ends) {
-        finished_at_ = released_at_;
-        return;
+    if (!std::exchange(comes_again_, false)) {
+        path_.clear();
+        follow(last, released_at_, last_arrival);
+        released_at_ = Clock::now();
+        const bool ends = meeting.purpose == Purpose::End;
+        const events::Release release{.last_arrival = last_arrival,
+                                      .cycle = released_at_,
+                                      .critical = last,
+                                      .ends_program = ends,
+                                      .steps_done = meeting.step,
+                                      .path = path_};
+        tell([&](events::Listener& listener) { listener.released(release); });
+        stream_links_.released();
+        if (ends) {
+            finished_at_ = released_at_;
+            return 0;
+        }
+        if (const Cycles skipped = counts_rounds_ ? count_rounds() : 0; skipped > 0) {
+            released_at_ += skipped;
+            comes_again_ = true;
+            return skipped;
+        }
     }
     open(meeting);
     compute_ahead();
+    return 0;
+}
+
+Cycles Ipu::count_rounds() {
+    constexpr std::uint32_t kFewest = 4;
+    const auto position = tiles_.front().walk().position();
+    for (std::size_t level = 0; level < position.size(); ++level) {
+        const program::Step& repeat = *position[level].owner;
+        if (repeat.kind != program::Step::Kind::Repeat || repeat.count < kFewest) {
+            continue;
+        }
+        RepeatMark& mark = repeats_[&repeat];
+        const auto begun = [&](const auto& at) {
+            std::vector<std::pair<const program::Step*, std::int64_t>> rounds;
+            for (std::size_t i = 0; i <= level && i < at.size(); ++i) {
+                rounds.emplace_back(at[i].owner, at[i].rounds);
+            }
+            return rounds;
+        };
+        if (mark.level == level && begun(mark.position) == begun(position)) {
+            continue; // a later release of the round
+        }
+        std::vector<char> same(tiles_.size());
+        for_each_(tiles_.size(),
+                  [&](std::size_t tile) { same[tile] = tiles_[tile].end_round(repeat) ? 1 : 0; });
+        auto next_round = mark.position;
+        if (mark.level == level && level < next_round.size()) {
+            ++next_round[level].rounds;
+        }
+        const bool is_steady =
+            next_round == position && !stream_links_.any_under_way() &&
+            mark.known_copies == stream_links_.known_copies() && outer_barrier.size() == 0 &&
+            std::all_of(same.begin(), same.end(), [](char one) { return one != 0; });
+        const std::int64_t rounds = std::int64_t{repeat.count} - position[level].rounds;
+        if (is_steady && mark.record != nullptr && rounds > 0) {
+            return skip_rounds(repeat, mark, rounds);
+        }
+        mark = {.position = position,
+                .level = level,
+                .cycle = released_at_,
+                .steps = tiles_.front().walk().steps(),
+                .known_copies = stream_links_.known_copies(),
+                .facts = known_facts(),
+                .record = is_steady && rounds > 1 ? std::make_unique<RoundRecord>() : nullptr};
+    }
+    // What a long round tells is not kept.
+    constexpr std::size_t kMostSpans = 200'000;
+    for (auto& [repeat, mark] : repeats_) {
+        if (mark.record != nullptr && mark.record->size() > kMostSpans) {
+            mark.record.reset();
+        }
+    }
+    return 0;
+}
+
+Cycles Ipu::skip_rounds(const program::Step& repeat, RepeatMark& mark, std::int64_t rounds) {
+    const Cycles cycles = released_at_ - mark.cycle;
+    const std::int64_t steps = tiles_.front().walk().steps() - mark.steps;
+    const tile::KnownFacts facts = known_facts();
+    skipped_phases_ += rounds * (facts.phases - mark.facts.phases);
+    skipped_unknown_addresses_ += rounds * (facts.unknown_addresses - mark.facts.unknown_addresses);
+    const auto record = std::move(mark.record);
+    repeats_.erase(&repeat);
+    record->tell({released_at_ - cycles, released_at_, rounds, steps},
+                 [this](const auto& event) { tell(event); });
+    for_each_(tiles_.size(),
+              [&](std::size_t tile) { tiles_[tile].skip_rounds(repeat, rounds, rounds * steps); });
+    return rounds * cycles;
 }
 
 void Ipu::open(const events::Meeting& meeting) {
@@ -287,15 +456,15 @@ void Ipu::open(const events::Meeting& meeting) {
         check_undisturbed(meeting.exchange);
         const Bytes bytes = fabric_.open(meeting.exchange);
         const auto& outcome = fabric_.outcome(meeting.exchange);
-        for (auto* listener : options_.listeners) {
-            listener->moved({.exchange = meeting.exchange,
-                             .step = meeting.step,
-                             .begin = released_at_,
-                             .end = released_at_ + outcome.phase_cycles(),
-                             .bytes = bytes,
-                             .sent_bytes = 4 * outcome.words_sent,
-                             .bound_cycles = outcome.bound_cycles});
-        }
+        // the step's number is the tiles' own: rounds may have been skipped since they arrived
+        const events::Moved moved{.exchange = meeting.exchange,
+                                  .step = tiles_.front().walk().steps(),
+                                  .begin = released_at_,
+                                  .end = released_at_ + outcome.phase_cycles(),
+                                  .bytes = bytes,
+                                  .sent_bytes = 4 * outcome.words_sent,
+                                  .bound_cycles = outcome.bound_cycles};
+        tell([&](events::Listener& listener) { listener.moved(moved); });
     }
 }
 
@@ -339,15 +508,11 @@ void Ipu::follow(TileId tile, Cycles begin, Cycles end) {
 }
 
 void Ipu::copy_begun(const events::Flight& flight) {
-    for (auto* listener : options_.listeners) {
-        listener->copy_begun(flight);
-    }
+    tell([&](events::Listener& listener) { listener.copy_begun(flight); });
 }
 
 void Ipu::copy_ended(const events::Flight& flight) {
-    for (auto* listener : options_.listeners) {
-        listener->copy_ended(flight);
-    }
+    tell([&](events::Listener& listener) { listener.copy_ended(flight); });
     std::vector<TileId> waiting;
     for (const TileId tile : flight.tiles) {
         if (tiles_[tile].waits_for(flight.copy)) {

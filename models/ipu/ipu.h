@@ -13,6 +13,8 @@
 //
 // Ports: outer_barrier, asked for syncs of the external zone where it is bound. Nothing is shared with
 //   another chip of the same process.
+// Timing mode counts rounds of a repeat that leave all tiles as they were: the round is told again in
+//   slow motion, the release comes again when they are over, and the last round runs.
 // Timing: of the units. At a release the listeners hear of it, the fabric moves the words of the
 //   exchange that opens, the host threads compute every tile's way to its next stop; then the tiles
 //   go on. What stops the run stops the tiles that it concerns; the others wait for them for ever.
@@ -22,6 +24,7 @@
 #include "base/for_each.h"
 #include "models/exchange/exchange_fabric.h"
 #include "models/ipu/core/chip_memory.h"
+#include "models/ipu/core/round_record.h"
 #include "models/ipu/run_options.h"
 #include "models/memory/stream_links.h"
 #include "models/ports/ports.h"
@@ -36,8 +39,11 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace tessera::ipu {
@@ -61,6 +67,8 @@ public:
     [[nodiscard]] Cycles finished_at() const { return *finished_at_; }
 
     [[nodiscard]] ChipMemory& memory() { return memory_; }
+    /// Of timing mode; null otherwise.
+    [[nodiscard]] program::KnownWords* known_words();
     /// Of timing mode; nothing otherwise.
     [[nodiscard]] std::optional<TimingFacts> timing() const;
     [[nodiscard]] const memory::RemoteMemory& remote_memory() const {
@@ -69,12 +77,22 @@ public:
 
     void segment(const events::Segment& segment) override;
     void failed(std::int64_t tile, std::exception_ptr failure) override;
-    void at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) override;
+    Cycles at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) override;
     void copy_begun(const events::Flight& flight) override;
     void copy_ended(const events::Flight& flight) override;
 
 private:
     struct HostThreads;
+    /// A repeat as it was at the first release of its round.
+    struct RepeatMark {
+        std::vector<tile::ControlCursor::Place> position;
+        std::size_t level = 0; ///< of the repeat in it
+        Cycles cycle = 0;
+        std::int64_t steps = 0;
+        std::int64_t known_copies = 0;
+        tile::KnownFacts facts;
+        std::unique_ptr<RoundRecord> record; ///< of the round since, if it is as the one before
+    };
 
     void start_of_simulation() override;
     void check_program() const;
@@ -83,6 +101,13 @@ private:
     /// Every tile's way to its next stop, on the host threads.
     void compute_ahead();
     [[nodiscard]] tile::WalkFacts facts();
+    void tell(const std::function<void(events::Listener&)>& event);
+    void note_lone_repeats(const program::Step& step, std::set<const program::Step*>& lone) const;
+    [[nodiscard]] bool stops(const program::Step& step) const;
+    [[nodiscard]] tile::KnownFacts known_facts() const;
+    /// At a release: the cycles of rounds that need not be run; 0: there are none.
+    Cycles count_rounds();
+    Cycles skip_rounds(const program::Step& repeat, RepeatMark& mark, std::int64_t rounds);
     void open(const events::Meeting& meeting);
     void check_known(const program::TileValue& value) const;
     void check_undisturbed(std::uint32_t exchange) const;
@@ -107,6 +132,11 @@ private:
 
     Cycles released_at_ = 0;
     std::vector<events::PathSpan> path_;
+    std::map<const program::Step*, RepeatMark> repeats_;
+    bool counts_rounds_ = false;
+    bool comes_again_ = false; ///< the release, behind rounds that were skipped
+    std::int64_t skipped_phases_ = 0;
+    std::int64_t skipped_unknown_addresses_ = 0;
     std::optional<Cycles> finished_at_;
     std::exception_ptr failure_;
     Cycles failed_at_ = 0;

@@ -14,6 +14,8 @@ namespace tessera::ipu {
 struct TimingOptions {
     std::int64_t audited_tiles =
         0; ///< of the chip: always run in full, and held against the others
+    /// Whether rounds of a repeat that leave the same are counted instead of run.
+    bool counts_rounds = true;
 };
 
 /// What timing mode did: of the phases of compute sets, tile by tile, one of each class was run and
@@ -22,6 +24,7 @@ struct TimingFacts {
     std::int64_t phases = 0;
     std::int64_t phases_run = 0;
     std::int64_t audited_tiles = 0;
+    std::int64_t unknown_addresses = 0; ///< loads and stores whose address depended on tensor data
 };
 
 struct RunOptions {

@@ -127,7 +127,7 @@ ShadowRule shadow_rule(const Operation& operation) {
     if ((spec.flags & (kLoad | kStore)) != 0) {
         const std::uint16_t stored = stored_register(operation);
         rule.sources = stored;
-        rule.used = stored != 0 ? address_registers(operation) : read;
+        rule.address = stored != 0 ? address_registers(operation) : read;
         rule.loaded = static_cast<std::uint16_t>(registers_of(operation, OperandKind::MainDst) |
                                                  registers_of(operation, OperandKind::MainAt));
     } else if ((spec.flags & kControl) != 0) {

@@ -194,10 +194,11 @@ struct Context {
     const MicroOperation* repeat_end_operation = nullptr; ///< its BodyEnd
     std::int64_t repeat_issues = 0; ///< what going back to the first operation adds
 
-    /// Of the shadow engine alone: what it knows of memory, and its registers $m0..$m11 that it does
-    /// not know, as bits.
+    /// Of the shadow engine alone: what it knows of memory, its registers $m0..$m11 that it does not
+    /// know, as bits, and those that follow from a round that the phase has not had to know yet.
     ShadowMemory* shadow = nullptr;
     std::uint32_t unknown = 0;
+    std::uint32_t by_round = 0;
 
     AccessLog* log = nullptr; ///< only the observed engine writes it, and needs it
 };

@@ -9,11 +9,18 @@
 
 namespace tessera::isa {
 
-void ShadowMemory::begin(std::uint32_t words, const std::byte* bytes, program::TileWords& known,
-                         const std::vector<SharedWords>* shared) {
+void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* bytes,
+                         program::TileWords& known, const std::vector<SharedWords>* shared,
+                         const std::vector<std::uint32_t>* rounds) {
+    base_ = base;
     bytes_ = bytes;
     known_ = &known;
     shared_ = shared;
+    rounds_ = rounds;
+    knows_rounds_ = false;
+    rounds_read_.clear();
+    scattered_ = nullptr;
+    unknown_addresses = 0;
     const std::size_t size = (words + 63) / 64;
     settled_.assign(size, 0);
     lost_.assign(size, 0);
@@ -36,6 +43,38 @@ void ShadowMemory::first_read(std::uint32_t word) {
     std::uint32_t value = 0;
     std::memcpy(&value, bytes_ + std::size_t{word} * 4, sizeof value);
     reads_.push_back({ShadowRead::Kind::Word, word, shadow_value(known_->get(word), value)});
+}
+
+bool ShadowMemory::read_round(std::uint32_t word) {
+    if (knows_rounds_ || std::find(rounds_->begin(), rounds_->end(), word) == rounds_->end()) {
+        return false;
+    }
+    if (std::find(rounds_read_.begin(), rounds_read_.end(), word) == rounds_read_.end()) {
+        reads_.push_back({ShadowRead::Kind::Round, word, known_->get(word) ? 1U : 0U});
+        if (!known_->get(word)) {
+            return false;
+        }
+        rounds_read_.push_back(word);
+    }
+    return true;
+}
+
+void ShadowMemory::know_rounds() {
+    knows_rounds_ = true;
+    std::for_each(rounds_read_.begin(), rounds_read_.end(), [&](std::uint32_t word) {
+        if (!word_bits::get(settled_.data(), word)) {
+            first_read(word);
+        }
+    });
+}
+
+void ShadowMemory::scatter() {
+    if (std::find(reads_.begin(), reads_.end(), vertex_) == reads_.end()) {
+        reads_.push_back(vertex_);
+    }
+    for (const program::ByteRange& range : *scattered_) {
+        lose(WordRange{(range.address - base_) / 4, static_cast<std::uint32_t>(range.bytes / 4)});
+    }
 }
 
 void ShadowMemory::read_tile_number(std::uint32_t number) {

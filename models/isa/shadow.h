@@ -4,13 +4,19 @@
 // data, which it never sees.
 //
 // - A known word stands in tile memory; an unknown one has no value.
-// - An unknown value as address, condition, repeat count or `put` operand is NotModelled.
+// - An unknown value as condition, repeat count or `put` operand is NotModelled. A load from an
+//   unknown address gives an unknown value; a store to one makes unknown what its vertex may write,
+//   if its codelet says `.scatters`, and is NotModelled otherwise.
+// - The round of a repeat is part of what a phase has read only where something follows from it:
+//   a decision, a word of memory, a word that a main register loads. As address of tensor data it is
+//   treated as unknown.
 // - A repeat whose body only moves addresses by constants takes constant time (affine_body.h): its
 //   first two passes and its last are executed.
 #pragma once
 
 #include "base/units.h"
 #include "models/program/known_words.h"
+#include "models/program/program.h"
 
 #include <array>
 #include <cstddef>
@@ -26,7 +32,8 @@ inline constexpr const char* kWaitsInTimingMode =
 
 /// What an operation does to main registers, as bits of $m0..$m11.
 struct ShadowRule {
-    std::uint16_t used = 0;    ///< must be known: addresses, conditions, counts, launches
+    std::uint16_t used = 0;    ///< must be known: conditions, counts, launches
+    std::uint16_t address = 0; ///< say where it loads or stores
     std::uint16_t sources = 0; ///< of what it computes or stores: unknown if one of them is
     std::uint16_t written = 0;
     std::uint16_t loaded = 0; ///< of those, from memory
@@ -36,11 +43,12 @@ namespace word_bits = program::word_bits;
 using program::SharedWords;
 using program::WordRange;
 
-/// What a phase learned first: a word, constants that several tiles share, or the tile's number.
+/// What a phase learned first: a word, constants that several tiles share, the tile's number, that a
+/// word is a known round, or where a vertex may scatter.
 struct ShadowRead {
-    enum class Kind : std::uint8_t { Word, Shared, TileNumber };
+    enum class Kind : std::uint8_t { Word, Shared, TileNumber, Round, Scatter };
     Kind kind = Kind::Word;
-    std::uint32_t word = 0; ///< of shared ones, the first
+    std::uint32_t word = 0; ///< of shared ones, the first; of Scatter, the number of the vertex
     std::uint64_t value = 0;
 
     friend bool operator==(const ShadowRead&, const ShadowRead&) = default;
@@ -54,21 +62,43 @@ struct ShadowRead {
 /// Of one host thread: what the running phase of a tile reads and writes.
 class ShadowMemory {
 public:
-    /// Before a phase of a tile whose memory has `words` words; `known` are their bits,
-    /// `shared` those that did not change.
-    void begin(std::uint32_t words, const std::byte* bytes, program::TileWords& known,
-               const std::vector<SharedWords>* shared);
+    /// Before a phase of a tile whose memory has `words` words from address `base` on; `known` are
+    /// their bits, `shared` those that did not change, `rounds` those that have a round.
+    void begin(std::uint32_t words, Address base, const std::byte* bytes, program::TileWords& known,
+               const std::vector<SharedWords>* shared, const std::vector<std::uint32_t>* rounds);
 
     /// Whether the word is known, when a main register takes it.
     bool read(std::uint32_t offset) {
         const std::uint32_t word = offset / 4;
         if (!word_bits::get(settled_.data(), word)) {
+            loaded_by_round = !rounds_->empty() && read_round(word);
+            if (loaded_by_round) {
+                return true;
+            }
             first_read(word);
         }
         return known_->get(word);
     }
+    /// Whether the phase has read the rounds that it came across.
+    [[nodiscard]] bool knows_rounds() const { return knows_rounds_; }
+    void know_rounds();
+
+    /// Vertex `number` of the tile runs and may store at unknown addresses in `ranges`; null: it may
+    /// not.
+    void run_vertex(std::uint32_t number, std::uint64_t index,
+                    const std::vector<program::ByteRange>* ranges) {
+        vertex_ = {ShadowRead::Kind::Scatter, number, index};
+        scattered_ = ranges;
+    }
+    [[nodiscard]] bool may_scatter() const { return scattered_ != nullptr; }
+    /// A store to an unknown address.
+    void scatter();
+
     /// A main register's word is stored.
     void store(std::uint32_t offset, bool known) {
+        if (scatters) {
+            return;
+        }
         const std::uint32_t word = offset / 4;
         word_bits::set(settled_.data(), word);
         if (known) {
@@ -81,6 +111,9 @@ public:
     }
     /// Tensor data of 4 or 8 bytes are stored.
     void store_data(std::uint32_t offset, unsigned store_bytes) {
+        if (scatters) {
+            return;
+        }
         lose(offset / 4);
         if (store_bytes > 4) {
             lose(offset / 4 + 1);
@@ -117,12 +150,18 @@ public:
     /// The stores of `passes` passes behind the second one.
     void skip_stores(std::uint32_t passes);
 
-    bool loaded_unknown = false; ///< by the running operation
+    bool loaded_unknown = false;  ///< by the running operation
+    bool loaded_by_round = false; ///< the same
     bool stores_unknown = false;
-    bool every_pass = false; ///< an audit: repeats are executed pass by pass
+    bool scatters = false; ///< the running operation stores where a round says; scatter() saw to it
+    std::int64_t unknown_addresses = 0; ///< loads and stores of the phase
+    std::int64_t unknown_before = 0;    ///< the second pass of a repeat that is watched
+    bool every_pass = false;            ///< an audit: repeats are executed pass by pass
 
 private:
     void first_read(std::uint32_t word);
+    /// Whether the word is a known round that the phase does not know yet.
+    bool read_round(std::uint32_t word);
     void lose(std::uint32_t word) {
         word_bits::set(settled_.data(), word);
         word_bits::set(lost_.data(), word);
@@ -135,6 +174,12 @@ private:
     const std::byte* bytes_ = nullptr;
     program::TileWords* known_ = nullptr;
     const std::vector<SharedWords>* shared_ = nullptr;
+    const std::vector<std::uint32_t>* rounds_ = nullptr;
+    bool knows_rounds_ = false;
+    std::vector<std::uint32_t> rounds_read_; ///< words
+    ShadowRead vertex_;                      ///< the running one
+    const std::vector<program::ByteRange>* scattered_ = nullptr;
+    Address base_ = 0;
     std::vector<std::uint64_t> settled_; ///< read before, or written in this phase
     std::vector<std::uint64_t> lost_;
     std::vector<std::uint64_t> stored_;

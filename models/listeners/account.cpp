@@ -48,15 +48,15 @@ counts::Stream port_of(const events::Flight& flight) {
     return flight.read ? counts::Stream::HostRead : counts::Stream::HostWrite;
 }
 
-void add_to(std::vector<PathShare>& path, TileId tile, Cycles cycles) {
+void add_to(std::vector<PathShare>& path, TileId tile, const events::Span& span) {
     const auto place =
         std::lower_bound(path.begin(), path.end(), tile,
                          [](const PathShare& share, TileId wanted) { return share.tile < wanted; });
     if (place != path.end() && place->tile == tile) {
-        place->cycles += cycles;
-        ++place->parts;
+        place->cycles += span.cycles();
+        place->parts += span.times;
     } else {
-        path.insert(place, {tile, cycles, 1});
+        path.insert(place, {tile, span.cycles(), span.times});
     }
 }
 
@@ -115,25 +115,35 @@ void Account::add(const Execution& done) {
         return;
     }
     if (done.doing == Doing::ComputeSet) { // of others their own events tell
-        ++record->executions;
+        record->executions += done.times;
     }
     record->slowest_cycles += done.slowest_cycles;
     record->slowest_tile = done.slowest_tile;
     record->active_tiles = done.tiles;
     record->bound_cycles += done.work.bound_cycles; // 0 of others
     record->counts.add(done.work.counts);
-    const auto tiles = static_cast<double>(done.tiles);
-    record->mean.cycles += static_cast<double>(done.tile_cycles) / tiles;
-    record->mean.busiest_worker += static_cast<double>(done.work.busiest_worker_cycles) / tiles;
-    record->mean.mean_worker += static_cast<double>(done.work.mean_worker_cycles) / tiles;
-    record->mean.launches += static_cast<double>(done.work.counts.launches()) / tiles;
-    record->mean.fuller_lane += static_cast<double>(done.lane_cycles) / tiles;
+    TileSums& sums = record->sums;
+    if (sums.tiles != done.tiles) {
+        sums = {.tiles = done.tiles, .before = record->mean};
+    }
+    const auto add_mean = [&](auto& sum, std::int64_t added, double& mean, double before) {
+        sum += added;
+        mean = before + static_cast<double>(sum) / static_cast<double>(sums.tiles);
+    };
+    TileMeans& mean = record->mean;
+    add_mean(sums.cycles, done.tile_cycles, mean.cycles, sums.before.cycles);
+    add_mean(sums.busiest_worker, done.work.busiest_worker_cycles, mean.busiest_worker,
+             sums.before.busiest_worker);
+    add_mean(sums.mean_worker, done.work.mean_worker_cycles, mean.mean_worker,
+             sums.before.mean_worker);
+    add_mean(sums.launches, done.work.counts.launches(), mean.launches, sums.before.launches);
+    add_mean(sums.fuller_lane, done.lane_cycles, mean.fuller_lane, sums.before.fuller_lane);
 }
 
 void Account::take_path(StepRecord& record, const events::PathSpan& part) const {
     const auto& [tile, span] = part;
     record.cycles += span.cycles();
-    add_to(record.path, tile, span.cycles());
+    add_to(record.path, tile, span);
     PathWork& did = record.critical;
     const events::UnevenLaunch& uneven = span.work.uneven;
     if (uneven.launch > 0 &&
@@ -170,11 +180,11 @@ void Account::released(const events::Release& release) {
         arrived_[tile] = release.cycle;
     }
     phases_.sync += barrier;
-    barriers_ += release.ends_program ? 0 : 1;
+    barriers_ += release.ends_program ? 0 : release.times;
     for (const events::PathSpan& part : release.path) {
         const events::Span& span = part.span;
         phases_.*kind_of(span.doing) += span.cycles();
-        add_to(path_, part.tile, span.cycles());
+        add_to(path_, part.tile, span);
         if (StepRecord* const record = record_of(span.doing, span.index)) {
             take_path(*record, part);
         } else {
@@ -202,12 +212,12 @@ counts::Counts Account::counts() const {
 void Account::moved(const events::Moved& moved) {
     StepRecord& record = exchanges_[moved.exchange];
     record.tile_cycles.resize(tiles_.size());
-    record.executions += 1;
+    record.executions += moved.times;
     record.bytes += moved.bytes;
     record.sent_bytes += moved.sent_bytes;
     record.counts.at(Group::Words, counts::Word::Sent) += moved.sent_bytes / kBytesOfWord;
     record.counts.at(Group::Words, counts::Word::Received) += moved.bytes / kBytesOfWord;
-    ++record.counts.at(Group::Barriers);
+    record.counts.at(Group::Barriers) += moved.times;
     record.bound_cycles += moved.bound_cycles;
 }
 
@@ -218,7 +228,7 @@ void Account::copy_begun(const events::Flight& flight) {
 void Account::copy_ended(const events::Flight& flight) {
     StepRecord& record = streams_[flight.copy];
     record.tile_cycles.resize(tiles_.size());
-    record.executions += 1;
+    record.executions += flight.times;
     record.bytes += flight.bytes;
     record.sent_bytes += flight.sent_bytes;
     record.counts.at(Group::StreamBytes, port_of(flight)) += flight.bytes;

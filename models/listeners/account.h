@@ -46,6 +46,18 @@ struct TileMeans {
     double fuller_lane = 0; ///< exchanges: cycles in which it moved words
 };
 
+/// The same, of all tiles together, over executions in which as many took part: whole numbers, so that
+/// executions that are told as one give the mean that they give one by one.
+struct TileSums {
+    std::int64_t tiles = 0;
+    Cycles cycles = 0;
+    Cycles busiest_worker = 0;
+    Cycles mean_worker = 0;
+    std::int64_t launches = 0;
+    Cycles fuller_lane = 0;
+    TileMeans before; ///< of executions in which others took part
+};
+
 /// What the critical path did in a step, over all its executions.
 struct PathWork {
     events::Work work;      ///< the launch: of all of them the most uneven
@@ -73,6 +85,7 @@ struct StepRecord {
     std::vector<Cycles> busiest_worker; ///< by tile, of each launch its busiest worker, summed
     std::vector<Cycles> mean_worker;    ///< by tile, of all launches the mean worker, summed
     TileMeans mean;
+    TileSums sums;               ///< of which `mean` is made
     std::vector<PathShare> path; ///< whose `cycles` are, ascending by tile
     PathWork critical;           ///< what was done in `cycles`
     Cycles transfer_cycles = 0;  ///< stream copies only: from start to end, waited for or not

@@ -10,7 +10,8 @@
 
 namespace tessera::listeners {
 
-/// One execution of a compute set, exchange or stream copy.
+/// One execution of a compute set, exchange or stream copy; or `times` equal ones with all their cycles
+/// and work.
 struct Execution {
     events::Doing doing = events::Doing::Control; ///< Control: no tile had a part in it
     std::uint32_t index = 0;
@@ -19,7 +20,8 @@ struct Execution {
     Cycles slowest_cycles = 0;
     Cycles tile_cycles = 0; ///< of all tiles
     Cycles lane_cycles = 0; ///< of all tiles, of each its fuller lane
-    events::Work work;      ///< of all tiles; the bound is that of the busiest, no launch is named
+    std::int64_t times = 0;
+    events::Work work; ///< of all tiles; the bound is that of the busiest, no launch is named
 };
 
 class Executions {
@@ -30,24 +32,40 @@ public:
             span.doing != Doing::Stream) {
             return;
         }
-        TESSERA_ASSERT(span.step >= first_step_);
-        const auto place = static_cast<std::size_t>(span.step - first_step_);
-        if (place >= all_.size()) {
-            all_.resize(place + 1);
+        const std::size_t place = place_of(span.step);
+        if (place == all_.size() || steps_[place] != span.step) {
+            steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(place), span.step);
+            all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(place), Execution{});
         }
         add(all_[place], tile, span);
     }
     /// Of a step of which a tile has told.
     [[nodiscard]] const Execution& of(std::int64_t step) const {
-        return all_[static_cast<std::size_t>(step - first_step_)];
+        const std::size_t place = place_of(step);
+        TESSERA_ASSERT(place < all_.size() && steps_[place] == step);
+        return all_[place];
     }
+    /// In the order of the steps.
     [[nodiscard]] const std::vector<Execution>& all() const { return all_; }
-    void released(const events::Release& release) {
+    void released(const events::Release& /*release*/) {
         all_.clear();
-        first_step_ = release.steps_done;
+        steps_.clear();
+        last_ = 0;
     }
 
 private:
+    /// Of a step, or where it would stand. A tile tells its steps one after the other.
+    [[nodiscard]] std::size_t place_of(std::int64_t step) const {
+        for (const std::size_t near : {last_, last_ + 1}) {
+            if (near < steps_.size() && steps_[near] == step) {
+                last_ = near;
+                return near;
+            }
+        }
+        const auto place = std::lower_bound(steps_.begin(), steps_.end(), step);
+        last_ = static_cast<std::size_t>(place - steps_.begin());
+        return last_;
+    }
     static void add(Execution& all, TileId tile, const events::Span& span) {
         if (all.tiles == 0 || span.cycles() > all.slowest_cycles ||
             (span.cycles() == all.slowest_cycles && tile < all.slowest_tile)) {
@@ -56,6 +74,7 @@ private:
         }
         all.doing = span.doing;
         all.index = span.index;
+        all.times = span.times;
         all.tiles += 1;
         all.tile_cycles += span.cycles();
         all.lane_cycles += span.lanes.fuller();
@@ -67,7 +86,8 @@ private:
     }
 
     std::vector<Execution> all_;
-    std::int64_t first_step_ = 0; ///< of all_
+    std::vector<std::int64_t> steps_; ///< of all_, ascending
+    mutable std::size_t last_ = 0;    ///< where the step stands that was asked for last
 };
 
 } // namespace tessera::listeners

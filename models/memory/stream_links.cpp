@@ -16,10 +16,16 @@ namespace tessera::memory {
 using ports::Clock;
 using Place = program::RemoteBuffer::Place;
 
+namespace {
+
+constexpr Bytes kWordBytes = 4;
+
+} // namespace
+
 StreamLinks::StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                          const program::Program& program, const program::TileMemory& memory)
-    : sc_module(name), at_copy("at_copy"), tiles("tiles"), witness("witness"), memory_(memory),
-      remote_memory_(spec, program),
+    : sc_module(name), at_copy("at_copy"), tiles("tiles"), witness("witness"), program_(program),
+      memory_(memory), remote_memory_(spec, program),
       copies_(spec, program), links_{{events::kStreamingMemoryLink, Place::StreamingMemory,
                                       StreamLink(timing::streaming_link(spec))},
                                      {events::kHostLink, Place::Host,
@@ -142,8 +148,16 @@ void StreamLinks::on_end() {
 }
 
 Bytes StreamLinks::move(const events::Flight& flight) {
-    if (known_ == nullptr) {
-        return copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
+    const std::uint32_t index = program_.stream_copies[flight.copy].buffer;
+    const program::RemoteBuffer& buffer = program_.remote_buffers[index];
+    if (known_ == nullptr || buffer.known) {
+        const Bytes moved =
+            copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
+        if (known_ != nullptr) {
+            ++known_copies_;
+            move_marks(flight, index, flight.row * buffer.row_bytes);
+        }
+        return moved;
     }
     Bytes moved = 0;
     for (const auto& piece : copies_.pieces(flight.copy)) {
@@ -153,6 +167,28 @@ Bytes StreamLinks::move(const events::Flight& flight) {
         }
     }
     return moved;
+}
+
+void StreamLinks::move_marks(const events::Flight& flight, std::uint32_t buffer, Bytes first) {
+    std::set<Bytes>& unknown = unknown_[buffer];
+    for (const auto& piece : copies_.pieces(flight.copy)) {
+        if (flight.read) {
+            known_->write(piece.tile, piece.address, piece.bytes);
+        }
+        for (Bytes word = 0; word < piece.bytes; word += kWordBytes) {
+            const auto address = piece.address + static_cast<Address>(word);
+            const Bytes remote = first + piece.offset + word;
+            if (!flight.read) {
+                if (known_->is_known(piece.tile, address)) {
+                    unknown.erase(remote);
+                } else {
+                    unknown.insert(remote);
+                }
+            } else if (unknown.contains(remote)) {
+                known_->forget(piece.tile, address, kWordBytes);
+            }
+        }
+    }
 }
 
 void StreamLinks::end(events::Flight flight) {

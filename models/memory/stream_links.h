@@ -22,6 +22,8 @@
 
 #include <systemc>
 
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +41,8 @@ public:
     StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                 const program::Program& program, const program::TileMemory& memory);
 
-    /// From now on copies move tensor data that nobody has: timing mode. Outlives the links.
+    /// From now on only copies of known buffers move data, and tell what of them is known: timing
+    /// mode. Outlives the links.
     void set_known(program::KnownWords& known) { known_ = &known; }
 
     void arrive(TileId tile, const events::Call& call) override;
@@ -55,6 +58,8 @@ public:
     /// @throws ProgramError where a copy under way has bytes of `ranges`, which `what` uses now.
     void check_ranges(const std::string& what, std::span<const TileRange> ranges) const;
     [[nodiscard]] bool any_under_way() const { return copies_.any(); }
+    /// In timing mode: copies of known buffers that have ended.
+    [[nodiscard]] std::int64_t known_copies() const { return known_copies_; }
     /// Ascending.
     [[nodiscard]] const std::vector<TileId>& tiles_of(std::uint32_t copy) const {
         return copies_.tiles(copy);
@@ -86,10 +91,15 @@ private:
     void end(events::Flight flight);
     /// Returns the bytes that arrived.
     Bytes move(const events::Flight& flight);
+    /// In timing mode, of a known buffer whose rows begin at byte `first`.
+    void move_marks(const events::Flight& flight, std::uint32_t buffer, Bytes first);
     template <class Body> void guarded(const Body& body);
 
+    const program::Program& program_;
     const program::TileMemory& memory_;
     program::KnownWords* known_ = nullptr; ///< null: all words are
+    std::int64_t known_copies_ = 0;
+    std::map<std::uint32_t, std::set<Bytes>> unknown_; ///< by known buffer, words that are not
     RemoteMemory remote_memory_;
     StreamCopies copies_;
     std::vector<Link> links_;

@@ -95,8 +95,9 @@ public:
 /// Who does what belongs to a release before the tiles go on.
 class AtRelease : public virtual sc_core::sc_interface {
 public:
-    /// In the cycle of the release. `last` arrived last, at `last_arrival`.
-    virtual void at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) = 0;
+    /// In the cycle of the release. `last` arrived last, at `last_arrival`. Returns 0, or so many
+    /// cycles in which all go round and round as before: the release comes again behind them.
+    virtual Cycles at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) = 0;
 };
 
 /// Who does what belongs to a stream copy before its tiles go on.

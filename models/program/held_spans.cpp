@@ -31,8 +31,8 @@ Spans in_a_row(const Spans& first, const Spans& then) {
 
 class Counter {
 public:
-    Counter(const Program& program, std::int64_t tiles)
-        : program_(program), tiles_(static_cast<double>(tiles)) {}
+    Counter(const Program& program, std::int64_t tiles, double most_rounds)
+        : program_(program), tiles_(static_cast<double>(tiles)), most_rounds_(most_rounds) {}
 
     Spans of(const Step& step) const {
         switch (step.kind) {
@@ -73,8 +73,9 @@ private:
             return {}; // nothing meets there
         }
         const Spans round = in_a_row(without_barrier(tiles_), of_children(step));
-        return round.has_barrier ? in_a_row(round, step.count > 1 ? round : Spans{})
-                                 : without_barrier(round.most * step.count);
+        return round.has_barrier
+                   ? in_a_row(round, step.count > 1 ? round : Spans{})
+                   : without_barrier(round.most * std::min<double>(step.count, most_rounds_));
     }
     static double taking_part(const ComputeSet& set) {
         return static_cast<double>(
@@ -84,12 +85,13 @@ private:
 
     const Program& program_;
     double tiles_;
+    double most_rounds_;
 };
 
 } // namespace
 
-double most_held_spans(const Program& program, std::int64_t tiles) {
-    return Counter(program, tiles).of(program.control).most;
+double most_held_spans(const Program& program, std::int64_t tiles, double most_rounds) {
+    return Counter(program, tiles, most_rounds).of(program.control).most;
 }
 
 } // namespace tessera::program

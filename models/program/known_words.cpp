@@ -40,6 +40,66 @@ bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
 
 } // namespace word_bits
 
+namespace {
+
+/// Ascending, each word once.
+std::vector<WordRange> merged(std::vector<WordRange> ranges) {
+    std::ranges::sort(ranges, {}, &WordRange::first);
+    std::vector<WordRange> made;
+    for (const WordRange& range : ranges) {
+        if (!made.empty() && range.first <= made.back().first + made.back().count) {
+            const std::uint32_t end =
+                std::max(made.back().first + made.back().count, range.first + range.count);
+            made.back().count = end - made.back().first;
+        } else {
+            made.push_back(range);
+        }
+    }
+    return made;
+}
+
+} // namespace
+
+void ChangeLog::add(WordRange words) {
+    constexpr std::size_t kMost = 4096;
+    if (ranges_.size() > fence_) {
+        WordRange& last = ranges_.back();
+        if (words.first >= last.first && words.first <= last.first + last.count) {
+            last.count = std::max(last.count, words.first + words.count - last.first);
+            return;
+        }
+    }
+    ranges_.push_back(words);
+    if (ranges_.size() > kMost) {
+        shorten();
+    }
+}
+
+void ChangeLog::shorten() {
+    const auto fence = ranges_.begin() + static_cast<std::ptrdiff_t>(fence_);
+    const auto last = merged({fence, ranges_.end()});
+    const std::size_t before = ranges_.size();
+    ranges_.erase(fence, ranges_.end());
+    ranges_.insert(ranges_.end(), last.begin(), last.end());
+    if (ranges_.size() > before / 2) {
+        ranges_.clear();
+        fence_ = 0;
+        ++epoch_;
+    }
+}
+
+ChangeLog::Mark ChangeLog::mark() {
+    fence_ = ranges_.size();
+    return {fence_, epoch_};
+}
+
+std::optional<std::vector<WordRange>> ChangeLog::since(const Mark& mark) const {
+    if (mark.epoch != epoch_) {
+        return std::nullopt;
+    }
+    return merged({ranges_.begin() + static_cast<std::ptrdiff_t>(mark.at), ranges_.end()});
+}
+
 WordRange TileWords::inside(WordRange words) const {
     const std::uint32_t first = std::max(words.first, stretch_.first);
     const std::uint32_t end = std::min(words.first + words.count, stretch_.first + stretch_.count);
@@ -57,12 +117,18 @@ void TileWords::widen(WordRange words) {
 }
 
 void TileWords::set(WordRange words) {
+    if (log_ != nullptr) {
+        log_->add(words);
+    }
     widen(words);
     word_bits::fill(bits_, words.first, words.count, true);
 }
 
 void TileWords::clear(WordRange words) {
     const WordRange here = inside(words);
+    if (log_ != nullptr && word_bits::any(bits_, here.first, here.count)) {
+        log_->add(here);
+    }
     word_bits::fill(bits_, here.first, here.count, false);
 }
 
@@ -73,12 +139,20 @@ bool TileWords::any(WordRange words) const {
 
 KnownWords::KnownWords(TileId tiles, Address base, Bytes tile_bytes)
     : base_(base), words_(static_cast<std::uint32_t>(tile_bytes / 4)),
-      pages_((words_ + std::size_t{63}) / 64 * sizeof(std::uint64_t) * tiles), shared_(tiles) {
+      pages_((words_ + std::size_t{63}) / 64 * sizeof(std::uint64_t) * tiles), shared_(tiles),
+      rounds_(tiles) {
     auto* const bits = reinterpret_cast<std::uint64_t*>(pages_.begin());
     const std::size_t stride = (words_ + std::size_t{63}) / 64;
     tiles_.reserve(tiles);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
         tiles_.emplace_back(bits + tile * stride);
+    }
+}
+
+void KnownWords::note_changes() {
+    logs_.resize(tiles_.size());
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+        tiles_[tile].note_in(logs_[tile]);
     }
 }
 
@@ -113,7 +187,7 @@ bool KnownWords::copy(TileId from, Address from_address, TileId to, Address to_a
     const WordRange target = range(to_address, bytes);
     for (std::uint32_t word = 0; word < source.count; ++word) {
         if (tiles_[from].get(source.first + word)) {
-            tiles_[to].set(target.first + word);
+            tiles_[to].set(target.first + word); // with another value, perhaps
         } else {
             tiles_[to].clear(target.first + word);
         }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tessera::program {
@@ -39,6 +40,28 @@ struct WordRange {
     friend bool operator==(const WordRange&, const WordRange&) = default;
 };
 
+/// Which words may have changed: what is known of them, or their value.
+class ChangeLog {
+public:
+    /// A place in the log: what follows it can be asked for.
+    struct Mark {
+        std::size_t at = 0;
+        std::uint64_t epoch = 0;
+    };
+
+    void add(WordRange words);
+    [[nodiscard]] Mark mark();
+    /// Ascending, each word once; nothing where the log has become too long since.
+    [[nodiscard]] std::optional<std::vector<WordRange>> since(const Mark& mark) const;
+
+private:
+    void shorten();
+
+    std::vector<WordRange> ranges_;
+    std::size_t fence_ = 0; ///< of the last mark
+    std::uint64_t epoch_ = 0;
+};
+
 /// The known words of one tile. Nothing is known outside a stretch, so that the bits of what is
 /// never known cost nothing.
 class TileWords {
@@ -49,14 +72,23 @@ public:
     [[nodiscard]] bool get(std::uint32_t word) const {
         return word - stretch_.first < stretch_.count && word_bits::get(bits_, word);
     }
+    /// Changes are noted from now on; outlives the words.
+    void note_in(ChangeLog& log) { log_ = &log; }
+
     void set(std::uint32_t word) {
+        if (log_ != nullptr) {
+            log_->add({word, 1});
+        }
         if (word - stretch_.first >= stretch_.count) {
             widen({word, 1});
         }
         word_bits::set(bits_, word);
     }
     void clear(std::uint32_t word) {
-        if (word - stretch_.first < stretch_.count) {
+        if (get(word)) {
+            if (log_ != nullptr) {
+                log_->add({word, 1});
+            }
             word_bits::clear(bits_, word);
         }
     }
@@ -70,6 +102,7 @@ private:
 
     std::uint64_t* bits_ = nullptr; ///< from the base of memory on
     WordRange stretch_;
+    ChangeLog* log_ = nullptr; ///< null: nobody asks
 };
 
 /// Words that do not change, with one identity wherever their bytes are the same object.
@@ -85,6 +118,10 @@ public:
     KnownWords(TileId tiles, Address base, Bytes tile_bytes);
 
     [[nodiscard]] TileWords& of_tile(TileId tile) { return tiles_[tile]; }
+    /// From now on changes are noted.
+    void note_changes();
+    /// After note_changes().
+    [[nodiscard]] ChangeLog& changes(TileId tile) { return logs_[tile]; }
     [[nodiscard]] std::uint32_t words_of_tile() const { return words_; }
 
     [[nodiscard]] bool is_known(TileId tile, Address address);
@@ -100,6 +137,13 @@ public:
     [[nodiscard]] const std::vector<SharedWords>& shared(TileId tile) const {
         return shared_[tile];
     }
+    /// A word that has the round of a repeat.
+    void add_round(TileId tile, Address address) {
+        rounds_[tile].push_back(range(address, 4).first);
+    }
+    [[nodiscard]] const std::vector<std::uint32_t>& rounds(TileId tile) const {
+        return rounds_[tile];
+    }
     /// The words change: what was shared among them no longer is.
     void changed(TileId tile, WordRange words);
 
@@ -112,7 +156,9 @@ private:
     std::uint32_t words_;
     ZeroPages pages_; ///< of bits
     std::vector<TileWords> tiles_;
-    std::vector<std::vector<SharedWords>> shared_; ///< by tile
+    std::vector<std::vector<SharedWords>> shared_;   ///< by tile
+    std::vector<std::vector<std::uint32_t>> rounds_; ///< by tile, words
+    std::vector<ChangeLog> logs_;                    ///< by tile
 };
 
 } // namespace tessera::program

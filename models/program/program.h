@@ -42,7 +42,8 @@ struct Lifetime {
 };
 
 /// A piece of a tile's memory. `data` is null or holds the `bytes` bytes that stand there when the
-/// run starts; memory without data starts as zero.
+/// run starts; memory without data starts as zero. Timing mode knows what stands there at the start
+/// where the segment says so, or is code, vertex state or metadata.
 struct Segment {
     Address address = 0;
     Bytes bytes = 0;
@@ -50,6 +51,7 @@ struct Segment {
     std::string name; ///< what the memory report calls it
     SharedBytes data;
     Lifetime lifetime = {}; ///< from step 0 where there are data
+    bool known = false;
 };
 
 /// All segments of one tile; segments whose lifetimes meet do not overlap.
@@ -71,7 +73,8 @@ enum class SymbolBinding { Local, Global, Weak };
 /// What else is known of a symbol.
 struct SymbolInfo {
     SymbolBinding binding = SymbolBinding::Local;
-    Bytes bytes = 0; ///< as the source says (`.size`); 0: it says nothing
+    Bytes bytes = 0;       ///< as the source says (`.size`); 0: it says nothing
+    bool scatters = false; ///< `.scatters`: it stores where data say
 };
 
 /// Assembled and linked once; at the same address on every tile that holds it (its bytes stand in
@@ -91,12 +94,25 @@ struct Codelet {
 
 enum class VertexKind { Supervisor, MultiWorker, Worker };
 
+/// Bytes of a tile's memory.
+struct ByteRange {
+    Address address = 0;
+    Bytes bytes = 0;
+
+    friend auto operator<=>(const ByteRange&, const ByteRange&) = default;
+};
+
 /// One call of a codelet on one tile.
 struct Vertex {
+    static constexpr std::uint32_t kNowhere = 0xffffffff;
+
     Address entry = 0;
     VertexKind kind = VertexKind::MultiWorker;
     Address state_address = 0;
     std::uint32_t name = 0; ///< index into Program::vertex_names
+    /// Where it may store at addresses that timing mode does not know: index into
+    /// Program::scattered.
+    std::uint32_t scatters = kNowhere;
 };
 
 /// What one tile does in a compute set: the lowered supervisor stub at `stub` (0 = the tile idles)
@@ -225,6 +241,7 @@ struct RemoteBuffer {
     Place place = Place::StreamingMemory;
     std::int64_t rows = 0;
     Bytes row_bytes = 0; ///< a multiple of 4
+    bool known = false;  ///< to timing mode, with what tiles write to it
 };
 
 /// Bytes [offset, offset + bytes) of the rows of a copy, and where they are in a tile. Multiples of
@@ -271,7 +288,8 @@ struct Tensor {
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape;
     std::vector<Piece> pieces;
-    bool kept = true; ///< until the run ends; the memory of others may be taken again
+    bool kept = true;   ///< until the run ends; the memory of others may be taken again
+    bool known = false; ///< what the host writes may decide about control: timing mode has it
 };
 
 struct Program {
@@ -289,6 +307,7 @@ struct Program {
     std::vector<TileId> io_tiles; ///< ascending; only they take part in background copies
     std::vector<Tensor> tensors;
     std::vector<std::string> vertex_names;
+    std::vector<std::vector<ByteRange>> scattered; ///< ascending ranges of whole words
 
     static constexpr std::uint32_t kNoImage = 0xffffffff;
 };

@@ -67,7 +67,11 @@ Simulation::~Simulation() = default;
 void Simulation::write(program::ArrayId array, std::span<const std::byte> host, std::size_t chip) {
     auto& to = implementation_->chips.at(chip);
     if (array.kind == program::ArrayId::Kind::Tensor) {
-        ipu::write_tensor(to.program.tensors.at(array.index), host, to.chip.memory());
+        const program::Tensor& tensor = to.program.tensors.at(array.index);
+        ipu::write_tensor(tensor, host, to.chip.memory());
+        if (to.chip.known_words() != nullptr && tensor.known) {
+            ipu::learn_tensor(tensor, *to.chip.known_words());
+        }
         return;
     }
     const auto rows = to.chip.remote_memory().buffer(array.index);

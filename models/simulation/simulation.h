@@ -40,8 +40,8 @@ public:
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// The row-major array of a tensor of the program, or all rows of a remote buffer. @throws
-    /// ProgramError if the size is wrong.
+    /// The row-major array of a tensor of the program, or all rows of a remote buffer. In timing mode
+    /// those that are known are all that the run looks at. @throws ProgramError if the size is wrong.
     void write(program::ArrayId array, std::span<const std::byte> host, std::size_t chip = 0);
     [[nodiscard]] std::vector<std::byte> read(program::ArrayId array, std::size_t chip = 0) const;
     /// Gathers the pieces of `part`, which need not be all of a tensor's, into a row-major array of

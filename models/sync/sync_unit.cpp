@@ -101,14 +101,17 @@ void SyncUnit::wake() {
 
 void SyncUnit::on_release() {
     try {
-        const TileId last = last_;
+        if (at_release.size() > 0) {
+            if (const Cycles later = at_release->at_release(meeting_, last_, last_arrival_);
+                later > 0) {
+                ev_last_arrived_.notify(Clock::until(Clock::now() + later));
+                return;
+            }
+        }
         const Meeting meeting = meeting_; // tiles may come to the next one before all are woken
         missing_ = static_cast<TileId>(arrived_.size());
         std::fill(arrived_.begin(), arrived_.end(), false);
         last_ = missing_;
-        if (at_release.size() > 0) {
-            at_release->at_release(meeting, last, last_arrival_);
-        }
         if (meeting.purpose == Meeting::Purpose::End) {
             return;
         }

@@ -25,11 +25,12 @@ void Tile::load(const program::Image& image, CodeCache& code, std::span<std::byt
     walk_.load(image, code, memory);
 }
 
-void Tile::compute_ahead() {
+void Tile::compute_ahead(bool together) {
     if (ahead_) {
         return;
     }
     ahead_ = true;
+    walk_.let_pause(together);
     if (!std::exchange(begun_, true)) {
         walk_.begin();
         return;

@@ -46,7 +46,16 @@ public:
 
     /// The host's part, on any host thread: computes the way to the next stop, if what the tile
     /// waits for has come. A tile that nobody does that for does it itself.
-    void compute_ahead();
+    /// `together`: with all others, who may pause at the same rounds.
+    void compute_ahead(bool together = false);
+    /// TileWalk::resume(), on any host thread.
+    void resume(bool skips) { walk_.resume(skips); }
+    /// TileWalk::skip_rounds().
+    void skip_rounds(const program::Step& repeat, std::int64_t rounds, std::int64_t steps) {
+        walk_.skip_rounds(repeat, rounds, steps);
+    }
+    /// TileWalk::end_round(), on any host thread.
+    bool end_round(const program::Step& repeat) { return walk_.end_round(repeat); }
     /// Whether it waits for that copy.
     [[nodiscard]] bool waits_for(std::uint32_t copy) const { return awaited_ == copy && !ahead_; }
 

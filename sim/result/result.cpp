@@ -352,20 +352,25 @@ Table<traces::TraceSummary> trace_table() {
 
 Table<ipu::TimingFacts> timing_table() {
     using Timing = ipu::TimingFacts;
-    return {{"phases", Count, "of compute sets, tile by tile", &Timing::phases},
-            {"phases_run", Count, "of those, run: one of each class of tiles that do the same",
-             &Timing::phases_run},
-            {"phases_counted", Count, "the others",
-             [](const Timing& timing) { return timing.phases - timing.phases_run; }},
-            {"audited_tiles", Count, "tiles that were run in full and held against their classes",
-             &Timing::audited_tiles},
-            {"missing",
-             {{"type", "array"},
-              {"items", {{"type", "string"}}},
-              {"description", "what only a run with data finds"}},
-             [](const Timing&) {
-                 return json{"the answer", "its check", "element conflicts inside repeats"};
-             }}};
+    return {
+        {"phases", Count, "of compute sets, tile by tile", &Timing::phases},
+        {"phases_run", Count, "of those, run: one of each class of tiles that do the same",
+         &Timing::phases_run},
+        {"phases_counted", Count, "the others",
+         [](const Timing& timing) { return timing.phases - timing.phases_run; }},
+        {"audited_tiles", Count, "tiles that were run in full and held against their classes",
+         &Timing::audited_tiles},
+        {"unknown_addresses", Count,
+         "loads and stores whose address depends on tensor data; what is wrong with one, only a "
+         "run with data finds",
+         &Timing::unknown_addresses},
+        {"missing",
+         {{"type", "array"},
+          {"items", {{"type", "string"}}},
+          {"description", "what only a run with data finds"}},
+         [](const Timing&) {
+             return json{"the answer", "its check", "element conflicts inside repeats"};
+         }}};
 }
 
 Table<ResultRecord> results_table() {

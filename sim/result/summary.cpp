@@ -427,6 +427,10 @@ private:
                          grouped(timing["phases_run"].get<std::int64_t>()),
                          grouped(timing["phases_counted"].get<std::int64_t>()),
                          timing["audited_tiles"].get<std::int64_t>()));
+        if (const auto unknown = timing["unknown_addresses"].get<std::int64_t>(); unknown > 0) {
+            line("", fmt::format("{} loads and stores at addresses that depend on data",
+                                 grouped(unknown)));
+        }
         std::string missing;
         for (const json& one : timing["missing"]) {
             missing += (missing.empty() ? "" : ", ") + one.get<std::string>();

@@ -33,6 +33,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -249,7 +250,7 @@ void complete(PlannedJob& planned, const RunCommand& command, const Configuratio
             const Activity planning("planning");
             planned.program =
                 &planned.job->plan(configuration.machine.spec,
-                                   has_data(command) ? job::Operands::Made : job::Operands::None);
+                                   has_data(command) ? job::Operands::Made : job::Operands::Known);
         }
     });
 }
@@ -294,8 +295,10 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
     complete(planned, command, configuration);
     job::Job* const job = planned.job.get();
     const program::Program& program = *planned.program;
+    constexpr double kAll = std::numeric_limits<double>::infinity();
     need_host_memory(program::kHeldSpanBytes *
-                         program::most_held_spans(program, machine.chip.tiles),
+                         program::most_held_spans(program, machine.chip.tiles,
+                                                  with_data ? kAll : program::kRoundsInTimingMode),
                      job->sentence() + ": what tiles do from one barrier to the next");
     give_back_holes();
     HostFacts host{.threads = command.threads};
@@ -324,10 +327,8 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
     if (looks) {
         looks->read_from(simulation);
     }
-    if (with_data) {
-        for (const auto& operand : job->operands()) {
-            simulation.write(operand.array, operand.bytes);
-        }
+    for (const auto& operand : job->operands()) {
+        simulation.write(operand.array, operand.bytes);
     }
     if (looks) {
         looks->begin();
@@ -450,7 +451,7 @@ void PreparedRun::make_operands() {
     auto& [command, configuration, planned] = *implementation_;
     at_the_workload(configuration, [&] {
         planned.job = job::make_job(configuration.workload.workload);
-        planned.job->share(has_data(command) ? job::Operands::Made : job::Operands::None);
+        planned.job->share(has_data(command) ? job::Operands::Made : job::Operands::Known);
     });
 }
 

@@ -379,3 +379,42 @@ TEST_CASE("timing mode refuses what was known before tensor data came", "[compon
     CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("tile_2.supervisor") &&
                                             Catch::Matchers::Contains("depends on tensor data"));
 }
+
+namespace {
+
+/// A tensor of one word that the host writes, known or not, is sent to the tile that spins so often.
+void check_given(bool known) {
+    constexpr std::uint32_t kTurns = 9;
+    constexpr Cycles kTurn = 6; // of the supervisor, which waits for its own result
+    HandProgram hand(test::four_tiles(), kCounting);
+    const auto spin = hand.compute_set("spin", {{2, "spin"}});
+    hand.then_exchange(hand.exchange("send", {{1, kCounter, 8, false, {{2, kCounter}}}}));
+    hand.then_compute(spin);
+    program::Tensor given;
+    given.name = "given";
+    given.type = ElementType::U32;
+    given.shape = {1};
+    given.pieces.push_back({1, kCounter, 0, {}});
+    given.known = known;
+    hand.program().tensors.push_back(given);
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{4};
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    write_word(simulation, program::tensor(0), kTurns);
+    if (!known) {
+        CHECK_THROWS_AS(simulation.run(), NeedsData);
+        return;
+    }
+    simulation.run();
+    CHECK(simulation.account().compute_sets()[spin].slowest_cycles ==
+          hand.machine().control.step_cycles + hand.stub_cycles("spin", 2) + kTurn * kTurns);
+}
+
+} // namespace
+
+TEST_CASE("timing mode has what the host writes to a known tensor", "[component][system]") {
+    check_given(true);
+}
+TEST_CASE("timing mode has nothing of another tensor", "[component][system]") {
+    check_given(false);
+}

@@ -223,8 +223,9 @@ TEST_CASE("the barrier releases a fixed time after the last arrival") {
     spec.host.latency_us = 2;
     spec.chip.clock_hz = 1e9;
     struct Chip : ports::AtRelease {
-        void at_release(const Meeting& meeting, TileId last, Cycles last_arrival) override {
+        Cycles at_release(const Meeting& meeting, TileId last, Cycles last_arrival) override {
             calls.push_back({meeting.step, last, last_arrival, Clock::now()});
+            return 0;
         }
         struct Call {
             std::int64_t step = 0;

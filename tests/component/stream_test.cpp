@@ -441,3 +441,64 @@ TEST_CASE("streams are in the trace, on tiles and on their link") {
           account.streams()[1].bound_cycles);
     CHECK(stream_of(traces::link_track(traces::Link::Host, true)) == 0);
 }
+
+namespace {
+
+constexpr const char* kSpin = R"(
+.supervisor
+.globl spin
+spin:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+1:  brnzdec $m0, 1b
+    br $lr
+)";
+
+/// Tile 3 spins as often as the word says that it reads from row 2, where it may have put one that is
+/// unknown before.
+void check_known_rows(bool known, bool spoilt) {
+    constexpr std::uint32_t kTurns = 7;
+    constexpr Cycles kTurn = 6; // of the supervisor, which waits for its own result
+    HandProgram hand(test::four_tiles(), kSpin);
+    auto& program = hand.program();
+    program.remote_buffers.push_back(
+        {"far", program::RemoteBuffer::Place::StreamingMemory, 16, kRowBytes, known});
+    for (const auto direction : {StreamCopy::Direction::Read, StreamCopy::Direction::Write}) {
+        program.stream_copies.push_back(
+            {direction == StreamCopy::Direction::Read ? "load" : "store",
+             0,
+             direction,
+             1,
+             {{3, kRow, kRowBytes, 0}}});
+    }
+    const auto spin = hand.compute_set("spin", {{3, "spin"}});
+    if (spoilt) {
+        hand.then(stream(Kind::StreamCopy, 1, 2));
+    }
+    hand.then(stream(Kind::StreamCopy, 0, 2)).then_compute(spin);
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{4};
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    const std::vector<std::uint32_t> rows(static_cast<std::size_t>(16 * kRowBytes / 4), kTurns);
+    simulation.write(kFar, std::as_bytes(std::span(rows)));
+    if (!known || spoilt) {
+        CHECK_THROWS_AS(simulation.run(), NeedsData);
+        return;
+    }
+    simulation.run();
+    CHECK(simulation.account().compute_sets()[spin].slowest_cycles ==
+          hand.machine().control.step_cycles + hand.stub_cycles("spin", 3) + kTurn * kTurns);
+    check_accounts(simulation);
+}
+
+} // namespace
+
+TEST_CASE("rows of a known buffer are known where they come", "[component][system]") {
+    check_known_rows(true, false);
+}
+TEST_CASE("rows of another buffer are not", "[component][system]") {
+    check_known_rows(false, false);
+}
+TEST_CASE("what a tile puts into a known buffer is known if it was", "[component][system]") {
+    check_known_rows(true, true);
+}

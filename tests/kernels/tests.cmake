@@ -50,6 +50,9 @@ tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp ke
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
   SOURCES kernels/pipeline/gcn_test.cpp
   LINK tessera_job tessera_test_run_program)
+tessera_test(test_kernels_gather LABELS kernels
+  SOURCES kernels/gather/gather_test.cpp
+  LINK tessera_gather tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp
   LINK tessera_elementwise tessera_lower tessera_test_run_program)

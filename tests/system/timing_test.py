@@ -85,8 +85,21 @@ def pipeline(draw):
     return {"kind": "pipeline", "seed": draw.randint(1, 1000), "tensors": tensors, "steps": steps}
 
 
+def gather(draw):
+    """By row numbers that timing mode knows or does not; both ways addresses follow from them."""
+    rows = draw.randint(1, 200)
+    tensors = {"table": {"shape": [rows, draw.randint(1, 40)], "type": draw.choice(["f16", "f32"])},
+               "ids": {"shape": [draw.randint(1, 60)], "type": "u32",
+                       "below": draw.choice([1, rows, 2 * rows]), "known": draw.random() < 0.5}}
+    steps = [{"family": "gather", "inputs": ["table", "ids"], "output": "y"}]
+    if draw.random() < 0.3:
+        steps.append({"family": "relu", "inputs": ["y"], "output": "z"})
+        steps = [{"repeat": draw.randint(2, 9), "steps": steps}]
+    return {"kind": "pipeline", "seed": draw.randint(1, 1000), "tensors": tensors, "steps": steps}
+
+
 KINDS = [product, product, product, published, pattern, reduction, rearrange, copy, barriers, remote,
-         pipeline]
+         pipeline, gather]
 
 
 def machine_sets(draw):

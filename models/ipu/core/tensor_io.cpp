@@ -11,6 +11,8 @@
 namespace tessera::ipu {
 namespace {
 
+constexpr std::int64_t kWordBytes = 4;
+
 /// The lowest and one past the highest host element and tile byte that a piece touches.
 struct Extent {
     std::int64_t host_begin = 0;
@@ -37,7 +39,7 @@ Extent extent_of(const program::Piece& piece, Bytes element_bytes) {
     return extent;
 }
 
-/// Calls `move(host element, tile byte offset from the piece's address, elements)` for runs that
+/// Calls `move(host element, byte offset from the piece's address, elements)` for runs that
 /// are contiguous on both sides.
 template <class Move>
 void for_runs(std::span<const program::PieceDim> dims, std::int64_t host, std::int64_t tile,
@@ -81,8 +83,8 @@ void for_pieces(const program::Tensor& tensor, std::size_t host_bytes, const Chi
                                     extent.tile_end - extent.tile_begin) +
                           (static_cast<std::int64_t>(piece.address) - extent.tile_begin);
         for_runs(piece.dims, piece.host_offset, 0, element_bytes,
-                 [&](std::int64_t host, std::int64_t tile, std::int64_t run_elements) {
-                     move(static_cast<std::size_t>(host * element_bytes), base + tile,
+                 [&](std::int64_t host, std::int64_t offset, std::int64_t run_elements) {
+                     move(static_cast<std::size_t>(host * element_bytes), base + offset,
                           static_cast<std::size_t>(run_elements * element_bytes));
                  });
     }
@@ -115,6 +117,19 @@ void write_tensor(const program::Tensor& tensor, std::span<const std::byte> host
                [&](std::size_t offset, std::byte* in_tile, std::size_t bytes) {
                    copy_bytes(in_tile, host.data() + offset, bytes);
                });
+}
+
+void learn_tensor(const program::Tensor& tensor, program::KnownWords& known) {
+    const Bytes element_bytes = bytes_of(tensor.type);
+    for (const auto& piece : tensor.pieces) {
+        for_runs(piece.dims, 0, piece.address, element_bytes,
+                 [&](std::int64_t /*host*/, std::int64_t address, std::int64_t run_elements) {
+                     const std::int64_t begin = address / kWordBytes * kWordBytes;
+                     const std::int64_t end = address + run_elements * element_bytes;
+                     const std::int64_t words = (end - begin + kWordBytes - 1) / kWordBytes;
+                     known.write(piece.tile, static_cast<Address>(begin), words * kWordBytes);
+                 });
+    }
 }
 
 void read_tensor(const program::Tensor& tensor, const ChipMemory& memory,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/ipu/core/chip_memory.h"
+#include "models/program/known_words.h"
 #include "models/program/program.h"
 
 #include <cstddef>
@@ -18,6 +19,9 @@ namespace tessera::ipu {
 /// size.
 void write_tensor(const program::Tensor& tensor, std::span<const std::byte> host,
                   ChipMemory& memory);
+
+/// In timing mode: the words of all pieces are known. After write_tensor().
+void learn_tensor(const program::Tensor& tensor, program::KnownWords& known);
 
 /// Gathers the pieces into `host`; elements that no piece holds keep their value. Errors as in
 /// write_tensor.

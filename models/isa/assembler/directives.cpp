@@ -91,6 +91,7 @@ std::span<const StatementParser::Directive> StatementParser::directives() {
             {".lcomm", &P::do_local_common},
             {".extern", &P::do_nothing},
             {".size", &P::do_size},
+            {".scatters", &P::do_scatters},
             // messages
             {".err", &P::do_message, 0, true},
             {".error", &P::do_message, 0, true},

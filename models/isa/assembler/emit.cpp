@@ -396,6 +396,7 @@ private:
         if (symbol.bytes) {
             info.bytes = evaluator_.late(*symbol.bytes).value_or(0);
         }
+        info.scatters = symbol.scatters;
         codelet_.symbols.emplace(name, static_cast<Address>(address));
         codelet_.symbol_info.emplace(name, info);
     }

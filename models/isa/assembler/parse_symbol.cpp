@@ -91,6 +91,16 @@ void StatementParser::do_binding(const Token& name) {
     } while (state_.cursor.accept(","));
 }
 
+void StatementParser::do_scatters(const Token& name) {
+    do {
+        const auto symbol_name = name_argument(name);
+        if (!symbol_name) {
+            return;
+        }
+        state_.unit.scopes[state_.file].symbols[symbol_name->text].scatters = true;
+    } while (state_.cursor.accept(","));
+}
+
 /// `, bytes[, alignment]` behind the name of a common symbol; empty after a mistake.
 std::optional<StatementParser::CommonSize> StatementParser::common_size(const Token& name) {
     if (!expect_comma(name)) {

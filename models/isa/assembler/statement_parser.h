@@ -140,6 +140,7 @@ private:
     // ---- directives: symbols and messages (parse_symbol.cpp)
     void do_set(const Token& name);
     void do_binding(const Token& name);
+    void do_scatters(const Token& name);
     void do_size(const Token& name);
     void do_nothing(const Token& name);
     void do_message(const Token& name);

@@ -125,6 +125,7 @@ struct Symbol {
     bool is_local = false; ///< .local
     bool is_weak = false;
     bool is_fixed = false; ///< .equiv: may not be assigned again
+    bool scatters = false; ///< .scatters
     Location location;
     std::uint32_t definition = 0;    ///< the last one
     std::optional<Expression> bytes; ///< .size

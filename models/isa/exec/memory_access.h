@@ -35,7 +35,7 @@ inline bool conflict_goes_on(const Context& c, ConflictKind kind, Address addres
 #ifdef TESSERA_SHADOW
 /// The shadow engine follows the addresses of a repeat's passes.
 inline void observe(const Context& c, Address address, unsigned access_bytes, bool writes) {
-    if (c.shadow->watching) {
+    if (c.shadow->watching && !(writes && c.shadow->scatters)) {
         c.shadow->trail.push_back(
             {address - c.memory->base, static_cast<std::uint8_t>(access_bytes), writes});
     }

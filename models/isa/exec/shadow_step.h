@@ -26,23 +26,79 @@ const ShadowRule& rule_of(const Context& c, const MicroOperation& op) {
     return c.program->shadow_rules[static_cast<std::size_t>(&op - c.program->operations.data())];
 }
 
-TESSERA_INLINE void before(Context& c, const MicroOperation& op, const ShadowRule& rule) {
+constexpr bool is_access(std::uint16_t flags) {
+    return (flags & (kLoad | kStore)) != 0;
+}
+
+/// The phase has to know the rounds where something follows from them.
+[[gnu::noinline]] void meet_rounds(Context& c, const ShadowRule& rule, std::uint16_t flags) {
+    ShadowMemory& shadow = *c.shadow;
+    unsigned follows = rule.used;
+    if ((flags & kStore) != 0) {
+        follows |= rule.sources | (shadow.may_scatter() ? 0U : rule.address);
+    }
+    if (rule.loaded != 0) {
+        follows |= rule.address;
+    }
+    if (!shadow.knows_rounds() && (c.by_round & follows) != 0) {
+        shadow.know_rounds();
+    }
+    if (shadow.knows_rounds()) {
+        c.by_round = 0;
+    }
+}
+
+TESSERA_INLINE void before(Context& c, const MicroOperation& op, const ShadowRule& rule,
+                           std::uint16_t flags) {
     if ((c.unknown & rule.used) != 0) [[unlikely]] {
         fault_unknown(c, op, rule.used);
+    }
+    if (c.by_round != 0) [[unlikely]] {
+        meet_rounds(c, rule, flags);
     }
     c.shadow->stores_unknown = (c.unknown & rule.sources) != 0;
 }
 
-TESSERA_INLINE void behind(Context& c, const ShadowRule& rule) {
-    const bool unknown = (c.unknown & rule.sources) != 0;
+/// A load or a store at an address that is unknown or follows from a round. Whether it is carried out
+/// all the same, with the round that there is.
+[[gnu::noinline]] bool open_access(Context& c, const MicroOperation& op, const ShadowRule& rule,
+                                   std::uint16_t flags) {
+    ShadowMemory& shadow = *c.shadow;
+    const bool stores = (flags & kStore) != 0;
+    if (stores && !shadow.may_scatter()) {
+        fault_unknown(c, op, rule.address);
+    }
+    ++shadow.unknown_addresses;
+    if (stores) {
+        shadow.scatter();
+    }
+    if ((c.unknown & rule.address) != 0) {
+        c.unknown |= rule.written;
+        c.by_round &= ~std::uint32_t{rule.written};
+        return false;
+    }
+    shadow.scatters = stores;
+    return true;
+}
+
+/// What follows from unknown values and from rounds; addresses that step, from addresses alone.
+TESSERA_INLINE void behind(Context& c, const ShadowRule& rule, std::uint16_t flags) {
+    const unsigned sources = is_access(flags) ? rule.address : rule.sources;
+    const bool unknown = (c.unknown & sources) != 0;
     c.unknown = unknown ? c.unknown | rule.written : c.unknown & ~std::uint32_t{rule.written};
+    if ((c.by_round & (sources | rule.written)) != 0) [[unlikely]] {
+        c.by_round = !unknown && (c.by_round & sources) != 0
+                         ? c.by_round | rule.written
+                         : c.by_round & ~std::uint32_t{rule.written};
+    }
 }
 
 /// Registers that a memory or an aux register has filled.
-TESSERA_INLINE void loaded(Context& c, const ShadowRule& rule, bool unknown) {
+TESSERA_INLINE void loaded(Context& c, const ShadowRule& rule, bool unknown, bool by_round) {
     if (unknown) {
         c.unknown |= rule.loaded;
     }
+    c.by_round = by_round ? c.by_round | rule.loaded : c.by_round & ~std::uint32_t{rule.loaded};
 }
 
 /// Cycle counters and what debugging leaves; the others follow from the program and the launch.
@@ -59,17 +115,26 @@ constexpr bool is_jump(std::uint16_t flags) {
 #define TESSERA_SHADOW_OPERATION(id, flags)                                                        \
     {                                                                                              \
         const ShadowRule& rule = rule_of(c, op);                                                   \
-        before(c, op, rule);                                                                       \
-        id(c, op);                                                                                 \
-        behind(c, rule);                                                                           \
-        if constexpr (Opcode::id == Opcode::atom) {                                                \
-            loaded(c, rule, true);                                                                 \
-        } else if constexpr (Opcode::id == Opcode::get) {                                          \
-            if (is_unknown_register(op.imm)) {                                                     \
-                c.unknown |= rule.written;                                                         \
+        before(c, op, rule, flags);                                                                \
+        if (!is_access(flags) || ((c.unknown | c.by_round) & rule.address) == 0 ||                 \
+            open_access(c, op, rule, flags)) {                                                     \
+            if constexpr (((flags)&kLoad) != 0) {                                                  \
+                c.shadow->loaded_by_round = false;                                                 \
             }                                                                                      \
-        } else if constexpr (((flags)&kLoad) != 0) {                                               \
-            loaded(c, rule, c.shadow->loaded_unknown);                                             \
+            id(c, op);                                                                             \
+            behind(c, rule, flags);                                                                \
+            if constexpr (Opcode::id == Opcode::atom) {                                            \
+                loaded(c, rule, true, false);                                                      \
+            } else if constexpr (Opcode::id == Opcode::get) {                                      \
+                if (is_unknown_register(op.imm)) {                                                 \
+                    c.unknown |= rule.written;                                                     \
+                }                                                                                  \
+            } else if constexpr (((flags)&kLoad) != 0) {                                           \
+                loaded(c, rule, c.shadow->loaded_unknown, c.shadow->loaded_by_round);              \
+            }                                                                                      \
+            if constexpr (((flags)&kStore) != 0) {                                                 \
+                c.shadow->scatters = false;                                                        \
+            }                                                                                      \
         }                                                                                          \
     }
 
@@ -81,6 +146,7 @@ constexpr bool is_jump(std::uint16_t flags) {
         std::copy(std::begin(c.main), std::end(c.main), shadow.first_registers.begin());
         shadow.first_trail.swap(shadow.trail);
         shadow.trail.clear();
+        shadow.unknown_before = shadow.unknown_addresses;
         return;
     }
     shadow.watching = false;
@@ -102,6 +168,7 @@ constexpr bool is_jump(std::uint16_t flags) {
         }
     }
     shadow.skip_stores(passes);
+    shadow.unknown_addresses += (shadow.unknown_addresses - shadow.unknown_before) * passes;
     c.issues += c.repeat_issues * passes;
     c.repeat_count = 1;
 }

@@ -55,6 +55,21 @@ std::int64_t ControlCursor::round() const {
     return innermost == levels_.rend() ? 0 : innermost->rounds - 1;
 }
 
+std::vector<ControlCursor::Place> ControlCursor::position() const {
+    std::vector<Place> places;
+    for (const Level& level : levels_) {
+        places.push_back({level.owner, level.next, level.rounds});
+    }
+    return places;
+}
+
+void ControlCursor::skip_rounds(const Step& repeat, std::int64_t rounds) {
+    const auto level = std::find_if(levels_.rbegin(), levels_.rend(),
+                                    [&](const Level& one) { return one.owner == &repeat; });
+    TESSERA_ASSERT(level != levels_.rend() && level->rounds + rounds <= repeat.count);
+    level->rounds += rounds;
+}
+
 bool ControlCursor::computes_next() const {
     if (undecided_ != nullptr) {
         return true; // perhaps

@@ -36,6 +36,19 @@ public:
     /// own. 0 where there is none.
     [[nodiscard]] std::int64_t round() const;
 
+    /// Steps that are walked, the outermost first.
+    struct Place {
+        const program::Step* owner = nullptr; ///< the step that has them
+        std::size_t next = 0;                 ///< of its children
+        std::int64_t rounds = 0;              ///< begun
+
+        friend bool operator==(const Place&, const Place&) = default;
+    };
+    [[nodiscard]] std::vector<Place> position() const;
+    /// So many rounds of the innermost walk of `repeat` are behind it, and the one that has begun is
+    /// as many later.
+    void skip_rounds(const program::Step& repeat, std::int64_t rounds);
+
     /// Whether something comes, or may come, before the next barrier.
     [[nodiscard]] bool computes_next() const;
 

@@ -14,7 +14,8 @@ using ReadKind = isa::ShadowRead::Kind;
 
 bool PhaseResult::operator==(const PhaseResult& other) const {
     return outcome == other.outcome && contexts == other.contexts && registers == other.registers &&
-           lost == other.lost && stored == other.stored && stored_values == other.stored_values;
+           lost == other.lost && stored == other.stored && stored_values == other.stored_values &&
+           unknown_addresses == other.unknown_addresses && knows_rounds == other.knows_rounds;
 }
 
 TileClasses::TileClasses() = default;
@@ -44,6 +45,11 @@ std::uint64_t TileClasses::value_of(const Node& node, const View& tile) {
         return 0;
     case ReadKind::TileNumber:
         return tile.tile;
+    case ReadKind::Round:
+        return tile.known->get(node.word) ? 1 : 0;
+    case ReadKind::Scatter:
+        return node.word < tile.vertices.size() ? tile.vertices[node.word].scatters
+                                                : program::Vertex::kNowhere;
     }
     return 0;
 }

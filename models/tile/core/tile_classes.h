@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 namespace tessera::isa {
@@ -40,6 +41,8 @@ struct PhaseResult {
     std::vector<program::WordRange> lost;     ///< words that are unknown since
     std::vector<program::WordRange> stored;   ///< and those that are known
     std::vector<std::uint32_t> stored_values; ///< of all those words
+    std::int64_t unknown_addresses = 0;       ///< loads and stores
+    bool knows_rounds = false;                ///< what it did may be another in another round
 
     [[nodiscard]] bool operator==(const PhaseResult& other) const;
 };
@@ -61,6 +64,7 @@ public:
         const program::TileWords* known = nullptr;
         const std::vector<program::SharedWords>* shared = nullptr;
         TileId tile = 0;
+        std::span<const program::Vertex> vertices = {};
     };
     /// How far find() came.
     struct Found {

@@ -30,10 +30,14 @@ constexpr std::int32_t kLocalSyncZone = 2;
 /// $m0..$m11: what a phase finds in them. Launches leave them as they are.
 constexpr std::uint32_t kAllUnknown = 0xfff;
 
-/// What timing mode knows from the start.
-bool is_known(program::SegmentKind kind) {
+/// Whether timing mode knows what stands there when the run starts. Memory that is taken later has
+/// something else until then.
+bool is_known(const program::Segment& segment) {
     using Kind = program::SegmentKind;
-    return kind == Kind::Code || kind == Kind::VertexState || kind == Kind::Metadata;
+    const Kind kind = segment.kind;
+    return (segment.data != nullptr || segment.lifetime.first == 0) &&
+           (segment.known || kind == Kind::Code || kind == Kind::VertexState ||
+            kind == Kind::Metadata);
 }
 
 std::string describe(const Fault& fault) {
@@ -100,7 +104,7 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
                 fmt::format("tile_{}: segment '{}' at {:#x} of {} bytes is outside tile memory",
                             tile, segment.name, segment.address, segment.bytes));
         }
-        const bool unknown = timing != nullptr && !is_known(segment.kind);
+        const bool unknown = timing != nullptr && !is_known(segment);
         if (segment.data != nullptr && !unknown) {
             std::memcpy(memory.bytes + offset, segment.data->data(),
                         static_cast<std::size_t>(segment.bytes));
@@ -191,6 +195,7 @@ const isa::MicroOperation* TileCore::Implementation::jump(Address target,
     for (std::size_t number = 0; number < programs.size(); ++number) {
         const isa::DecodedProgram& program = *programs[number];
         if (program.holds(target)) {
+            take_up_vertex(target, supervisor.main[0]);
             isa::take_up(supervisor, number);
             const auto index = static_cast<std::size_t>(program.index_of(target));
             supervisor_jumps.entered(number, program.positions[index].count_before, false);
@@ -228,6 +233,7 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     const auto slot = static_cast<Cycles>(number);
     const Cycles first_issue = earliest + ((slot - earliest) % round + round) % round;
     const Address entry = supervisor.main[op.a];
+    take_up_vertex(entry, vertex_base);
     worker.main[12] = registers.worker_base[number];
     worker.main[13] = vertex_base;
     worker.fp_control = registers.fp_initial;
@@ -419,14 +425,32 @@ void TileCore::Implementation::check_known(const isa::MicroOperation& op) {
                         std::countr_zero(supervisor.unknown & rule.used)),
             true, &op, true};
     }
+    if ((supervisor.by_round & rule.used) != 0) {
+        supervisor.shadow->know_rounds();
+        supervisor.by_round = 0;
+    }
     if (static_cast<isa::Opcode>(op.code) != isa::Opcode::get) {
         return;
     }
+    supervisor.by_round &= ~std::uint32_t{rule.written};
     const bool counts = op.imm == isa::kCsrCountL || op.imm == isa::kCsrCountU;
     supervisor.unknown = counts ? supervisor.unknown | rule.written
                                 : supervisor.unknown & ~std::uint32_t{rule.written};
     if (op.imm == isa::kCsrTileId) {
         supervisor.shadow->read_tile_number(tile);
+    }
+}
+
+void TileCore::Implementation::take_up_vertex(Address entry, Address state) {
+    for (std::size_t number = 0; number < vertices.size(); ++number) {
+        const program::Vertex& vertex = vertices[number];
+        if (vertex.entry == entry && vertex.state_address == state) {
+            supervisor.shadow->run_vertex(static_cast<std::uint32_t>(number), vertex.scatters,
+                                          vertex.scatters == program::Vertex::kNowhere
+                                              ? nullptr
+                                              : &timing->scattered->at(vertex.scatters));
+            return;
+        }
     }
 }
 
@@ -650,7 +674,9 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     supervisor.main[kStackRegister] = stack_end;
     for (isa::Context& worker : workers) {
         worker.unknown = kAllUnknown;
+        worker.by_round = 0;
     }
+    supervisor.by_round = 0;
     supervisor.unknown = kAllUnknown & ~(1U << kLinkRegister) & ~(1U << kStackRegister);
     try {
         supervise();
@@ -748,8 +774,9 @@ ComputeOutcome TileCore::Implementation::run_ordered(Address stub, std::vector<C
 
 void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shadow,
                                           PhaseResult& result) {
-    shadow.begin(timing->known.words_of_tile(), memory.bytes, timing->known.of_tile(tile),
-                 &timing->known.shared(tile));
+    shadow.begin(timing->known.words_of_tile(), memory.base, memory.bytes,
+                 timing->known.of_tile(tile), &timing->known.shared(tile),
+                 &timing->known.rounds(tile));
     supervisor.shadow = &shadow;
     for (isa::Context& worker : workers) {
         worker.shadow = &shadow;
@@ -759,6 +786,8 @@ void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shado
     result.registers = timing->classes.registers_number(registers);
     result.lost = shadow.lost();
     result.stored = shadow.stored();
+    result.unknown_addresses = shadow.unknown_addresses;
+    result.knows_rounds = shadow.knows_rounds();
     for (const program::WordRange& range : result.stored) {
         const std::size_t end = result.stored_values.size();
         result.stored_values.resize(end + range.count);
@@ -768,6 +797,9 @@ void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shado
 }
 
 void TileCore::Implementation::take_over(const PhaseResult& result) {
+    ++known_facts.phases;
+    known_facts.unknown_addresses += result.unknown_addresses;
+    known_facts.rounds_met += result.knows_rounds ? 1 : 0;
     program::TileWords& known = timing->known.of_tile(tile);
     const std::uint32_t* value = result.stored_values.data();
     for (const program::WordRange& range : result.stored) {
@@ -787,15 +819,20 @@ void TileCore::Implementation::take_over(const PhaseResult& result) {
     }
 }
 
-ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<ContextSpan>* to) {
+ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<ContextSpan>* to,
+                                                   std::span<const program::Vertex> called) {
     thread_local isa::ShadowMemory shadow;
     const TileClasses::Found found = timing->classes.find(
         {stub, stack_end, code_number, registers_number},
-        {memory.bytes, &timing->known.of_tile(tile), &timing->known.shared(tile), tile});
+        {memory.bytes, &timing->known.of_tile(tile), &timing->known.shared(tile), tile, called});
     PhaseResult own;
     const PhaseResult* result = found.result;
     if (result == nullptr || audited) {
         shadow.every_pass = audited;
+        const bool any_scatters = std::any_of(called.begin(), called.end(), [](const auto& vertex) {
+            return vertex.scatters != program::Vertex::kNowhere;
+        });
+        vertices = any_scatters ? called : std::span<const program::Vertex>();
         run_shadow(stub, shadow, own);
         if (result != nullptr && !(own == *result)) {
             throw std::logic_error(fmt::format(
@@ -826,13 +863,20 @@ void TileCore::load(const program::Image& image, CodeCache& code) {
     implementation_->load(image, code);
 }
 
-ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
-    return implementation_->timing != nullptr ? implementation_->run_known(stub, spans)
+ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans,
+                             std::span<const program::Vertex> vertices) {
+    return implementation_->timing != nullptr ? implementation_->run_known(stub, spans, vertices)
                                               : implementation_->run_ordered(stub, spans);
 }
 
 void TileCore::set_timing(TimingMode& timing) {
     implementation_->timing = &timing;
+}
+
+KnownFacts TileCore::known_facts() const {
+    KnownFacts facts = implementation_->known_facts;
+    facts.registers = implementation_->registers_number;
+    return facts;
 }
 
 void TileCore::keep_only(Bytes bytes) {

@@ -88,6 +88,16 @@ class TileClasses;
 struct TimingMode {
     program::KnownWords& known;
     TileClasses& classes;
+    /// Program::scattered; null: vertices scatter nowhere.
+    const std::vector<std::vector<program::ByteRange>>* scattered = nullptr;
+};
+
+/// What timing mode did on a tile so far.
+struct KnownFacts {
+    std::int64_t phases = 0;
+    std::int64_t unknown_addresses = 0; ///< loads and stores
+    std::int64_t rounds_met = 0;        ///< phases that had to know the round of a repeat
+    std::uint32_t registers = 0;        ///< the supervisor's as they are, by number
 };
 
 /// Decoded code that tiles of one generation share: each distinct code segment is decoded once. Not
@@ -128,9 +138,10 @@ public:
 
     /// Runs the supervisor from `stub` until it returns to address 0, with every worker it
     /// launches. `spans`, if given, receives one entry a worker launch (appended). A phase in which
-    /// a context comes to a wait loop (models/isa/wait_loops.h) is run slot by slot. @throws
-    /// TileFault
-    ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
+    /// a context comes to a wait loop (models/isa/wait_loops.h) is run slot by slot. `vertices`: what
+    /// the stub calls, which timing mode asks where they may scatter. @throws TileFault
+    ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr,
+                       std::span<const program::Vertex> vertices = {});
 
     /// From now on the tile has no tensor data, and phases that another tile has run are counted.
     /// Before load(). `timing` outlives the tile.
@@ -138,6 +149,9 @@ public:
     /// Whether phases that could be counted are run instead, with every pass of every loop, and
     /// held against what was counted. @throws std::logic_error from run() if they differ.
     void set_audited(bool audited);
+
+    /// In timing mode.
+    [[nodiscard]] KnownFacts known_facts() const;
 
     /// The engine that executes from now on (isa::engines()); results are the same with each.
     void set_engine(const isa::Engine& engine);

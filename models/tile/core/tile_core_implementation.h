@@ -52,11 +52,14 @@ struct TileCore::Implementation {
     void take_code_from(const Implementation& other);
     void take_state_from(const Implementation& other);
     /// In timing mode: the outcome of a tile that did the same, or by running what is known.
-    ComputeOutcome run_known(Address stub, std::vector<ContextSpan>* spans);
+    ComputeOutcome run_known(Address stub, std::vector<ContextSpan>* spans,
+                             std::span<const program::Vertex> vertices);
     void run_shadow(Address stub, isa::ShadowMemory& shadow, PhaseResult& result);
     void take_over(const PhaseResult& result);
     /// What timing mode has to know of an operation that the tile carries out.
     void check_known(const isa::MicroOperation& op);
+    /// In timing mode: the vertex with this entry and state runs, if there is one.
+    void take_up_vertex(Address entry, Address state);
 
     /// The supervisor's instructions until it returns; sets outcome.cycles.
     virtual void supervise();
@@ -127,6 +130,8 @@ struct TileCore::Implementation {
 
     TimingMode* timing = nullptr; ///< null: with all data
     bool audited = false;
+    std::span<const program::Vertex> vertices; ///< of the phase, in timing mode, if any scatters
+    KnownFacts known_facts;                    ///< but for the registers
     std::uint32_t code_number = 0;
     std::uint32_t registers_number = 0;
 

@@ -2,11 +2,13 @@
 #include "models/tile/core/tile_walk.h"
 
 #include "base/error.h"
+#include "models/events/slow_motion.h"
 #include "models/program/word_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tessera::tile {
@@ -95,8 +97,11 @@ void TileWalk::go_on() {
         const Visit visit = control_.next();
         switch (visit.kind) {
         case Visit::Kind::Round:
-            control_cost_ += facts_.machine.control.repeat_cycles;
-            store_round(*visit.step);
+            if (pauses_at(*visit.step)) {
+                paused_at_ = visit.step;
+                return;
+            }
+            begin_round(*visit.step);
             continue;
         case Visit::Kind::Called:
             control_cost_ += facts_.machine.control.call_cycles;
@@ -124,6 +129,103 @@ void TileWalk::go_on() {
             return;
         }
     }
+}
+
+void TileWalk::begin_round(const Step& repeat) {
+    control_cost_ += facts_.machine.control.repeat_cycles;
+    store_round(repeat);
+}
+
+/// The first rounds, and of more of them pairs that are twice as far each: a tile may take some
+/// rounds until what it leaves is the same.
+bool TileWalk::pauses_at(const Step& repeat) {
+    if (!may_pause_ || !facts_.lone_repeats.contains(&repeat)) {
+        return false;
+    }
+    constexpr std::uint64_t kFirst = 8;
+    const std::int64_t round = control_.round() + 1;
+    const auto number = static_cast<std::uint64_t>(round);
+    if (number > kFirst && !std::has_single_bit(number) && !std::has_single_bit(number + 1)) {
+        return false;
+    }
+    auto& [before, now] = lone_rounds_[&repeat];
+    before = std::exchange(now, {.round = round,
+                                 .spans = spans_.size(),
+                                 .contexts = contexts_.size(),
+                                 .at = at_,
+                                 .control_cost = control_cost_,
+                                 .steps = steps_,
+                                 .facts = known_facts()});
+    const bool is_same = end_round(repeat);
+    const bool follows = round > 1 && before.round == round - 1;
+    is_steady_ = is_same && follows && before.control_cost == control_cost_;
+    return follows && round < static_cast<std::int64_t>(repeat.count);
+}
+
+void TileWalk::resume(bool skips) {
+    guarded([&] {
+        const Step& repeat = *std::exchange(paused_at_, nullptr);
+        if (skips) {
+            skip_to_last(repeat);
+        }
+        begin_round(repeat);
+        go_on();
+    });
+}
+
+void TileWalk::skip_to_last(const Step& repeat) {
+    const auto [before, now] = lone_rounds_[&repeat];
+    const std::int64_t rounds = static_cast<std::int64_t>(repeat.count) - now.round;
+    const std::int64_t steps = now.steps - before.steps;
+    const events::SlowMotion motion{before.at, now.at, rounds, steps};
+    for (std::size_t span = before.spans; span < now.spans; ++span) {
+        spans_.push_back(motion.of(events::Span(spans_[span])));
+    }
+    for (std::size_t context = before.contexts; context < now.contexts; ++context) {
+        contexts_.push_back(motion.of(ContextSpan(contexts_[context])));
+    }
+    at_ = motion.at(now.at);
+    steps_ += rounds * steps;
+    skipped_.phases += rounds * (now.facts.phases - before.facts.phases);
+    skipped_.unknown_addresses +=
+        rounds * (now.facts.unknown_addresses - before.facts.unknown_addresses);
+    control_.skip_rounds(repeat, rounds);
+}
+
+bool TileWalk::end_round(const Step& repeat) {
+    const Address base = facts_.machine.memory.region0_begin();
+    std::vector<std::uint32_t> own_rounds;
+    for (const program::TileValue& word :
+         std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile)) {
+        own_rounds.push_back((word.address - base) / sizeof(std::uint32_t));
+    }
+    auto& known = facts_.timing->known;
+    return round_states_[&repeat].end_round({.known = known.of_tile(tile_),
+                                             .changes = known.changes(tile_),
+                                             .memory = facts_.memory.at(tile_, base, 0),
+                                             .facts = known_facts(),
+                                             .own_rounds = std::move(own_rounds)});
+}
+
+void TileWalk::skip_rounds(const Step& repeat, std::int64_t rounds, std::int64_t steps) {
+    control_.skip_rounds(repeat, rounds);
+    steps_ += steps;
+    for (const program::TileValue& word :
+         std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile)) {
+        std::uint32_t round = 0;
+        std::byte* const bytes = facts_.memory.at(tile_, word.address, sizeof round);
+        std::memcpy(&round, bytes, sizeof round);
+        round += static_cast<std::uint32_t>(rounds);
+        std::memcpy(bytes, &round, sizeof round);
+        facts_.timing->known.write(tile_, word.address, sizeof round);
+    }
+}
+
+KnownFacts TileWalk::known_facts() const {
+    KnownFacts facts = core_ != nullptr ? core_->known_facts() : KnownFacts{};
+    facts.phases += skipped_.phases;
+    facts.unknown_addresses += skipped_.unknown_addresses;
+    return facts;
 }
 
 void TileWalk::store_round(const Step& repeat) {
@@ -189,8 +291,8 @@ events::Work TileWalk::work_of(const ComputeOutcome& outcome) const {
 
 ComputeOutcome TileWalk::run_stub(std::uint32_t index) {
     try {
-        return core_->run(facts_.program.compute_sets[index].tiles[tile_].stub,
-                          wants_contexts_ ? &contexts_ : nullptr);
+        const program::TileVertices& work = facts_.program.compute_sets[index].tiles[tile_];
+        return core_->run(work.stub, wants_contexts_ ? &contexts_ : nullptr, work.vertices);
     } catch (const TileFault& found) {
         Fault fault = found.fault();
         const Cycles until = facts_.machine.control.step_cycles + fault.cycle;

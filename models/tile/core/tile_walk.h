@@ -6,6 +6,9 @@
 //                     Wait    -> copy_ended() -->
 //                     Failed  (no way on)
 //
+// Rounds of a repeat in which nothing stops are not walked one by one in timing mode: at the begin of
+// some of them the way pauses, and is skipped to the last one if all tiles agree (ipu.cpp).
+//
 // Between two stops no other tile can see this one, so it is computed in one call and ahead of its
 // time. What the way on depends on comes in as values.
 // Timing: docs/models/ipu.md, docs/models/tile.md
@@ -17,14 +20,18 @@
 #include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
 #include "models/tile/core/control_cursor.h"
+#include "models/tile/core/round_state.h"
 #include "models/tile/core/tile_core.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tessera::tile {
@@ -60,6 +67,8 @@ struct WalkFacts {
     std::vector<std::vector<TileId>> tiles_of_copy = {}; ///< by stream copy, ascending
     Watch watch = {};
     TimingMode* timing = nullptr; ///< null: with all data
+    /// Repeats of which rounds may be counted in timing mode, and in which nothing stops.
+    std::set<const program::Step*> lone_repeats = {};
 };
 
 class TileWalk {
@@ -91,6 +100,24 @@ public:
     /// `ended`; both may be past.
     void copy_ended(Cycles begun, TileId last, Cycles ended);
 
+    /// Whether the way may pause from now on.
+    void let_pause(bool may) { may_pause_ = may; }
+    /// Whether the way to the next stop is computed in part, up to a round of a lone repeat.
+    [[nodiscard]] bool pauses() const { return paused_at_ != nullptr; }
+    /// Then: whether the round before did as the one before that, and so will all others.
+    [[nodiscard]] bool is_steady() const { return is_steady_; }
+    /// On from there, at once to the last round if `skips`.
+    void resume(bool skips);
+
+    /// In timing mode, at the begin of a round: whether the tile is as it was a round ago.
+    bool end_round(const program::Step& repeat);
+    /// Rounds of `repeat` with so many steps are behind the tile, which is as it was before them.
+    void skip_rounds(const program::Step& repeat, std::int64_t rounds, std::int64_t steps);
+    [[nodiscard]] std::vector<ControlCursor::Place> position() const { return control_.position(); }
+    [[nodiscard]] std::int64_t steps() const { return steps_; }
+    /// Of timing mode, with rounds that were skipped.
+    [[nodiscard]] KnownFacts known_facts() const;
+
     /// Whether the way on from the stop may be long enough to be worth a host thread.
     [[nodiscard]] bool computes_next() const { return control_.computes_next(); }
 
@@ -103,8 +130,22 @@ public:
 private:
     using Step = program::Step;
 
+    /// A lone repeat at the begin of a round.
+    struct LoneRound {
+        std::int64_t round = 0; ///< counted from 1
+        std::size_t spans = 0;  ///< so far
+        std::size_t contexts = 0;
+        Cycles at = 0;
+        Cycles control_cost = 0;
+        std::int64_t steps = 0;
+        KnownFacts facts;
+    };
+
     template <class Body> void guarded(const Body& body);
     void go_on();
+    void begin_round(const Step& repeat);
+    bool pauses_at(const Step& repeat);
+    void skip_to_last(const Step& repeat);
     /// At the begin of a round.
     void store_round(const Step& repeat);
     /// Whether the way stops at `step`.
@@ -139,6 +180,12 @@ private:
     std::vector<ContextSpan> contexts_;
     std::vector<std::uint32_t> under_way_;   ///< copies called for and not waited for
     std::vector<std::int64_t> times_called_; ///< by copy
+    bool may_pause_ = false;
+    const Step* paused_at_ = nullptr;
+    bool is_steady_ = false;
+    std::map<const Step*, std::pair<LoneRound, LoneRound>> lone_rounds_; ///< the last two
+    std::map<const Step*, RoundState> round_states_;
+    KnownFacts skipped_; ///< what rounds did that were skipped
 };
 
 } // namespace tessera::tile

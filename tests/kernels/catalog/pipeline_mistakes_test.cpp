@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <vector>
@@ -49,6 +50,18 @@ TEST_CASE("a pipeline without its parts says which are missing", "[unit][catalog
                 "a.json:1:1: /tensors: missing, expected an object"});
     CHECK(of_steps("") == Lines{"a.json:3:10: /steps: got 0 steps, expected 1..10000 steps; what "
                                 "is done, one after the other"});
+}
+
+TEST_CASE("a bound is one of whole numbers", "[unit][catalog]") {
+    const auto tells = [](const std::string& tensor, const std::string& what) {
+        const auto found = of_tensors("\"z\": " + tensor);
+        return std::any_of(found.begin(), found.end(), [&](const std::string& line) {
+            return line.find(what) != std::string::npos;
+        });
+    };
+    CHECK(tells(R"({"shape": [3], "below": 4})",
+                "/tensors/z/below: got a bound of elements of f16, expected it of i32 or u32"));
+    CHECK(tells(R"({"shape": [3], "type": "u32", "below": 0})", "/tensors/z/below: got 0"));
 }
 
 TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
@@ -184,7 +197,7 @@ TEST_CASE("files that tensors name are found and told where they are named", "[u
 TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][catalog]") {
     CHECK(after_good(R"({"family": "rleu", "inputs": ["x"], "output": "z"})") ==
           Lines{"a.json:4:12: /steps/2/family: got string \"rleu\", expected one of matmul, spmm, "
-                "relu, gelu, softmax, bias, scale, cast; did you mean 'relu'?"});
+                "relu, gelu, softmax, bias, scale, cast, gather; did you mean 'relu'?"});
     CHECK(after_good(R"({"familly": "relu", "inputs": ["x"], "output": "z"})") ==
           Lines{"a.json:4:1: /steps/2: missing, expected family or repeat or while or if or "
                 "parallel; got key "
@@ -329,7 +342,7 @@ TEST_CASE("all mistakes of a pipeline are told at once", "[unit][catalog]") {
                 "a.json:3:44: /tensors/x/type: got string \"f61\", expected one of f16, f32, "
                 "i32, u32, f143, f152; did you mean 'f16'?",
                 "a.json:6:12: /steps/1/family: got string \"rleu\", expected one of matmul, spmm, "
-                "relu, gelu, softmax, bias, scale, cast; did you mean 'relu'?",
+                "relu, gelu, softmax, bias, scale, cast, gather; did you mean 'relu'?",
                 "a.json:6:36: /steps/1/inputs/1: unknown tensor 'wx'; did you mean 'w'?",
                 "a.json:7:59: /steps/2/partails: unknown key; did you mean 'partials'?",
                 "a.json:8:36: /steps/3/inputs/1: got 2 elements, expected 6",

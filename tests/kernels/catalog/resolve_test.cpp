@@ -76,7 +76,7 @@ TEST_CASE("a sparse tensor that is not known yet has its sizes and no blocks", "
 TEST_CASE("a family that there is not is told with all that there are", "[unit][catalog]") {
     CHECK(told(of_x({step("rleu", {"x"}, "y")})) ==
           Lines{"/steps/0/family: got 'rleu', expected one of matmul, spmm, relu, gelu, softmax, "
-                "bias, scale, cast; did you mean 'relu'?"});
+                "bias, scale, cast, gather; did you mean 'relu'?"});
 }
 
 TEST_CASE("steps without an output have no name and write nothing", "[unit][catalog]") {

@@ -137,10 +137,20 @@ inline const family::Family kToyCast{
         return toy_step(to_f16 ? ElementType::F16 : ElementType::F32, request.inputs[0].shape);
     }};
 
+inline const family::Family kToyGather{
+    .name = "gather",
+    .says = "rows that a list names",
+    .inputs = {"table", "ids"},
+    .options = {},
+    .make = [](const family::Request& request) {
+        return toy_step(request.inputs[0].type,
+                        {request.inputs[1].shape.front(), request.inputs[0].shape.back()});
+    }};
+
 inline const std::vector<const family::Family*>& toy_families() {
     static const std::vector<const family::Family*> all{&kToyMatmul, &kToySpmm,    &kToyRelu,
                                                         &kToyGelu,   &kToySoftmax, &kToyBias,
-                                                        &kToyScale,  &kToyCast};
+                                                        &kToyScale,  &kToyCast,    &kToyGather};
     return all;
 }
 

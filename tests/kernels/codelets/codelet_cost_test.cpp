@@ -5,6 +5,7 @@
 #include "kernels/codelets/elementwise_cost.h"
 #include "kernels/codelets/embedded_sources.h"
 #include "kernels/codelets/gather_cost.h"
+#include "kernels/codelets/gather_rows_cost.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
@@ -160,6 +161,12 @@ TEST_CASE("copies cost what their texts have", "[kernels]") {
     }
     CHECK(copy.uncounted().empty());
 
+    CountedCodelet known("copy_known");
+    known.expect("kCopyFrame", kCopyFrame,
+                 {{"copy_known32", ".Lword_copy_known32"}, {".Lend_copy_known32"}});
+    known.expect("kCopyWord", kCopyWord, {{".Lword_copy_known32", ".Lend_copy_known32"}});
+    CHECK(known.uncounted().empty());
+
     CountedCodelet paced("copy_paced");
     paced.expect("kPacedCopyNothing", kPacedCopyNothing,
                  {{"copy64_paced", ".Lsome_words"}, {".Lnothing"}});
@@ -187,6 +194,23 @@ TEST_CASE("gathers cost what their text has", "[kernels]") {
     gather.expect("kGatherNothing", kGatherNothing, {{"gather16", ".Lsome_words"}, {".Lnothing"}});
     gather.expect("kGatherFirstWord", kGatherFirstWord, {{"gather16", ".Lword"}, {".Lend"}});
     gather.expect("kGatherWord", kGatherWord, {{".Lword", ".Lend"}});
+    CHECK(gather.uncounted().empty());
+}
+
+TEST_CASE("gathers of rows cost what their texts have", "[kernels]") {
+    CountedCodelet gather("gather_rows");
+    gather.expect("kGatherRowsNothing", kGatherRowsNothing,
+                  {{"gather_rows", ".Lsome_numbers"}, {".Lno_numbers"}});
+    gather.expect("kGatherRowsFrame", kGatherRowsFrame,
+                  {{"gather_rows", ".Lnumber"}, {".Lno_numbers"}});
+    gather.expect("kGatherRow", kGatherRow,
+                  {{".Lnumber", ".Lword"}, {".Lrow_end", ".Lno_numbers"}});
+    gather.expect("kGatherRowWord", kGatherRowWord, {{".Lword", ".Lrow_end"}});
+    gather.expect("kGatherRowsNothing", kGatherRowsNothing,
+                  {{"join_rows", ".Lsome_words"}, {".Lno_words"}});
+    gather.expect("kJoinRowsFrame", kJoinRowsFrame, {{"join_rows", ".Lsum"}, {".Lno_words"}});
+    gather.expect("kJoinWord", kJoinWord, {{".Lsum", ".Lother"}, {".Lothers_end", ".Lno_words"}});
+    gather.expect("kJoinOther", kJoinOther, {{".Lother", ".Lothers_end"}});
     CHECK(gather.uncounted().empty());
 }
 

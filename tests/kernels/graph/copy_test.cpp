@@ -388,3 +388,32 @@ TEST_CASE("a list's runs are cut where a loop ends, and have no empty ones", "[k
         CHECK(sum == kRuns * words);
     }
 }
+
+TEST_CASE("a copy of a known tensor is known, and main registers carry it", "[kernels]") {
+    for (const bool known : {false, true}) {
+        CAPTURE(known);
+        graph::Graph graph("test");
+        const auto tensor = [&](const char* name, TileId first) {
+            const auto buffer = graph.add_buffer({.name = name});
+            graph::Tensor made = graph::array_tensor(name, ElementType::U32, 40);
+            for (TileId tile = 0; tile < 2; ++tile) {
+                graph.hold(buffer, tile, 96);
+                for (std::int64_t run = 0; run < 4; ++run) { // so many that a list would be made
+                    made.pieces.push_back(graph::run_of((tile + first) % 2, {buffer, 24 * run},
+                                                        20 * tile + 5 * run, 5, ElementType::U32));
+                }
+            }
+            return graph.add_tensor(std::move(made));
+        };
+        const auto from = tensor("from", 0);
+        const auto to = tensor("to", 0);
+        graph.tensors[from.index].known = known;
+        static_cast<void>(
+            graph::add_copy(graph, small_machine(2), from, to, program::Role::Rearrange, "test"));
+        CHECK(graph.tensors[to.index].known == known);
+        const bool by_main = std::find(graph.codelets.begin(), graph.codelets.end(),
+                                       "copy_known") != graph.codelets.end();
+        CHECK(by_main == known);
+        CHECK(graph.codelets.size() == 1);
+    }
+}

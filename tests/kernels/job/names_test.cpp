@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -222,9 +223,10 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
                                                                      {{18, 12}, {18}},
                                                                      {{18, 12}, {12, 10}, {10}}};
     for (const auto& of_inputs : shapes) {
-        for (const auto& [type, is_sparse] : {std::pair{ElementType::F16, false},
-                                              {ElementType::F16, true},
-                                              {ElementType::F32, false}}) {
+        for (const auto& [type, is_sparse, takes_list] :
+             {std::tuple{ElementType::F16, false, false}, std::tuple{ElementType::F16, true, false},
+              std::tuple{ElementType::F32, false, false},
+              std::tuple{ElementType::F16, false, true}}) {
             PipelineWorkload made;
             std::vector<std::string> inputs;
             for (std::size_t i = 0; i < family.inputs.size(); ++i) {
@@ -232,6 +234,10 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
                 const auto& shape = of_inputs.at(std::min(i, of_inputs.size() - 1));
                 made.tensors.push_back(tensor(inputs.back(), shape, row_major));
                 made.tensors.back().type = type;
+            }
+            if (takes_list) {
+                made.tensors.back().type = ElementType::U32;
+                made.tensors.back().below = 18;
             }
             if (is_sparse) {
                 made.tensors.front().row_major = false;

@@ -158,6 +158,64 @@ TEST_CASE("vertex state stands where vertices point, words, pointers and tables"
     CHECK(state.at(0)->lifetime.last + state.at(1)->lifetime.last == 1);
 }
 
+TEST_CASE("a vertex may scatter where its fields write, if its codelet says so", "[kernels]") {
+    for (const bool scatters : {false, true}) {
+        CAPTURE(scatters);
+        Sketch sketch;
+        sketch.graph.need_codelet("own", std::string(scatters ? ".scatters own\n" : "") +
+                                             ".worker\n.globl own\nown: exitz $mzero\n");
+        const auto x = sketch.buffer("x", 1, kBytes);
+        const auto y = sketch.buffer("y", 1, kBytes);
+        const auto inner = sketch.graph.add_table(1, std::vector{write({y, 12}, 4)});
+        for (const Bytes at : {8, 8, 16}) {
+            const auto set = sketch.graph.add_compute_set({"set", program::Role::Work, "test"});
+            sketch.graph.add_vertex(set, 1, "own", program::VertexKind::Worker,
+                                    {graph::use({x, at}, 6, graph::Access::WritePart),
+                                     read({x, 40}, 4), word(1), graph::table(inner)});
+            sketch.then(graph::run(set));
+        }
+        const auto program = lower::lower(small_machine(), sketch.graph).program;
+        std::vector<program::Vertex> vertices;
+        for (const auto& set : program.compute_sets) {
+            vertices.push_back(set.tiles.at(1).vertices.at(0));
+        }
+        if (!scatters) {
+            CHECK(program.scattered.empty());
+            CHECK(vertices.at(0).scatters == program::Vertex::kNowhere);
+            continue;
+        }
+        REQUIRE(program.scattered.size() == 2); // one for two vertices that write the same
+        CHECK(vertices.at(0).scatters == vertices.at(1).scatters);
+        std::vector<program::ByteRange> expected{{address_of(program, 1, "x") + 8, 8},
+                                                 {address_of(program, 1, "y") + 12, 4}};
+        std::sort(expected.begin(), expected.end());
+        CHECK((program.scattered.at(vertices.at(0).scatters) == expected));
+        CHECK((program.scattered.at(vertices.at(2).scatters) != expected));
+    }
+}
+
+TEST_CASE("what a known tensor has from the start is known", "[kernels]") {
+    for (const bool known : {false, true}) {
+        CAPTURE(known);
+        Sketch sketch;
+        const auto x = sketch.graph.add_buffer({.name = "x"});
+        const auto y = sketch.buffer("y", 1, kBytes);
+        const auto bytes = counting(kBytes);
+        sketch.graph.hold(x, 0, std::make_shared<const std::vector<std::byte>>(bytes));
+        auto tensor = graph::array_tensor("x", ElementType::U32, kBytes / 4);
+        tensor.known = known;
+        tensor.pieces.push_back(graph::run_of(0, {x}, 0, kBytes / 4, ElementType::U32));
+        sketch.graph.add_tensor(std::move(tensor));
+        const auto bring = sketch.graph.add_exchange({"bring", program::Role::Bring, "test"});
+        sketch.graph.add_message(bring, 0, {x}, kBytes, {1, {y}});
+        sketch.then(graph::run(bring));
+        const auto program = lower::lower(small_machine(), sketch.graph).program;
+        CHECK(segments_of(program, 0, "x").at(0)->known == known);
+        CHECK(program.tensors.at(0).known == known);
+        CHECK(!segments_of(program, 1, "y").at(0)->known);
+    }
+}
+
 TEST_CASE("a vertex may have no state", "[kernels]") {
     for (const auto kind : {program::VertexKind::Worker, program::VertexKind::MultiWorker,
                             program::VertexKind::Supervisor}) {

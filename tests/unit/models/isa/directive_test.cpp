@@ -56,6 +56,14 @@ TEST_CASE("a zero and b is the label before unless a binary digit follows", "[is
     CHECK(words_of("0: nop\n.int 0b - 0b0, 0b11") == Words{kNop, kBase, 3});
 }
 
+TEST_CASE("a symbol says that its vertices scatter", "[isa]") {
+    const auto codelet = assembled(".scatters f, g\nf: nop\ng: nop\nh: nop");
+    CHECK(codelet.symbol_info.at("f").scatters);
+    CHECK(codelet.symbol_info.at("g").scatters);
+    CHECK(!codelet.symbol_info.at("h").scatters);
+    CHECK(mistakes_of(".scatters 3") == Lines{"a.S:1:11: .scatters: got '3', expected a name"});
+}
+
 TEST_CASE("space is left and filled", "[isa]") {
     CHECK(words_of(".space 4\n.skip 2, 0x11\n.zero 2") == Words{0, 0x1111});
     CHECK(words_of(".fill 2, 2, 0x1234\n.fill 2, 4, -1\n.fill 4") ==

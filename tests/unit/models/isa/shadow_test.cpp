@@ -26,9 +26,10 @@ struct Memory {
     std::vector<std::uint64_t> bits = std::vector<std::uint64_t>((kWords + 63) / 64);
     program::TileWords known{bits.data()};
     std::vector<program::SharedWords> shared;
+    std::vector<std::uint32_t> rounds;
     isa::ShadowMemory shadow;
 
-    void begin() { shadow.begin(kWords, bytes.data(), known, &shared); }
+    void begin() { shadow.begin(kWords, 0, bytes.data(), known, &shared, &rounds); }
     void put(std::uint32_t word, std::uint32_t value) {
         std::memcpy(&bytes[word * std::size_t{4}], &value, 4);
         known.set(word);
@@ -250,17 +251,21 @@ TEST_CASE("what timing mode must know of an operation follows from its row", "[u
         CHECK((rule.loaded & ~rule.written) == 0);
         const auto read = static_cast<unsigned>(registers.read & kKnowable);
         if ((spec.flags & isa::kSolo) == 0 || (spec.flags & isa::kControl) == 0) {
-            CHECK((rule.used | rule.sources) == read); // but of an exit, whose condition is nothing
+            CHECK((rule.used | rule.address | rule.sources) ==
+                  read); // but of an exit, whose condition is nothing
         }
-        if ((spec.flags & (isa::kLoad | isa::kControl | isa::kSystem)) != 0 &&
-            (spec.flags & isa::kSolo) == 0) {
+        if ((spec.flags & isa::kLoad) != 0) {
+            CHECK(rule.address == read);
+            CHECK(rule.used == 0);
+        } else if ((spec.flags & (isa::kControl | isa::kSystem)) != 0 &&
+                   (spec.flags & isa::kSolo) == 0) {
             CHECK(rule.used == read);
         }
     }
     // stored, and where
     const isa::ShadowRule store = isa::shadow_rule(of(Opcode::st32_m_i, 1, 2, 3, 0, 0));
     CHECK(store.sources == 1U << 1U);
-    CHECK(store.used == ((1U << 2U) | (1U << 3U)));
+    CHECK(store.address == ((1U << 2U) | (1U << 3U)));
     const isa::ShadowRule itself = isa::shadow_rule(of(Opcode::st32_m_i, 2, 2, 15, 0, 0));
-    CHECK(itself.used == 1U << 2U);
+    CHECK(itself.address == 1U << 2U);
 }

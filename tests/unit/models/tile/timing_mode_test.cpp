@@ -47,6 +47,19 @@ public:
         held_ = {{kData, static_cast<Bytes>(bytes->size()), kind, "data", bytes}};
     }
 
+    void mark_known() { held_.front().known = true; }
+    /// Memory without data that is taken behind step 1.
+    void hold_later(Bytes bytes, program::SegmentKind kind) {
+        held_ = {{kData, bytes, kind, "data", nullptr, {1, 2}}};
+    }
+    /// The word at kData has a round: from now on, on this tile.
+    void tell_rounds(TileId tile) { known_.add_round(tile, kData); }
+    /// Where the phase, which is one vertex, may scatter.
+    void scatter_in(std::vector<program::ByteRange> ranges) {
+        scattered_ = {std::move(ranges)};
+        vertices_ = {{.entry = codelets_.front().symbols.at("start"), .scatters = 0}};
+    }
+
     /// A phase of tile `tile`, which holds what was said last.
     tile::ComputeOutcome run(TileId tile, bool audited = false) {
         auto image = image_;
@@ -57,8 +70,12 @@ public:
         core.set_timing(mode_);
         core.load(image, cache_);
         core.set_audited(audited);
-        return core.run(codelets_.front().symbols.at("start"));
+        const auto outcome = core.run(codelets_.front().symbols.at("start"), nullptr, vertices_);
+        facts_ = core.known_facts();
+        return outcome;
     }
+    /// Of the last phase.
+    [[nodiscard]] const tile::KnownFacts& facts() const { return facts_; }
 
     [[nodiscard]] bool is_known(TileId tile, Address address) {
         return known_.is_known(tile, address);
@@ -85,7 +102,10 @@ private:
     tile::CodeCache cache_;
     program::KnownWords known_;
     tile::TileClasses classes_;
-    tile::TimingMode mode_{known_, classes_};
+    std::vector<std::vector<program::ByteRange>> scattered_;
+    std::vector<program::Vertex> vertices_;
+    tile::KnownFacts facts_;
+    tile::TimingMode mode_{known_, classes_, &scattered_};
     program::Image image_;
     std::vector<program::Segment> held_;
     std::array<std::vector<std::uint64_t>, kTiles> memories_;
@@ -185,6 +205,105 @@ TEST_CASE("a count that is tensor data is refused by name", "[unit][tile]") {
                                      Contains("brnzdec $m0") && Contains("tensor data ($m0)"));
     }
     CHECK(tiles.classes().classes() == 0);
+}
+
+TEST_CASE("a tensor that is known decides", "[unit][tile]") {
+    TimedTiles tiles(kCountDown);
+    tiles.hold({5, 0});
+    const Cycles five = tiles.run(0).cycles;
+    tiles.hold({5, 0}, program::SegmentKind::Tensor);
+    tiles.mark_known();
+    CHECK(tiles.run(1).cycles == five);
+}
+
+TEST_CASE("memory that is taken later is not known from the start", "[unit][tile]") {
+    TimedTiles tiles(kCountDown);
+    tiles.hold_later(8, program::SegmentKind::Metadata);
+    CHECK_THROWS_WITH(tiles.run(0), Contains("depends on tensor data"));
+}
+
+namespace {
+
+/// Loads from where the word at kData says, stores that behind it, and a known word, too.
+const char* const kLoadWhereItSays = R"(
+    .supervisor
+    .globl start
+    start:
+        setzi $m1, 0x80000
+        ld32 $m0, $m1, $mzero, 0
+        ld32 $m2, $m0, $mzero, 0
+        st32 $m2, $m1, $mzero, 1
+        setzi $m3, 7
+        st32 $m3, $m1, $mzero, 2
+        br $lr
+)";
+
+/// Stores a 7 where the word at kData says.
+const char* const kStoreWhereItSays = R"(
+    .supervisor
+    .globl start
+    start:
+        setzi $m1, 0x80000
+        ld32 $m0, $m1, $mzero, 0
+        setzi $m3, 7
+        st32 $m3, $m0, $mzero, 0
+        br $lr
+)";
+
+} // namespace
+
+TEST_CASE("a load from an unknown address gives an unknown word in the same cycles",
+          "[unit][tile]") {
+    TimedTiles tiles(kLoadWhereItSays);
+    tiles.hold({kData + 16, 1, 2, 3, 4});
+    const Cycles known = tiles.run(0).cycles;
+    CHECK(tiles.word(0, kData + 4) == 4);
+    CHECK(tiles.facts().unknown_addresses == 0);
+    tiles.hold({kData + 16, 1, 2, 3, 4}, program::SegmentKind::Tensor);
+    CHECK(tiles.run(1).cycles == known);
+    CHECK(!tiles.is_known(1, kData + 4));
+    CHECK(tiles.is_known(1, kData + 8));
+    CHECK(tiles.facts().unknown_addresses == 1);
+}
+
+TEST_CASE("a store to an unknown address makes unknown what its vertex may write", "[unit][tile]") {
+    TimedTiles tiles(kStoreWhereItSays);
+    tiles.hold({kData + 8, 1, 2, 3});
+    const Cycles known = tiles.run(0).cycles;
+    CHECK(tiles.word(0, kData + 8) == 7);
+    tiles.hold({kData + 8, 1, 2, 3}, program::SegmentKind::Tensor);
+    CHECK_THROWS_WITH(tiles.run(1), Contains("depends on tensor data ($m0)"));
+    tiles.scatter_in({{kData + 0x100, 16}});
+    CHECK(tiles.run(1).cycles == known);
+    CHECK(tiles.facts().unknown_addresses == 1);
+    tiles.hold({kData + 8, 1, 2, 3});
+    CHECK(tiles.run(2).cycles == known); // known: it makes nothing unknown
+    CHECK(tiles.is_known(2, kData + 4));
+}
+
+TEST_CASE("a round is a class of its own only where something follows from it", "[unit][tile]") {
+    for (const bool follows : {false, true}) {
+        CAPTURE(follows);
+        TimedTiles tiles(std::string(R"(
+            .supervisor
+            .globl start
+            start:
+                setzi $m1, 0x80000
+                ld32 $m0, $m1, $mzero, 0
+                shl $m0, $m0, 2
+        )") + (follows ? "st32 $m0, $m1, $mzero, 1\n" : "") +
+                         "br $lr\n");
+        tiles.hold({3, 0});
+        tiles.tell_rounds(0);
+        tiles.tell_rounds(1);
+        static_cast<void>(tiles.run(0));
+        CHECK(tiles.facts().rounds_met == (follows ? 1 : 0));
+        tiles.hold({4, 0});
+        static_cast<void>(tiles.run(1));
+        CHECK(tiles.facts().rounds_met == (follows ? 1 : 0));
+        CHECK(tiles.classes().classes() == (follows ? 2 : 1));
+        CHECK(tiles.word(1, kData + 4) == (follows ? 16U : 0U));
+    }
 }
 
 TEST_CASE("what counts cycles or the tile is no common ground", "[unit][tile]") {

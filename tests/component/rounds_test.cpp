@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// Timing mode counts rounds of a repeat that leave all tiles as they were. Accounts, counts and traces
+// are those of a run that goes through every round: two chips side by side, one of which does.
+#include "models/listeners/trace_producer.h"
+#include "models/simulation/simulation.h"
+#include "tests/component/hand_program.h"
+#include "traces/coverage.h"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <deque>
+#include <random>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+using test::HandProgram;
+using Kind = program::Step::Kind;
+
+namespace {
+
+constexpr Address kRound = 0x80000;
+constexpr Address kTable = 0x81000;
+constexpr Address kRow = 0x90000;
+constexpr std::int64_t kRowBytes = 512;
+
+/// `by_round` loads 8 bytes of the table at the round's place; `spin_round` waits as often as the
+/// round says; `count` adds one to a known word.
+const char* const kStubs = R"(
+.supervisor
+.globl short, long, by_round, spin_round, count
+short:
+    setzi $m0, 5
+1:  brnzdec $m0, 1b
+    br $lr
+long:
+    setzi $m0, 50
+1:  brnzdec $m0, 1b
+    br $lr
+by_round:
+    setzi $m0, reader
+    runall $m0, $mzero, 0
+    sync TEXCH_SYNCZONE_LOCAL
+    br $lr
+spin_round:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+1:  brnzdec $m0, 1b
+    br $lr
+count:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 1
+    add $m0, $m0, 1
+    st32 $m0, $m1, $mzero, 1
+    br $lr
+.worker
+reader:
+    setzi $m0, 0x80000
+    ld32 $m1, $m0, $mzero, 0
+    shl $m1, $m1, 3
+    setzi $m2, 0x81000
+    ld64 $a0:1, $m2, $m1, 0
+    st64 $a0:1, $m2, $mzero, 0
+    exitz $mzero
+)";
+
+program::Step computes(std::uint32_t set) {
+    return HandProgram::step(Kind::ComputeSet, set);
+}
+program::Step exchanges(std::uint32_t exchange) {
+    return HandProgram::step(Kind::Exchange, exchange);
+}
+program::Step repeats(std::uint32_t rounds, std::vector<program::Step> steps) {
+    auto made = HandProgram::step(Kind::Repeat, 0, std::move(steps));
+    made.count = rounds;
+    return made;
+}
+
+struct Scene {
+    Scene() : hand(test::four_tiles(), kStubs) {
+        both = hand.compute_set("both", {{0, "short"}, {2, "long"}});
+        other = hand.compute_set("other", {{1, "long"}, {2, "short"}, {3, "short"}});
+        send = hand.exchange("send", {{1, 0xa0000, 64, false, {{2, 0xa1000}, {3, 0xa1000}}}});
+        by_round = hand.compute_set("by round", {{1, "by_round"}, {2, "by_round"}});
+        spin = hand.compute_set("spin", {{1, "spin_round"}});
+        count = hand.compute_set("count", {{3, "count"}});
+        for (const TileId tile : {1U, 2U, 3U}) {
+            hand.program().images.at(tile).segments.push_back(
+                {kRound, 8, program::SegmentKind::Metadata, "round", test::bytes_of_words({0, 0})});
+        }
+        auto& program = hand.program();
+        program.remote_buffers.push_back(
+            {"rows", program::RemoteBuffer::Place::StreamingMemory, 5000, kRowBytes});
+        program.stream_copies.push_back(
+            {"load", 0, program::StreamCopy::Direction::Read, 1, {{3, kRow, kRowBytes, 0}}});
+    }
+    [[nodiscard]] program::Step loads_by_round() const {
+        auto made = HandProgram::step(Kind::StreamCopy, 0);
+        made.row_a_round = 3;
+        return made;
+    }
+    [[nodiscard]] static program::Step tells_rounds(program::Step repeat) {
+        repeat.rounds = {{1, kRound}, {2, kRound}};
+        return repeat;
+    }
+
+    HandProgram hand;
+    std::uint32_t both = 0;
+    std::uint32_t other = 0;
+    std::uint32_t send = 0;
+    std::uint32_t by_round = 0;
+    std::uint32_t spin = 0;
+    std::uint32_t count = 0;
+};
+
+ipu::RunOptions timing_options(bool counts_rounds) {
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{1};
+    options.timing->counts_rounds = counts_rounds;
+    return options;
+}
+
+void check_alike(const listeners::StepRecord& counted, const listeners::StepRecord& run) {
+    CAPTURE(run.name);
+    CHECK(counted.executions == run.executions);
+    CHECK(counted.cycles == run.cycles);
+    CHECK(counted.slowest_cycles == run.slowest_cycles);
+    CHECK(counted.bound_cycles == run.bound_cycles);
+    CHECK(counted.bytes == run.bytes);
+    CHECK(counted.sent_bytes == run.sent_bytes);
+    CHECK(counted.active_tiles == run.active_tiles);
+    CHECK(counted.slowest_tile == run.slowest_tile);
+    CHECK(counted.tile_cycles == run.tile_cycles);
+    CHECK((counted.counts == run.counts));
+    CHECK(counted.busiest_worker == run.busiest_worker);
+    CHECK(counted.mean_worker == run.mean_worker);
+    CHECK(counted.mean.cycles == run.mean.cycles);
+    CHECK(counted.mean.launches == run.mean.launches);
+    CHECK(counted.transfer_cycles == run.transfer_cycles);
+    CHECK(counted.critical.bound_cycles == run.critical.bound_cycles);
+    REQUIRE(counted.path.size() == run.path.size());
+    for (std::size_t i = 0; i < run.path.size(); ++i) {
+        CHECK(counted.path[i].tile == run.path[i].tile);
+        CHECK(counted.path[i].cycles == run.path[i].cycles);
+        CHECK(counted.path[i].parts == run.path[i].parts);
+    }
+}
+
+/// Listens to a chip as a trace does.
+struct Traced {
+    explicit Traced(const HandProgram& hand_program, const program::Program& program)
+        : sink(everything()), producer(program, hand_program.machine(), sink, names) {}
+    Traced(const Traced&) = delete;
+    Traced& operator=(const Traced&) = delete;
+
+    static traces::Selection everything() {
+        traces::Selection selection;
+        selection.level = traces::Level::Worker;
+        selection.tiles.assign(4, true);
+        return selection;
+    }
+
+    traces::CoverageSink sink;
+    traces::NameTable names;
+    listeners::TraceProducer producer;
+};
+
+/// Runs each program twice, side by side: through every round, and counting them.
+void check_counted(std::deque<Scene>& scenes) {
+    std::deque<Traced> traced;
+    std::vector<simulation::Chip> chips;
+    for (Scene& scene : scenes) {
+        for (const bool counts : {false, true}) {
+            auto& listener = traced.emplace_back(scene.hand, scene.hand.program());
+            chips.push_back({scene.hand.machine(), scene.hand.program(), timing_options(counts)});
+            chips.back().options.listeners = {&listener.producer};
+        }
+    }
+    simulation::Simulation simulation(std::move(chips));
+    simulation.run();
+    for (std::size_t chip = 0; chip < traced.size(); chip += 2) {
+        CAPTURE(chip / 2);
+        const auto& run = simulation.account(chip);
+        const auto& counted = simulation.account(chip + 1);
+        REQUIRE(counted.cycles() == run.cycles());
+        CHECK(simulation.systemc_cycles(chip + 1) == run.cycles());
+        CHECK(counted.control_cycles() == run.control_cycles());
+        CHECK((counted.counts() == run.counts()));
+        const auto& sinks = std::pair(&traced[chip].sink, &traced[chip + 1].sink);
+        for (std::size_t tile = 0; tile < run.tiles().size(); ++tile) {
+            CAPTURE(tile);
+            CHECK(counted.tiles()[tile].compute == run.tiles()[tile].compute);
+            CHECK(counted.tiles()[tile].exchange == run.tiles()[tile].exchange);
+            CHECK(counted.tiles()[tile].sync == run.tiles()[tile].sync);
+            CHECK(counted.tiles()[tile].stream == run.tiles()[tile].stream);
+            CHECK(counted.tiles()[tile].idle == run.tiles()[tile].idle);
+            const auto track = traces::tile_track(static_cast<TileId>(tile));
+            CHECK(sinks.second->totals(track) == sinks.first->totals(track));
+        }
+        CHECK(sinks.second->problems(run.cycles()).empty());
+        CHECK(sinks.second->totals(traces::machine_track()) ==
+              sinks.first->totals(traces::machine_track()));
+        for (std::size_t i = 0; i < run.compute_sets().size(); ++i) {
+            check_alike(counted.compute_sets()[i], run.compute_sets()[i]);
+        }
+        for (std::size_t i = 0; i < run.exchanges().size(); ++i) {
+            check_alike(counted.exchanges()[i], run.exchanges()[i]);
+        }
+        for (std::size_t i = 0; i < run.streams().size(); ++i) {
+            check_alike(counted.streams()[i], run.streams()[i]);
+        }
+        CHECK(simulation.timing(chip + 1)->phases == simulation.timing(chip)->phases);
+        CHECK(simulation.timing(chip + 1)->unknown_addresses ==
+              simulation.timing(chip)->unknown_addresses);
+    }
+}
+
+/// The same of the program whose steps `add` says.
+template <class Add> void check_steps(const Add& add) {
+    std::deque<Scene> scenes(1);
+    add(scenes.front());
+    check_counted(scenes);
+}
+
+/// Steps of any kind, repeats in them; some end what others begin.
+class RandomSteps {
+public:
+    RandomSteps(const Scene& scene, std::uint32_t seed) : scene_(scene), random_(seed) {}
+
+    std::vector<program::Step> some(int depth) {
+        std::vector<program::Step> steps;
+        for (std::uint32_t i = below(4) + 1; i > 0; --i) {
+            add(steps, depth);
+        }
+        return steps;
+    }
+
+private:
+    std::uint32_t below(std::uint32_t bound) {
+        return static_cast<std::uint32_t>(random_() % bound);
+    }
+    void add(std::vector<program::Step>& steps, int depth) {
+        switch (below(depth > 0 ? 12 : 7)) {
+        case 0:
+            steps.push_back(computes(scene_.both));
+            return;
+        case 1:
+            steps.push_back(computes(scene_.other));
+            return;
+        case 2:
+            steps.push_back(exchanges(scene_.send));
+            return;
+        case 3:
+            steps.push_back(HandProgram::step(Kind::Sync));
+            return;
+        case 4:
+            steps.push_back(computes(below(4) == 0 ? scene_.count : scene_.by_round));
+            return;
+        case 5:
+            steps.push_back(below(2) == 0 ? scene_.loads_by_round()
+                                          : HandProgram::step(Kind::StreamCopy, 0));
+            return;
+        case 6:
+            steps.push_back(HandProgram::step(Kind::StreamStart, 0));
+            steps.push_back(computes(scene_.both));
+            steps.push_back(HandProgram::step(Kind::StreamWait, 0));
+            return;
+        case 7: { // a copy for the next round
+            auto ahead = repeats(below(14) + 1,
+                                 {HandProgram::step(Kind::StreamWait, 0),
+                                  HandProgram::step(Kind::StreamStart, 0), computes(scene_.both)});
+            steps.push_back(HandProgram::step(Kind::StreamStart, 0));
+            steps.push_back(std::move(ahead));
+            steps.push_back(HandProgram::step(Kind::StreamWait, 0));
+            return;
+        }
+        default:
+            steps.push_back(repeats(below(14) + 1, some(depth - 1)));
+            if (below(3) == 0) {
+                steps.back() = Scene::tells_rounds(std::move(steps.back()));
+                if (below(3) == 0) {
+                    steps.back().children.push_back(computes(scene_.spin));
+                }
+            }
+        }
+    }
+
+    const Scene& scene_;
+    std::mt19937 random_;
+};
+
+/// A program that is one loop.
+void check_million(bool has_barrier, bool by_round) {
+    constexpr std::uint32_t kRounds = 1'000'000;
+    constexpr double kSeconds = 5;
+    Scene scene;
+    std::vector<program::Step> steps{computes(scene.both), computes(scene.other)};
+    if (has_barrier) {
+        steps.push_back(exchanges(scene.send));
+    }
+    if (by_round) {
+        steps.push_back(computes(scene.by_round));
+    }
+    scene.hand.then(Scene::tells_rounds(repeats(kRounds, std::move(steps))));
+    simulation::Simulation simulation(scene.hand.machine(), scene.hand.program(),
+                                      timing_options(true));
+    const auto start = std::chrono::steady_clock::now();
+    simulation.run();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    CHECK(seconds.count() < kSeconds);
+    const auto& account = simulation.account();
+    CHECK(account.cycles() % kRounds == 0);
+    CHECK(account.compute_sets()[scene.both].executions == kRounds);
+    CHECK(account.exchanges()[scene.send].executions == (has_barrier ? kRounds : 0));
+}
+
+} // namespace
+
+TEST_CASE("rounds between barriers are counted", "[component][system]") {
+    check_steps([](Scene& scene) {
+        scene.hand.then(repeats(1000, {computes(scene.both), exchanges(scene.send),
+                                       computes(scene.other), HandProgram::step(Kind::Sync)}));
+        scene.hand.then(computes(scene.other));
+    });
+}
+
+TEST_CASE("rounds without a barrier are counted", "[component][system]") {
+    check_steps([](Scene& scene) {
+        scene.hand.then(computes(scene.both));
+        scene.hand.then(repeats(1000, {computes(scene.both), computes(scene.other)}));
+        scene.hand.then_exchange(scene.send);
+    });
+}
+
+TEST_CASE("repeats in repeats are counted, inner and outer ones", "[component][system]") {
+    check_steps([](Scene& scene) {
+        scene.hand.then(
+            repeats(30, {repeats(20, {computes(scene.both), repeats(9, {computes(scene.other)})}),
+                         exchanges(scene.send),
+                         repeats(12, {computes(scene.other), HandProgram::step(Kind::Sync)})}));
+    });
+}
+
+TEST_CASE("rounds are counted where a vertex reads a row by the round, and a copy streams one",
+          "[component][system]") {
+    check_steps([](Scene& scene) {
+        scene.hand.then(Scene::tells_rounds(repeats(
+            500, {computes(scene.by_round), scene.loads_by_round(), exchanges(scene.send)})));
+        scene.hand.then(Scene::tells_rounds(repeats(100, {computes(scene.by_round)})));
+    });
+}
+
+TEST_CASE("rounds that do something else each time are run", "[component][system]") {
+    check_steps([](Scene& scene) {
+        scene.hand.then(
+            Scene::tells_rounds(repeats(40, {computes(scene.spin), exchanges(scene.send)})));
+        scene.hand.then(Scene::tells_rounds(repeats(40, {computes(scene.spin)})));
+        scene.hand.then(repeats(40, {computes(scene.count), computes(scene.both)}));
+        scene.hand.then(repeats(40, {computes(scene.count), exchanges(scene.send)}));
+    });
+}
+
+TEST_CASE("rounds of any program are counted as they are run", "[component][system]") {
+    constexpr std::uint32_t kPrograms = 40;
+    constexpr int kDepth = 3;
+    std::deque<Scene> scenes;
+    for (std::uint32_t seed = 0; seed < kPrograms; ++seed) {
+        Scene& scene = scenes.emplace_back();
+        scene.hand.program().io_tiles = {3};
+        for (auto& step : RandomSteps(scene, seed).some(kDepth)) {
+            scene.hand.then(std::move(step));
+        }
+    }
+    check_counted(scenes);
+}
+
+TEST_CASE("a million rounds without a barrier take as long as a few", "[component][system]") {
+    check_million(false, false);
+}
+TEST_CASE("a million rounds with a barrier take as long as a few", "[component][system]") {
+    check_million(true, false);
+}
+TEST_CASE("a million rounds that vertices ask for take as long as a few", "[component][system]") {
+    check_million(false, true);
+}
+TEST_CASE("a million rounds that vertices ask for between barriers take as long as a few",
+          "[component][system]") {
+    check_million(true, true);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// gather: rows are those that the list names, however the table is divided; no cycle depends on the
+// list.
+#include "kernels/codelets/gather_rows_cost.h"
+#include "kernels/gather/gather.h"
+#include "kernels/plan/vertex_cost.h"
+#include "tests/kernels/family/matrix_step.h"
+
+#include <numeric>
+
+namespace {
+
+using namespace tessera;
+using Ids = std::vector<std::uint32_t>;
+
+family::Value ids_value(const Ids& ids) {
+    family::Value value{{ElementType::U32, {static_cast<std::int64_t>(ids.size())}}, {}, false};
+    const auto bytes = std::as_bytes(std::span(ids));
+    value.bytes.assign(bytes.begin(), bytes.end());
+    return value;
+}
+
+struct Gathered {
+    family::Checked checked;
+    family::Value y;
+    Cycles cycles = 0;
+    std::size_t steps = 0; ///< compute sets and exchanges
+};
+
+Gathered gathered(const spec::MachineSpec& machine, const family::Value& table, const Ids& list) {
+    const family::Value ids = ids_value(list);
+    const auto step = gather::family().make({{table.type, ids.type}, {}});
+    graph::Graph graph("test");
+    plan::KnownSchedules known;
+    const family::Site site{machine, known, 0, "step"};
+    const std::array<std::optional<graph::TensorId>, 2> nowhere;
+    auto emitted = step->emit(graph, site, nowhere);
+    graph.control = std::move(emitted.steps);
+    for (const graph::TensorId input : emitted.inputs) {
+        graph.tensors[input.index].given = true;
+    }
+    graph.tensors[emitted.output.index].wanted = true;
+    const auto program = lower::lower(machine, std::move(graph)).program;
+    CHECK(test::faults_of(machine, program).empty());
+    const auto outcome = test::run_program(
+        machine, program,
+        std::map<std::string, std::vector<std::byte>>{{"table", table.bytes}, {"ids", ids.bytes}});
+    Gathered made;
+    made.y = {step->output(), outcome.tensors.at("y"), false};
+    made.checked = step->check(std::array{&table, &ids}, made.y, 1);
+    made.cycles =
+        std::accumulate(outcome.step_cycles.begin(), outcome.step_cycles.end(), Cycles{0});
+    made.steps = outcome.step_cycles.size();
+    return made;
+}
+
+/// Lists of `count` numbers over `rows` rows: any, all the same, none of the table, each in turn.
+std::vector<Ids> lists_of(std::int64_t count, std::int64_t rows) {
+    const workload::CounterRandom random(7, 1);
+    const auto last = static_cast<std::uint32_t>(rows - 1);
+    Ids any;
+    Ids empty;
+    Ids full;
+    for (std::int64_t i = 0; i < count; ++i) {
+        any.push_back(static_cast<std::uint32_t>(
+            random.below(static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(i))));
+        empty.push_back(i % 2 == 0 ? last + 1 : 0xffffffffU);
+        full.push_back(static_cast<std::uint32_t>(i % rows));
+    }
+    return {any, Ids(static_cast<std::size_t>(count), 0),
+            Ids(static_cast<std::size_t>(count), last), empty, full};
+}
+
+} // namespace
+
+TEST_CASE("a gather of any shape has the rows of its list, in cycles that do not depend on it",
+          "[kernels][gather]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const auto& [rows, columns, count] :
+             std::initializer_list<std::array<std::int64_t, 3>>{
+                 {1, 1, 1}, {7, 3, 5}, {40, 8, 13}, {64, 33, 40}, {300, 4, 90}, {5, 200, 2}}) {
+            for (const std::int64_t tiles : {2, 6, 16}) {
+                CAPTURE(name_of(type), rows, columns, count, tiles);
+                const auto machine = test::machine_of(tiles);
+                const auto table = test::random_value({type, {rows, columns}}, 4, 5);
+                std::optional<Cycles> cycles;
+                for (const Ids& list : lists_of(count, rows)) {
+                    const Gathered made = gathered(machine, table, list);
+                    INFO(made.checked.sentence);
+                    CHECK(made.checked.passed);
+                    CHECK(made.checked.elements == count * columns);
+                    CHECK(made.cycles == cycles.value_or(made.cycles));
+                    cycles = made.cycles;
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a table that no tile holds is divided by rows and its parts are joined",
+          "[kernels][gather]") {
+    auto machine = test::machine_of(8);
+    machine.memory.region0_bytes = 131'072;
+    machine.memory.region1_bytes = 131'072;
+    const std::int64_t rows = 60'000;
+    const auto table = test::random_value({ElementType::F16, {rows, 4}}, 4, 5);
+    for (const Ids& list : lists_of(50, rows)) {
+        const Gathered made = gathered(machine, table, list);
+        INFO(made.checked.sentence);
+        CHECK(made.checked.passed);
+        CHECK(made.steps > 3); // row numbers, rows, parts of rows, joined
+    }
+}
+
+TEST_CASE("a wrong row is told", "[kernels][gather]") {
+    const auto table = test::random_value({ElementType::F32, {9, 4}}, 4, 5);
+    const family::Value ids = ids_value({3, 8, 9});
+    const auto step = gather::family().make({{table.type, ids.type}, {}});
+    Gathered made = gathered(test::machine_of(4), table, {3, 8, 9});
+    made.y.bytes[2 * 16] ^= std::byte{1}; // the row of a number that names none
+    const auto checked = step->check(std::array{&table, &ids}, made.y, 1);
+    CHECK(!checked.passed);
+    CHECK(checked.failed_elements == 4);
+    CHECK(checked.sentence.find("row 2") != std::string::npos);
+}
+
+TEST_CASE("a gather refuses what is no table or no list", "[kernels][gather]") {
+    const family::TensorType table{ElementType::F16, {8, 4}};
+    const family::TensorType ids{ElementType::U32, {3}};
+    const auto refused = [&](const family::TensorType& first, const family::TensorType& second) {
+        try {
+            static_cast<void>(gather::family().make({{first, second}, {}}));
+        } catch (const family::Refused& refusal) {
+            return refusal.input;
+        }
+        return -1;
+    };
+    CHECK(refused(table, ids) == -1);
+    CHECK(refused({ElementType::F16, {8}}, ids) == 0);
+    CHECK(refused({ElementType::F143, {8, 4}}, ids) == 0);
+    CHECK(refused(table, {ElementType::F32, {3}}) == 1);
+    CHECK(refused(table, {ElementType::U32, {0}}) == 1);
+}
