@@ -17,8 +17,8 @@ using namespace tessera::workload;
 
 namespace {
 
-const ValuesSpec kUniform{ValuesSpec::Kind::Uniform, ""};
-const ValuesSpec kInteger{ValuesSpec::Kind::Integer, ""};
+const ValuesSpec kUniform{.kind = ValuesSpec::Kind::Uniform};
+const ValuesSpec kInteger{.kind = ValuesSpec::Kind::Integer};
 
 } // namespace
 
@@ -107,8 +107,8 @@ TEST_CASE("binary32 operands are the numbers of binary16 ones", "[operands]") {
     }
     const ScratchFolder folder;
     const std::vector<float> thirds{1.0F / 3, 2.0F / 3};
-    const ValuesSpec file{ValuesSpec::Kind::File,
-                          folder.file("b.npy", npy_bytes_f32(thirds, {2, 1}))};
+    const ValuesSpec file{.kind = ValuesSpec::Kind::File,
+                          .path = folder.file("b.npy", npy_bytes_f32(thirds, {2, 1}))};
     CHECK(make_dense_f32(2, 1, file, 1, Operand::B, 2).values == thirds);
 }
 
@@ -116,16 +116,16 @@ TEST_CASE("dense values are read from a file of the right shape", "[operands]") 
     const ScratchFolder folder;
     const DenseF16 matrix = dense(2, 3, {1, 2, 3, 4, 5, 6});
     static_cast<void>(folder.file("b.npy", npy_bytes_f16(matrix.values, {2, 3})));
-    const ValuesSpec file{ValuesSpec::Kind::File, folder.file("b.npy")};
+    const ValuesSpec file{.kind = ValuesSpec::Kind::File, .path = folder.file("b.npy")};
     CHECK(make_dense(2, 3, file, 1, Operand::B, 2).values == matrix.values);
     CHECK(config_error([&] { return make_dense(3, 2, file, 1, Operand::B, 3); }) ==
           "/values: " + file.path +
               ": shape: got (2, 3), expected (3, 2); values_a and values_b name a file for each "
               "operand");
-    const ValuesSpec named{ValuesSpec::Kind::File, file.path, "/values_b"};
+    const ValuesSpec named{.kind = ValuesSpec::Kind::File, .path = file.path, .key = "/values_b"};
     CHECK(config_error([&] { return make_dense(3, 2, named, 1, Operand::B, 3); }) ==
           "/values_b: " + file.path + ": shape: got (2, 3), expected (3, 2)");
-    const ValuesSpec absent{ValuesSpec::Kind::File, folder.file("absent.npy")};
+    const ValuesSpec absent{.kind = ValuesSpec::Kind::File, .path = folder.file("absent.npy")};
     CHECK_THROWS_AS(make_dense(2, 3, absent, 1, Operand::B, 2), IoError);
 }
 
