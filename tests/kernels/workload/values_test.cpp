@@ -17,8 +17,8 @@ using namespace tessera::workload;
 
 namespace {
 
-const ValuesSpec kUniform{.kind = ValuesSpec::Kind::Uniform};
-const ValuesSpec kInteger{.kind = ValuesSpec::Kind::Integer};
+const ValuesSpec kUniform{.kind = ValuesSpec::Kind::Uniform, .path = ""};
+const ValuesSpec kInteger{.kind = ValuesSpec::Kind::Integer, .path = ""};
 
 } // namespace
 
