@@ -27,6 +27,8 @@ REDUCED = {
     "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "host_read": "chip.tiles=4",
     "host_write": "chip.tiles=4",
+    "known_gather": "chip.tiles=16 workload.tensors.table.shape=[256,64] workload.tensors.ids.shape=[100]"
+                    " workload.tensors.ids.below=300",
     "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
            " workload.tensors.bias_1.shape=[128] workload.tensors.weights_2.shape=[128,64] workload.tensors.bias_2.shape=[64]",
     "rearrange": "chip.tiles=4 workload.rows=64 workload.columns=32",

@@ -165,6 +165,7 @@ TEST_CASE("a vertex may scatter where its fields write, if its codelet says so",
         sketch.graph.need_codelet("own", std::string(scatters ? ".scatters own\n" : "") +
                                              ".worker\n.globl own\nown: exitz $mzero\n");
         const auto x = sketch.buffer("x", 1, kBytes);
+        sketch.graph.buffers.at(x.index).zeroed = true; // what is read was written
         const auto y = sketch.buffer("y", 1, kBytes);
         const auto inner = sketch.graph.add_table(1, std::vector{write({y, 12}, 4)});
         for (const Bytes at : {8, 8, 16}) {
