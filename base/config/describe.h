@@ -225,6 +225,31 @@ public:
         return FieldLine{field};
     }
 
+    /// A list of names, in which null stands for an empty one.
+    FieldLine names_or_null(std::string key, std::vector<std::string> Struct::*member) {
+        Field& field = add(std::move(key), FieldType::List);
+        field.assign = [member](void* owner, const nlohmann::json&) {
+            (static_cast<Struct*>(owner)->*member).clear();
+        };
+        field.value = [member](const void* owner) {
+            auto list = nlohmann::json::array();
+            for (const std::string& name : static_cast<const Struct*>(owner)->*member) {
+                list.push_back(name.empty() ? nlohmann::json{} : nlohmann::json(name));
+            }
+            return list;
+        };
+        Field one;
+        one.type = FieldType::Any;
+        one.is_name = true;
+        one.json_types = {"string", "null"};
+        one.assign = [member](void* owner, const nlohmann::json& value) {
+            (static_cast<Struct*>(owner)->*member)
+                .push_back(value.is_null() ? std::string() : value.get<std::string>());
+        };
+        field.element = std::make_shared<const Field>(std::move(one));
+        return FieldLine{field};
+    }
+
     /// A list of objects, each made as `fresh`. range() is of their number.
     template <class Element>
     FieldLine list(std::string key, std::vector<Element> Struct::*member,

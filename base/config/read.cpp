@@ -254,7 +254,7 @@ private:
                                                   : range_text(field) + unit));
             return;
         }
-        if (field.is_name && !is_name(value.get_ref<const std::string&>())) {
+        if (field.is_name && value.is_string() && !is_name(value.get_ref<const std::string&>())) {
             fail(at, "got " + got_text(value) + ", expected " + expected_text(field));
             return;
         }

@@ -54,6 +54,9 @@ json leaf_schema(const Field& field) {
         if (!field.form.is_null()) {
             schema.update(field.form);
         }
+        if (field.is_name) { // where it is text
+            schema["pattern"] = kNamePattern;
+        }
         if (!field.default_value.is_null()) {
             schema["default"] = field.default_value;
         }

@@ -212,17 +212,22 @@ private:
                     name_tensors(written, inner, inside);
                 });
             } else if (step.family.empty() && written.is_object()) {
-                const auto output = written.find("output");
-                const auto inputs = written.find("inputs");
-                step.output = output != written.end() && output->is_string()
-                                  ? output->get<std::string>()
-                                  : "";
-                const bool is_list = inputs != written.end() && inputs->is_array();
-                for (const auto& input : is_list ? *inputs : nlohmann::json::array()) {
-                    if (input.is_string()) {
-                        step.inputs.push_back(input.get<std::string>());
-                    }
-                }
+                add_names(written, "output", step.outputs);
+                add_names(written, "outputs", step.outputs);
+                add_names(written, "inputs", step.inputs);
+            }
+        }
+    }
+    /// The texts of a key that has one or a list.
+    static void add_names(const nlohmann::json& written, const char* key,
+                          std::vector<std::string>& names) {
+        const auto found = written.find(key);
+        if (found == written.end()) {
+            return;
+        }
+        for (const auto& name : found->is_array() ? *found : nlohmann::json::array({*found})) {
+            if (name.is_string()) {
+                names.push_back(name.get<std::string>());
             }
         }
     }

@@ -6,6 +6,8 @@
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/shared_keys.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <variant>
@@ -193,6 +195,30 @@ std::string inputs_text(const family::Family& family) {
     return text;
 }
 
+void describe_outputs(Describe<PipelineStep>& d, const family::Family& family) {
+    if (family.outputs.size() > 1) {
+        d.names_or_null("outputs", &PipelineStep::outputs)
+            .unit("tensors")
+            .range(family.outputs.size(), family.outputs.size())
+            .required()
+            .says(fmt::format("names of the tensors that it writes, new or anew, or null: {}",
+                              fmt::join(family.outputs, ", ")))
+            .from(kSource);
+        return;
+    }
+    const auto assign = [](PipelineStep& step, const std::string& output) {
+        step.outputs = {output};
+    };
+    const auto output_of = [](const PipelineStep& step) {
+        return step.outputs.empty() ? std::string() : step.outputs.front();
+    };
+    d.text("output", assign, output_of)
+        .name()
+        .required()
+        .says("name of the tensor that it writes, new or anew")
+        .from(kSource);
+}
+
 ShapePointer family_shape(const family::Family& family) {
     Describe<PipelineStep> d;
     d.fixed("family", std::string(family.name)).required().says(family.says).from(kSource);
@@ -207,11 +233,7 @@ ShapePointer family_shape(const family::Family& family) {
         .required()
         .says("names of the tensors that it reads: " + inputs_text(family))
         .from(kSource);
-    d.field("output", &PipelineStep::output)
-        .name()
-        .required()
-        .says("name of the tensor that it writes, new or anew")
-        .from(kSource);
+    describe_outputs(d, family);
     for (const family::Option& option : family.options) {
         describe_option(d, option);
     }

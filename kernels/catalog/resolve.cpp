@@ -32,7 +32,8 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 /// "f16 2708 x 1433"
 std::string type_text(const TensorType& type) {
-    return fmt::format("{} {}", name_of(type.type), family::shape_text(type));
+    return fmt::format("{} {}{}", name_of(type.type), family::shape_text(type),
+                       type.sparse == nullptr ? "" : ", sparse");
 }
 
 bool has_too_many_elements(const std::vector<std::int64_t>& shape) {
@@ -75,7 +76,8 @@ using Names = std::set<std::string>;
 
 void add_outputs(const PipelineStep& step, Names& outputs) {
     if (step.kind == Kind::Family) {
-        outputs.insert(step.output);
+        outputs.insert(step.outputs.begin(), step.outputs.end());
+        outputs.erase("");
     }
     visit_lists(step, [&](const char*, const std::vector<PipelineStep>& inside) {
         for (const PipelineStep& child : inside) {
@@ -202,7 +204,9 @@ private:
             const PipelineStep& step = steps[i];
             const std::string pointer = fmt::format("{}/{}", list, i);
             if (step.kind == Kind::Family) {
-                writers_.emplace(step.output, pointer);
+                for (const std::string& output : step.outputs) {
+                    writers_.emplace(output, pointer);
+                }
             } else {
                 visit_lists(step, [&](const char* key, const std::vector<PipelineStep>& inside) {
                     note_writers(inside, pointer + "/" + key);
@@ -389,7 +393,7 @@ private:
     void kernel(const PipelineStep& step, Node& made) {
         const std::string& pointer = made.pointer;
         const family::Family* family = find(step.family, families_);
-        std::optional<TensorType> type;
+        std::vector<TensorType> types; // of the outputs; none: a mistake hides them
         std::vector<const Known*> inputs = read(step, pointer);
         if (step.family.empty() || is_told(pointer)) {
             is_some_step_hidden_ = is_some_step_hidden_ || step.inputs.empty();
@@ -412,14 +416,20 @@ private:
                        return input != nullptr && input->has_type;
                    })) {
             made.family = family;
-            type = make(step, inputs, made);
+            types = make(step, inputs, made);
         }
         name_step(step, pointer);
-        const std::size_t storage = storage_of_output(made);
-        write(step, std::move(type), storage, made);
+        made.outputs.resize(step.outputs.size());
+        for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+            const std::size_t storage = storage_of_output(made);
+            if (!step.outputs[i].empty()) {
+                write(step, i, i < types.size() ? std::optional(types[i]) : std::nullopt, storage,
+                      made);
+            }
+        }
     }
 
-    /// Where the step's output is made. A tensor that the host gives stands where its first reader
+    /// Where an output of the step is made. A tensor that the host gives stands where its first reader
     /// has it; with row_major that reader has a copy.
     std::size_t storage_of_output(const Node& node) {
         std::vector<std::size_t> read;
@@ -508,8 +518,8 @@ private:
         return false;
     }
 
-    std::optional<TensorType> make(const PipelineStep& step,
-                                   const std::vector<const Known*>& inputs, Node& made) {
+    std::vector<TensorType> make(const PipelineStep& step, const std::vector<const Known*>& inputs,
+                                 Node& made) {
         family::Request request;
         for (const Known* input : inputs) {
             made.inputs.push_back(input->index);
@@ -518,13 +528,13 @@ private:
         request.options = step.options;
         try {
             made.step = made.family->make(request);
-            return made.step->output();
+            return made.step->outputs();
         } catch (const family::Refused& refused) {
             fail(made.pointer + (refused.input >= 0       ? fmt::format("/inputs/{}", refused.input)
                                  : refused.option.empty() ? ""
                                                           : "/" + refused.option),
                  refused.what());
-            return std::nullopt;
+            return {};
         }
     }
 
@@ -534,57 +544,69 @@ private:
         }
         const auto [first, is_new] = step_names_.emplace(step.called(), pointer);
         if (!is_new) {
-            fail(pointer + (step.name.empty() ? "/output" : "/name"),
+            fail(step.name.empty() ? pointer_of_output(step, pointer, 0) : pointer + "/name",
                  fmt::format("got a second step '{}', expected another name than that of {}",
                              step.called(), first->second),
                  step.name.empty() ? "a step without \"name\" has that of its output" : "");
         }
     }
 
-    void write(const PipelineStep& step, std::optional<TensorType> type, std::size_t storage,
-               Node& made) {
-        if (step.output.empty()) {
+    [[nodiscard]] std::string pointer_of_output(const PipelineStep& step,
+                                                const std::string& pointer,
+                                                std::size_t number) const {
+        const family::Family* family = find(step.family, families_);
+        const bool are_several = family != nullptr && family->outputs.size() > 1;
+        return pointer + (are_several ? fmt::format("/outputs/{}", number) : "/output");
+    }
+
+    /// `type`: nothing if a mistake hides it.
+    void write(const PipelineStep& step, std::size_t number, std::optional<TensorType> type,
+               std::size_t storage, Node& made) {
+        const std::string& output = step.outputs[number];
+        const std::string pointer = pointer_of_output(step, made.pointer, number);
+        const auto end = step.outputs.begin() + static_cast<std::ptrdiff_t>(number);
+        if (std::find(step.outputs.begin(), end, output) != end) {
+            fail(pointer, fmt::format("got '{}' again, expected each name once", output));
             return;
         }
-        const std::string pointer = made.pointer + "/output";
         for (std::size_t other = 0; branch_ != nullptr && other < branch_->number; ++other) {
-            if (branch_->outputs[other].count(step.output) > 0) {
+            if (branch_->outputs[other].count(output) > 0) {
                 fail(pointer, fmt::format("got '{}', which branch {} of the same parallel writes "
                                           "too, expected a tensor that no other branch writes",
-                                          step.output, other));
+                                          output, other));
                 break;
             }
         }
-        auto known = known_.find(step.output);
-        if (known == known_.end() && of_then_ != nullptr && of_then_->count(step.output) > 0) {
-            known = known_.insert(*of_then_->find(step.output)).first;
+        auto known = known_.find(output);
+        if (known == known_.end() && of_then_ != nullptr && of_then_->count(output) > 0) {
+            known = known_.insert(*of_then_->find(output)).first;
         }
         if (known == known_.end()) {
-            made.output = add(step.output, std::move(type), nullptr).index;
-            storages_[made.output] = storage;
+            const std::size_t added = add(output, std::move(type), nullptr).index;
+            made.outputs[number] = added;
+            storages_[added] = storage;
             return;
         }
-        made.output = known->second.index;
+        const std::size_t index = known->second.index;
+        made.outputs[number] = index;
         TensorType& stands = tensor(known->second).type;
-        if (known->second.given != nullptr && known->second.given->is_sparse()) {
-            fail(pointer, fmt::format("got '{}', a sparse tensor, expected a dense or a new one",
-                                      step.output));
-        } else if (type && known->second.has_type &&
-                   (type->type != stands.type || type->shape != stands.shape)) {
+        if (type && known->second.has_type &&
+            (type->type != stands.type || type->shape != stands.shape ||
+             type->sparse != stands.sparse)) {
             fail(pointer, fmt::format("got {} to be written to '{}', expected {} as it is",
-                                      type_text(*type), step.output, type_text(stands)));
+                                      type_text(*type), output, type_text(stands)));
         } else if (type && !known->second.has_type && known->second.given == nullptr) {
             stands = std::move(*type);
             known->second.has_type = true;
-        } else if (const std::string view = view_of(made.output, storage); !view.empty()) {
+        } else if (const std::string view = view_of(index, storage); !view.empty()) {
             fail(
                 pointer,
                 fmt::format("got '{}' to be written anew, of which {} is a view, expected a tensor "
                             "that nothing is a view of",
-                            step.output, view),
+                            output, view),
                 "a new name keeps both; see docs/kernels.md#pipelines");
         }
-        storages_[made.output] = storages_[made.output].value_or(storage);
+        storages_[index] = storages_[index].value_or(storage);
     }
 
     void tell_unread(const PipelineWorkload& workload) {

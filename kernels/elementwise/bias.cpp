@@ -47,7 +47,7 @@ public:
                                : graph::add_rows(graph, tensor_of(0), tiles_of(site)).tensor,
                        where[1] ? *where[1] : add_input(graph, 1, site)};
         graph::align_to_units(graph, made.inputs[0]);
-        made.output = graph::add_alike(graph, kOutput, output().type, made.inputs[0]);
+        made.outputs = {add_output(graph, site, made.inputs)};
         const auto blocks = *blocks_of_units(graph.tensors.at(made.inputs[0].index));
         const Slices slices = add_slices(graph, blocks);
         made.steps = graph::add_copy(graph, site.machine, made.inputs[1], slices.tensor,
@@ -56,7 +56,7 @@ public:
             .pop_back(); // slices are the vertices' business alone: no tensor of the program
         const auto set = add_work(graph, site);
         const auto buffers = *graph::alike(graph.tensors.at(made.inputs[0].index),
-                                           graph.tensors.at(made.output.index));
+                                           graph.tensors.at(made.outputs[0].index));
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             add_block(graph, site, set, blocks[i], slices.of_block[i],
                       {buffers.at(blocks[i].place.buffer.index), blocks[i].place.offset});
@@ -67,7 +67,7 @@ public:
 
 private:
     [[nodiscard]] Bytes row_bytes(const Block& block) const {
-        return block.columns * bytes_of(output().type);
+        return block.columns * bytes_of(output_type().type);
     }
 
     /// The elements of the bias that each tile needs.
@@ -118,6 +118,8 @@ std::unique_ptr<family::Step> make_bias(const family::Request& request) {
     family::require_numbers(request, 1, "bias");
     const TensorType& x = request.inputs[0];
     const TensorType& vector = request.inputs[1];
+    family::require_dense(request, 0, "x");
+    family::require_dense(request, 1, "bias");
     family::require_same_type(request);
     if (x.shape.size() != 2) {
         throw family::Refused(0, "",

@@ -22,12 +22,21 @@ Map::Map(function::Function function, std::vector<family::TensorType> inputs,
       input_names_(std::move(input_names)) {}
 
 graph::Tensor Map::tensor_of(std::size_t input) const {
-    return {
-        .name = input_names_[input], .type = inputs_[input].type, .shape = inputs_[input].shape};
+    return {.name = input_names_[input],
+            .type = inputs_[input].type,
+            .shape = inputs_[input].stored_shape()};
 }
 
 TensorId Map::add_input(graph::Graph& graph, std::size_t input, const family::Site& site) const {
     return graph::add_runs(graph, tiles_of(site), tensor_of(input), kGrainBytes);
+}
+
+TensorId Map::add_output(graph::Graph& graph, const family::Site& site,
+                         const std::vector<TensorId>& inputs) const {
+    const auto under = site.input_under(0);
+    return under && graph::has_own_units(graph, inputs[*under])
+               ? inputs[*under]
+               : graph::add_alike(graph, kOutput, output_.type, inputs[0]);
 }
 
 graph::ComputeSetId Map::add_work(graph::Graph& graph, const family::Site& site) const {
@@ -36,19 +45,22 @@ graph::ComputeSetId Map::add_work(graph::Graph& graph, const family::Site& site)
 }
 
 double Map::flops() const {
-    return function_.flops * static_cast<double>(output_.elements());
+    return function_.flops * static_cast<double>(output_.stored_elements());
 }
 
 std::vector<TensorId> Map::read_alike(graph::Graph& graph, const family::Site& site,
                                       std::span<const std::optional<TensorId>> where) const {
-    const auto lead = std::find_if(where.begin(), where.end(), [&](const auto& offered) {
-        return offered && graph::is_on(tiles_of(site), graph.tensors.at(offered->index));
-    });
-    const TensorId model = lead == where.end() ? add_input(graph, 0, site) : **lead;
-    const std::ptrdiff_t model_number = lead == where.end() ? 0 : lead - where.begin();
+    const auto may_lead = [&](std::size_t input) {
+        return where[input] && graph::is_on(tiles_of(site), graph.tensors.at(where[input]->index));
+    };
+    std::size_t lead = site.input_under(0).value_or(0);
+    for (std::size_t i = 0; i < inputs_.size() && !may_lead(lead); ++i) {
+        lead = may_lead(i) ? i : lead;
+    }
+    const TensorId model = may_lead(lead) ? *where[lead] : add_input(graph, lead, site);
     std::vector<TensorId> read;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        if (static_cast<std::ptrdiff_t>(i) == model_number) {
+        if (i == lead) {
             read.push_back(model);
         } else if (where[i] &&
                    graph::alike(graph.tensors.at(model.index), graph.tensors.at(where[i]->index))) {
@@ -65,9 +77,9 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
                           std::span<const std::optional<TensorId>> where) {
     family::Emitted made;
     made.inputs = read_alike(graph, site, where);
-    made.output = graph::add_alike(graph, kOutput, output_.type, made.inputs[0]);
+    made.outputs = {add_output(graph, site, made.inputs)};
     std::vector<TensorId> all = made.inputs;
-    all.push_back(made.output);
+    all.push_back(made.outputs[0]);
     const graph::Tensor& x = graph.tensors.at(made.inputs[0].index);
     std::vector<graph::BufferPairs> buffers; // of x, and of each side
     std::transform(all.begin(), all.end(), std::back_inserter(buffers),
@@ -95,11 +107,12 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
 }
 
 family::Checked Map::check(std::span<const family::Value* const> inputs,
-                           const family::Value& output, int /*threads*/) const {
-    return family::compare(output, [&](std::int64_t i) {
+                           std::span<const family::Value> outputs, int /*threads*/) const {
+    return family::compare(outputs[0], [&](std::int64_t i) {
         const double x = family::number_at(*inputs[0], i);
-        const double y =
-            inputs.size() == 1 ? 0 : family::number_at(*inputs[1], i % inputs[1]->type.elements());
+        const double y = inputs.size() == 1
+                             ? 0
+                             : family::number_at(*inputs[1], i % inputs[1]->type.stored_elements());
         const double exact = function_.value(x, y);
         return family::Expected{exact, function_.tolerance ? function_.tolerance(x, exact) : 0};
     });

@@ -22,20 +22,21 @@ inline constexpr const char* kOutput = "output"; ///< name of the tensor
     return {site.first_tile, site.machine.chip.tiles};
 }
 
-/// All elements of inputs of one shape, where the first offered input stands. Other inputs, and the
-/// output, stand alike.
+/// All elements of inputs of one shape, where the first offered input stands, or the one that the
+/// output is written over. Other inputs, and the output, stand alike.
 class Map : public family::Step {
 public:
     Map(function::Function function, std::vector<family::TensorType> inputs,
         family::TensorType output, std::vector<const char*> input_names);
 
-    [[nodiscard]] family::TensorType output() const override { return output_; }
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override { return {output_}; }
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& site,
          std::span<const std::optional<graph::TensorId>> where) override;
     /// An input that has fewer elements is that of every row.
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
-                                        const family::Value& output, int threads) const override;
+                                        std::span<const family::Value> outputs,
+                                        int threads) const override;
     [[nodiscard]] double flops() const override;
 
 protected:
@@ -46,11 +47,16 @@ protected:
     /// Adds it in even runs on all tiles.
     graph::TensorId add_input(graph::Graph& graph, std::size_t input,
                               const family::Site& site) const;
+    /// Where the output stands: over the input that it is the tensor of, if vertices may write there;
+    /// else alike in buffers of its own.
+    graph::TensorId add_output(graph::Graph& graph, const family::Site& site,
+                               const std::vector<graph::TensorId>& inputs) const;
+    [[nodiscard]] const family::TensorType& output_type() const { return output_; }
     /// Adds the compute set of the vertices, and their codelet.
     graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 
 private:
-    /// Where the inputs are read, one of them where `model` stands, the others alike.
+    /// Where the inputs are read, all alike.
     std::vector<graph::TensorId>
     read_alike(graph::Graph& graph, const family::Site& site,
                std::span<const std::optional<graph::TensorId>> where) const;

@@ -32,6 +32,11 @@ bool flag_of(const Family& /*family*/, const Request& request, std::string_view 
     return told != request.options.end() && std::get<bool>(told->second);
 }
 
+std::optional<std::size_t> Site::input_under(std::size_t output) const {
+    const auto found = std::ranges::find(over, output, &Over::output);
+    return found == over.end() ? std::nullopt : std::optional(found->input);
+}
+
 std::optional<Estimate> Step::estimate(const spec::MachineSpec& /*machine*/) const {
     return std::nullopt;
 }

@@ -7,7 +7,7 @@
 //     const auto step = family->make({inputs, options});        throws Refused for shapes that do
 //                                                               not go together
 //     const Emitted made = step->emit(graph, site, where);      tensors, vertices, copies, steps
-//     const Checked checked = step->check(values, result, 0);   after the run
+//     const Checked checked = step->check(values, results, 0);  after the run
 #pragma once
 
 #include "base/element_type.h"
@@ -62,6 +62,12 @@ struct TensorType {
     [[nodiscard]] std::int64_t stored_elements() const {
         return sparse == nullptr ? elements() : sparse->stored_elements();
     }
+    /// Sizes of what has bytes: of a sparse matrix its blocks, in their order, each row-major.
+    [[nodiscard]] std::vector<std::int64_t> stored_shape() const {
+        return sparse == nullptr
+                   ? shape
+                   : std::vector<std::int64_t>{sparse->blocks(), sparse->block, sparse->block};
+    }
 };
 
 /// A tensor as the host gives or reads it: row-major elements, of a sparse matrix those of its blocks
@@ -98,6 +104,12 @@ public:
     std::string option;
 };
 
+/// An output that is the tensor of an input.
+struct Over {
+    std::size_t output = 0;
+    std::size_t input = 0;
+};
+
 /// The tiles that a step may use: [first_tile, first_tile + machine.chip.tiles), whole pairs.
 struct Site {
     spec::MachineSpec machine;   ///< with as many tiles as the site has
@@ -107,13 +119,19 @@ struct Site {
     bool in_loop = false; ///< the step may run several times
     bool is_only =
         false; ///< no other step reads or writes its tensors: they may stand in any order
+    std::vector<Over> over = {}; ///< what the step may write where it stands
+
+    /// The input that the output is to be written over.
+    [[nodiscard]] std::optional<std::size_t> input_under(std::size_t output) const;
 };
 
 struct Emitted {
     /// Where each input has to stand when `steps` begin: the tensor that was offered, or one that
-    /// the step has added, which the pipeline fills. Sparse inputs: a tensor of the stored values.
+    /// the step has added, which the pipeline fills. Sparse ones: stored values, by blocks.
     std::vector<graph::TensorId> inputs;
-    graph::TensorId output; ///< neither given nor wanted: the pipeline says so
+    /// Where each output stands when they end, in a tensor of its own that is neither given nor
+    /// wanted: the pipeline says so. One of Site::over may be the tensor of its input.
+    std::vector<graph::TensorId> outputs;
     graph::Step steps;
     /// The program of a pipeline that is this step and nothing else, if the step lowered its own part
     /// of the graph to compare it with others.
@@ -151,17 +169,24 @@ public:
     Step& operator=(const Step&) = delete;
     virtual ~Step() = default;
 
-    [[nodiscard]] virtual TensorType output() const = 0;
+    [[nodiscard]] virtual std::vector<TensorType> outputs() const = 0;
+    /// The first of them.
+    [[nodiscard]] TensorType output() const { return outputs().front(); }
     /// Adds the step to the graph. `where`: the tensors in which the inputs stand already; nothing
-    /// where the host writes them, or where they are sparse. A step may read a tensor where it
+    /// where the host writes them. A step may read a tensor where it
     /// stands, in whatever placement, or add a tensor of its own and have it filled.
     /// @throws DoesNotFit, NotModelled
     [[nodiscard]] virtual Emitted emit(graph::Graph& graph, const Site& site,
                                        std::span<const std::optional<graph::TensorId>> where) = 0;
-    /// `inputs`: as they stood when the step ran (sparse ones: the type alone, with no bytes). On
-    /// `threads` host threads, 0 for all.
-    [[nodiscard]] virtual Checked check(std::span<const Value* const> inputs, const Value& output,
-                                        int threads) const = 0;
+    /// `inputs`: as they stood when the step ran. `outputs`: what it left. On `threads` host threads,
+    /// 0 for all.
+    [[nodiscard]] virtual Checked check(std::span<const Value* const> inputs,
+                                        std::span<const Value> outputs, int threads) const = 0;
+    /// The same of a step with one output.
+    [[nodiscard]] Checked check(std::span<const Value* const> inputs, const Value& output,
+                                int threads) const {
+        return check(inputs, std::span(&output, 1), threads);
+    }
     /// Floating-point operations that the user asked for.
     [[nodiscard]] virtual double flops() const = 0;
 
@@ -184,6 +209,8 @@ struct Family {
     bool is_view =
         false; ///< its output is its first input where that stands, with no bytes of its own
     std::size_t optional_inputs = 0; ///< so many of the last need not be told
+    /// What they are called in messages, of a family that has several; empty: it has one.
+    std::vector<const char*> outputs = {};
 };
 
 /// The option's value as told, or as it is otherwise.

@@ -27,9 +27,6 @@ void require_numbers(const Request& request, int number, const char* name,
     const auto refuse = [&](const std::string& what) {
         throw Refused(number, "", fmt::format("{}: {}", name, what));
     };
-    if (type.sparse != nullptr) {
-        refuse("got a sparse matrix, expected a dense tensor");
-    }
     if (std::find(types.begin(), types.end(), type.type) == types.end()) {
         std::string expected;
         for (std::size_t i = 0; i < types.size(); ++i) {
@@ -43,6 +40,13 @@ void require_numbers(const Request& request, int number, const char* name,
     }
 }
 
+void require_dense(const Request& request, int number, const char* name) {
+    if (request.inputs.at(static_cast<std::size_t>(number)).sparse != nullptr) {
+        throw Refused(number, "",
+                      fmt::format("{}: got a sparse matrix, expected a dense tensor", name));
+    }
+}
+
 void require_same_type(const Request& request) {
     const ElementType first = request.inputs.at(0).type;
     const ElementType second = request.inputs.at(1).type;
@@ -50,6 +54,9 @@ void require_same_type(const Request& request) {
         throw Refused(
             1, "",
             fmt::format("got {} and {}, expected equal types", name_of(first), name_of(second)));
+    }
+    if (request.inputs[0].sparse != request.inputs[1].sparse) {
+        throw Refused(1, "", "got two patterns, expected that of the same sparse matrix");
     }
 }
 
@@ -66,7 +73,7 @@ double rounding(ElementType type, double exact) {
 
 Checked compare(const Value& output, const std::function<Expected(std::int64_t)>& expected) {
     Comparison comparison;
-    for (std::int64_t i = 0; i < output.type.elements(); ++i) {
+    for (std::int64_t i = 0; i < output.type.stored_elements(); ++i) {
         const auto [exact, tolerance] = expected(i);
         comparison.add_rounded(output.type.type, element_of(output, i), exact, tolerance);
     }

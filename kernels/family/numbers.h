@@ -19,10 +19,12 @@ namespace tessera::family {
 
 inline constexpr std::array<ElementType, 2> kNumbers{ElementType::F16, ElementType::F32};
 
-/// @throws Refused unless input `number`, called so, is dense, of one of the types, and has an element
+/// @throws Refused unless input `number`, called so, is of one of the types, and has an element
 void require_numbers(const Request& request, int number, const char* name,
                      std::span<const ElementType> types = kNumbers);
-/// @throws Refused unless the first two inputs have one type
+/// @throws Refused for a sparse one
+void require_dense(const Request& request, int number, const char* name);
+/// @throws Refused unless the first two inputs have one type and, if they are sparse, one pattern
 void require_same_type(const Request& request);
 
 /// As arithmetic of the machine sees it: FP32 subnormals are zero.

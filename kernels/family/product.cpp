@@ -225,8 +225,8 @@ std::vector<std::int64_t> Product::with_leading(std::vector<std::int64_t> sizes)
     return sizes;
 }
 
-TensorType Product::output() const {
-    return {workload::result_type(shape_.dtype), with_leading({shape_.m, shape_.n})};
+std::vector<TensorType> Product::outputs() const {
+    return {{workload::result_type(shape_.dtype), with_leading({shape_.m, shape_.n})}};
 }
 
 double Product::flops() const {
@@ -245,26 +245,44 @@ std::optional<ProductWork> Product::product() const {
 }
 
 Emitted Product::emit(graph::Graph& graph, const Site& site,
-                      std::span<const std::optional<graph::TensorId>> /*where*/) {
+                      std::span<const std::optional<graph::TensorId>> where) {
     Divided chosen = choose(site);
     division_ = std::move(chosen.division);
-    auto appended = graph::append(graph, std::move(chosen.graph), site.first_tile, site.owner);
+    for (std::size_t i = 0; i < 2; ++i) {
+        graph::Tensor& tensor = chosen.graph.tensors.at(i);
+        if (transposed_[i]) {
+            graph::transpose(tensor);
+        }
+        if (inputs_[i].sparse == nullptr) {
+            tensor.shape = inputs_[i].shape;
+        }
+    }
+    graph::SharedBuffers shared;
+    std::vector<bool> stands(inputs_.size());
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto found =
+            where[i] ? graph::shared_buffers(graph, *where[i], chosen.graph,
+                                             graph::TensorId{static_cast<std::uint32_t>(i)},
+                                             site.first_tile)
+                     : std::nullopt;
+        const bool is_other = found && (i == 0 || where[0] != where[1] || !stands[0]);
+        if (is_other) {
+            stands[i] = true;
+            shared.insert(found->begin(), found->end());
+        }
+    }
+    auto appended =
+        graph::append(graph, std::move(chosen.graph), site.first_tile, site.owner, shared);
     Emitted made{{},
-                 appended.tensors.at(2),
+                 {appended.tensors.at(2)},
                  std::move(appended.control),
                  std::make_shared<lower::Lowered>(std::move(chosen.lowered))};
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const graph::TensorId id = appended.tensors.at(i < 2 ? i : i + 1);
-        graph::Tensor& tensor = graph.tensors[id.index];
-        if (inputs_[i].sparse == nullptr) {
-            if (i < 2 && transposed_[i]) {
-                graph::transpose(tensor);
-            }
-            tensor.shape = inputs_[i].shape;
-        }
-        made.inputs.push_back(id);
+        graph.tensors[id.index].shape = i < 2 ? graph.tensors[id.index].shape : inputs_[i].shape;
+        made.inputs.push_back(stands[i] ? *where[i] : id);
     }
-    graph.tensors[made.output.index].shape = output().shape;
+    graph.tensors[made.outputs[0].index].shape = output().shape;
     for (const graph::TensorId tensor : appended.tensors) {
         graph.tensors[tensor.index].given = false;
         graph.tensors[tensor.index].wanted = false;
@@ -310,7 +328,7 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
     return all;
 }
 
-Checked Product::check(std::span<const Value* const> inputs, const Value& output,
+Checked Product::check(std::span<const Value* const> inputs, std::span<const Value> outputs,
                        int threads) const {
     const bool exact = keeps_whole_numbers() &&
                        std::all_of(inputs.begin(), inputs.end(),
@@ -323,8 +341,9 @@ Checked Product::check(std::span<const Value* const> inputs, const Value& output
                                          .exact_required = exact,
                                          .after = {},
                                          .threads = threads};
-    return told(shape_.dtype == ElementType::F32 ? checked<float>(inputs, output, options)
-                                                 : checked<std::uint16_t>(inputs, output, options));
+    return told(shape_.dtype == ElementType::F32
+                    ? checked<float>(inputs, outputs[0], options)
+                    : checked<std::uint16_t>(inputs, outputs[0], options));
 }
 
 } // namespace tessera::family

@@ -98,11 +98,11 @@ struct ProductShape {
 
 class Product : public Step {
 public:
-    [[nodiscard]] TensorType output() const final;
+    [[nodiscard]] std::vector<TensorType> outputs() const final;
     [[nodiscard]] Emitted emit(graph::Graph& graph, const Site& site,
                                std::span<const std::optional<graph::TensorId>> where) final;
-    [[nodiscard]] Checked check(std::span<const Value* const> inputs, const Value& output,
-                                int threads) const final;
+    [[nodiscard]] Checked check(std::span<const Value* const> inputs,
+                                std::span<const Value> outputs, int threads) const final;
     [[nodiscard]] double flops() const final;
     [[nodiscard]] const Division* division() const final { return &division_; }
     [[nodiscard]] std::optional<ProductWork> product() const final;

@@ -67,7 +67,7 @@ public:
         output_.shape.push_back(columns());
     }
 
-    [[nodiscard]] TensorType output() const override { return output_; }
+    [[nodiscard]] std::vector<TensorType> outputs() const override { return {output_}; }
     [[nodiscard]] double flops() const override { return 0; }
 
     [[nodiscard]] family::Emitted emit(graph::Graph& graph, const family::Site& site,
@@ -93,11 +93,11 @@ public:
             out = join(graph, site, cut, picked, steps);
         }
         const TensorId y = add_output(graph, site, cut, out);
-        return {{table, ids}, y, graph::sequence(std::move(steps))};
+        return {{table, ids}, {y}, graph::sequence(std::move(steps))};
     }
 
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
-                                        const family::Value& output,
+                                        std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         family::Checked checked;
         const auto row_bytes = static_cast<std::size_t>(columns() * bytes_of(table_.type));
@@ -108,7 +108,7 @@ public:
             const std::byte* const expected =
                 id < rows() ? inputs[0]->bytes.data() + id * row_bytes : zeros.data();
             const std::byte* const got =
-                output.bytes.data() + static_cast<std::size_t>(i) * row_bytes;
+                outputs[0].bytes.data() + static_cast<std::size_t>(i) * row_bytes;
             checked.elements += columns();
             if (std::memcmp(got, expected, row_bytes) != 0) {
                 checked.sentence =

@@ -2,11 +2,13 @@
 #include "kernels/graph/append.h"
 
 #include "base/error.h"
+#include "kernels/graph/places.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace tessera::graph {
@@ -28,6 +30,18 @@ public:
         }
         for (const BufferId buffer : own) {
             shared_[buffer.index].reset();
+        }
+    }
+
+    void share(const SharedBuffers& buffers) {
+        shared_.resize(part_.buffers.size());
+        for (const auto& [of_part, of_whole] : buffers) {
+            shared_[of_part] = of_whole;
+            join(whole_.buffers[of_whole.index], part_.buffers[of_part]);
+            for (const Held& held : part_.buffers[of_part].held) {
+                whole_.hold(of_whole, held.tile + first_tile_, held.bytes);
+            }
+            joined_.push_back(of_part);
         }
     }
 
@@ -67,6 +81,13 @@ private:
         return {at.tile + first_tile_, moved(at.place())};
     }
 
+    /// What both want of a buffer.
+    static void join(Buffer& whole, const Buffer& part) {
+        whole.alignment = std::max(whole.alignment, part.alignment);
+        whole.where = whole.where == Where::Any ? part.where : whole.where;
+        whole.read_beyond = std::max(whole.read_beyond, part.read_beyond);
+    }
+
     void add_buffers() {
         const auto stack = stack_of_whole();
         shared_.resize(part_.buffers.size());
@@ -74,6 +95,11 @@ private:
         for (std::size_t i = 0; i < part_.buffers.size(); ++i) {
             const auto known = is_stack(part_.buffers[i]) && stack ? stack : shared_[i];
             buffers_.push_back(known ? *known : BufferId{next++});
+        }
+        for (const std::uint32_t joined : joined_) {
+            for (const BufferId other : part_.buffers[joined].apart) {
+                whole_.buffers[shared_[joined]->index].apart.push_back(buffers_[other.index]);
+            }
         }
         for (std::size_t i = 0; i < part_.buffers.size(); ++i) {
             Buffer& buffer = part_.buffers[i];
@@ -227,7 +253,8 @@ private:
     const std::string& owner_;
     std::vector<BufferId> buffers_;               ///< of the whole, by buffer of the part
     std::vector<std::optional<BufferId>> shared_; ///< those that are there already
-    std::uint32_t tables_;                        ///< numbers begin here
+    std::vector<std::uint32_t> joined_; ///< those of them that want something of their own
+    std::uint32_t tables_;              ///< numbers begin here
     std::uint32_t sets_;
     std::uint32_t exchanges_;
     std::uint32_t copies_;
@@ -348,6 +375,56 @@ private:
 
 Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner) {
     return Appender(whole, std::move(part), first_tile, owner).run();
+}
+
+Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
+                const SharedBuffers& shared) {
+    Appender appender(whole, std::move(part), first_tile, owner);
+    appender.share(shared);
+    return appender.run();
+}
+
+std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standing,
+                                            const Graph& part, TensorId wanted, TileId first_tile) {
+    Tensor moved = part.tensors.at(wanted.index);
+    for (Piece& piece : moved.pieces) {
+        piece.tile += first_tile;
+    }
+    const Tensor& stands = whole.tensors.at(standing.index);
+    const auto pairs = moved.type == stands.type ? alike(moved, stands) : std::nullopt;
+    if (!pairs) {
+        return std::nullopt;
+    }
+    const auto is_one = [&](const BufferId buffer) { return pairs->contains(buffer.index); };
+    std::set<std::uint32_t> different;
+    for (const auto& [of_part, of_whole] : *pairs) {
+        const Buffer& one = part.buffers[of_part];
+        const Buffer& other = whole.buffers[of_whole.index];
+        const bool fits =
+            one.kind == other.kind && !one.padded && !one.zeroed &&
+            (one.where == Where::Any || other.where == Where::Any || one.where == other.where);
+        if (!fits || !different.insert(of_whole.index).second) {
+            return std::nullopt;
+        }
+    }
+    const bool is_written =
+        std::ranges::any_of(part.fields,
+                            [&](const Field& field) {
+                                return (field.kind == Field::Kind::Pointer ||
+                                        field.kind == Field::Kind::Use) &&
+                                       field.access != Access::Read && is_one(field.place.buffer);
+                            }) ||
+        std::ranges::any_of(part.exchanges,
+                            [&](const Exchange& exchange) {
+                                return std::ranges::any_of(exchange.to, [&](const TilePlace& to) {
+                                    return is_one(to.buffer);
+                                });
+                            }) ||
+        std::ranges::any_of(part.stream_copies, [&](const StreamCopy& copy) {
+            return std::ranges::any_of(
+                copy.pieces, [&](const StreamPiece& piece) { return is_one(piece.place.buffer); });
+        });
+    return is_written ? std::nullopt : pairs;
 }
 
 Appended append_again(Graph& whole, Graph part, const Appended& first,

@@ -5,6 +5,8 @@
 #include "kernels/graph/graph.h"
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,18 @@ struct Appended {
 /// The part's remote buffers stand behind those of the whole.
 [[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile,
                               const std::string& owner);
+
+/// Buffers of a part that are buffers of the whole.
+using SharedBuffers = std::map<std::uint32_t, BufferId>;
+
+/// The buffers by which tensor `wanted` of a part stands where `standing` does. Nothing where it would
+/// stand elsewhere, or where these buffers are for more than elements that the part reads.
+[[nodiscard]] std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standing,
+                                                          const Graph& part, TensorId wanted,
+                                                          TileId first_tile);
+/// The same as above; those buffers are there already.
+[[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
+                              const SharedBuffers& shared);
 
 /// The same of a part that is the `first` of the whole again, made alike, for other data: of its buffers
 /// only those in `own` are further ones, the others are the first's, with what they hold. Its remote

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/graph/copy_gathers.h"
+#include "kernels/graph/turned.h"
 #include "models/isa/machine_target.h"
 
 #include <fmt/format.h>
@@ -43,20 +44,62 @@ void add_words(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set,
     }
 }
 
+void check_alike(const Tensor& from, const Tensor& to, const std::string& fault) {
+    if (from.type != to.type || from.shape != to.shape) {
+        throw ProgramError(fmt::format("{}: got {} of {}, expected {} of {}", fault,
+                                       name_of(from.type), fmt::join(from.shape, " x "),
+                                       name_of(to.type), fmt::join(to.shape, " x ")));
+    }
+    if (bytes_of(to.type) < Bytes{kHalf}) {
+        throw NotModelled(fmt::format(
+            "{}: not modelled: a copy of elements of one byte; see docs/kernels.md", fault));
+    }
+}
+
+/// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
+/// start.
+void zero_padding(Graph& graph, std::vector<Atom> covered) {
+    std::ranges::sort(covered, {}, &Atom::to);
+    for (std::size_t i = 0; i < covered.size(); ++i) {
+        const At end = covered[i].to + covered[i].bytes;
+        const bool goes_on = i + 1 < covered.size() && covered[i + 1].to.tile == end.tile &&
+                             covered[i + 1].to.buffer == end.buffer;
+        const std::uint32_t gap = goes_on ? covered[i + 1].to.offset - end.offset : end.offset % 8;
+        if (graph.buffers[end.buffer].padded || (gap > 0 && gap < kSmallGap)) {
+            graph.buffers[end.buffer].zeroed = true;
+        }
+    }
+}
+
+/// Adds messages and vertices that move bytes to a step of each kind.
 class Copier {
 public:
-    Copier(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
-           program::Role role, const std::string& owner, const std::string& verb)
-        : graph_(graph), machine_(machine), from_(graph.tensors.at(from.index)),
-          to_(graph.tensors.at(to.index)), role_(role), owner_(owner), verb_(verb),
-          name_(verb + " " + to_.name), most_rounds_(isa::target_of(machine).repeat_count_mask()),
-          most_words_(static_cast<std::size_t>(machine.tile.workers) * most_rounds_) {}
+    Copier(Graph& graph, const spec::MachineSpec& machine, const std::string& name,
+           ExchangeId exchange, ComputeSetId set)
+        : graph_(graph), machine_(machine), name_(name),
+          most_rounds_(isa::target_of(machine).repeat_count_mask()),
+          most_words_(static_cast<std::size_t>(machine.tile.workers) * most_rounds_),
+          exchange_(exchange), set_(set) {}
 
-    Step run() {
-        check();
-        exchange_ = graph_.add_exchange({name_, role_, owner_});
-        set_ = graph_.add_compute_set({name_ + ": in tiles", role_, owner_});
-        auto words = moved_words();
+    /// What is beside the elements stays as it is.
+    Copier& without_padding() {
+        writes_padding_ = false;
+        return *this;
+    }
+
+    void copy(TensorId from, TensorId to, const std::string& fault) {
+        is_known_ = graph_.tensors.at(from.index).known;
+        auto matched = match(graph_.tensors.at(from.index), graph_.tensors.at(to.index), fault);
+        if (writes_padding_) {
+            zero_padding(graph_, std::move(matched.covered));
+        }
+        add(in_words(matched.atoms, matched.in_place, most_words_));
+    }
+    /// Whole words that stay on their tile.
+    void copy_on_tiles(const std::vector<Atom>& atoms) { add(in_words(atoms, {}, most_words_)); }
+
+private:
+    void add(Words words) {
         moves_ = std::move(words.moves);
         for (const Gather& gather : words.gathers) {
             fetch(gather);
@@ -66,54 +109,6 @@ public:
             add_gather(words.gathers[i], starts_[i]);
         }
         add_messages();
-        std::vector<Step> steps;
-        if (!graph_.exchanges[exchange_.index].messages.empty()) {
-            steps.push_back(graph::run(exchange_));
-        }
-        if (!graph_.compute_sets[set_.index].vertices.empty()) {
-            steps.push_back(graph::run(set_));
-        }
-        return sequence(std::move(steps));
-    }
-
-private:
-    Words moved_words() {
-        auto matched = match(from_, to_, place_of_fault());
-        zero_padding(std::move(matched.covered));
-        return in_words(matched.atoms, matched.in_place, most_words_);
-    }
-
-    void check() const {
-        if (from_.type != to_.type || from_.shape != to_.shape) {
-            throw ProgramError(fmt::format("{}: got {} of {}, expected {} of {}", place_of_fault(),
-                                           name_of(from_.type), fmt::join(from_.shape, " x "),
-                                           name_of(to_.type), fmt::join(to_.shape, " x ")));
-        }
-        if (bytes_of(to_.type) < Bytes{kHalf}) {
-            throw NotModelled(
-                fmt::format("{}: not modelled: a copy of elements of one byte; see docs/kernels.md",
-                            place_of_fault()));
-        }
-    }
-    [[nodiscard]] std::string place_of_fault() const {
-        return fmt::format("program '{}': kernel '{}', {} of '{}' to '{}'", graph_.name, owner_,
-                           verb_, from_.name, to_.name);
-    }
-
-    /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
-    /// start.
-    void zero_padding(std::vector<Atom> covered) {
-        std::ranges::sort(covered, {}, &Atom::to);
-        for (std::size_t i = 0; i < covered.size(); ++i) {
-            const At end = covered[i].to + covered[i].bytes;
-            const bool goes_on = i + 1 < covered.size() && covered[i + 1].to.tile == end.tile &&
-                                 covered[i + 1].to.buffer == end.buffer;
-            const std::uint32_t gap =
-                goes_on ? covered[i + 1].to.offset - end.offset : end.offset % 8;
-            if (graph_.buffers[end.buffer].padded || (gap > 0 && gap < kSmallGap)) {
-                graph_.buffers[end.buffer].zeroed = true;
-            }
-        }
     }
 
     /// The words that a gather reads come into a temporary; from its own tile by a copy, from
@@ -147,7 +142,7 @@ private:
             }
         }
         for (const auto& [buffers, local] : by_buffers) {
-            if (local.size() >= kFewRuns && !from_.known &&
+            if (local.size() >= kFewRuns && !is_known_ &&
                 std::get<1>(buffers) != std::get<2>(buffers)) {
                 add_run_list(local);
             } else {
@@ -162,7 +157,7 @@ private:
 
     /// Main registers, not aux ones, carry what timing mode knows.
     void add_move(const Atom& move) {
-        if (from_.known) {
+        if (is_known_) {
             graph_.need_codelet("copy_known");
             add_words(graph_, machine_, set_, move.to.tile,
                       {"copy_known32", kWord, place_of(move.from), place_of(move.to),
@@ -316,12 +311,9 @@ private:
 
     Graph& graph_;
     const spec::MachineSpec& machine_;
-    const Tensor& from_;
-    const Tensor& to_;
-    program::Role role_;
-    std::string owner_;
-    std::string verb_;
     std::string name_;
+    bool writes_padding_ = true;
+    bool is_known_ = false;   ///< what is copied
     std::size_t most_rounds_; ///< of a loop
     std::size_t most_words_;  ///< that a vertex makes, all workers together
     ExchangeId exchange_;
@@ -335,12 +327,113 @@ private:
     std::optional<BufferId> zero_;
 };
 
+/// Calls turn.S: a vertex for the squares of a tile that have their rows in the same patterns.
+class TurnVertices {
+public:
+    TurnVertices(Graph& graph, ComputeSetId set, const std::string& name)
+        : graph_(graph), set_(set),
+          lists_(
+              graph.add_buffer({.name = name + ": list", .kind = program::SegmentKind::Metadata})) {
+        graph.need_codelet("turn");
+    }
+
+    /// All of them, by tile.
+    void add(BufferId squares, const std::vector<Square>& all) {
+        for (auto first = all.begin(); first != all.end();) {
+            const auto last = std::find_if(
+                first, all.end(), [&](const Square& one) { return one.tile != first->tile; });
+            std::map<std::tuple<std::uint32_t, RowBytes, RowBytes>, std::vector<const Square*>>
+                alike;
+            for (auto one = first; one != last; ++one) {
+                alike[{one->to.buffer, bytes_of(one->from_rows), bytes_of(one->to_rows)}].push_back(
+                    &*one);
+            }
+            std::vector<std::uint32_t> words;
+            for (const auto& [key, some] : alike) {
+                add_vertex(squares, some, words);
+            }
+            const auto bytes = std::as_bytes(std::span(words));
+            graph_.hold(lists_, first->tile,
+                        std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
+            first = last;
+        }
+    }
+
+private:
+    using RowBytes = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+    static RowBytes bytes_of(const RowPattern& rows) { return {rows.one, rows.two, rows.four}; }
+
+    /// `words`: of the tile's list so far.
+    void add_vertex(BufferId squares, const std::vector<const Square*>& alike,
+                    std::vector<std::uint32_t>& words) {
+        constexpr std::uint32_t kFours = 4; // of rows, and of columns
+        constexpr Bytes kRow = 32;
+        const Square& model = *alike.front();
+        const Place list{lists_, static_cast<Bytes>(words.size()) * kWord};
+        std::vector<Field> uses;
+        for (const Square* square : alike) {
+            uses.push_back(use({squares, square->from}, kRow * 4 * kFours, Access::Read));
+            for (std::uint32_t four = 0; four < kFours; ++four) {
+                words.push_back(square->from + four * model.from_rows.four);
+                words.push_back(square->to.offset + four * 8);
+                for (const std::uint32_t row : {0U, model.to_rows.one, model.to_rows.two,
+                                                model.to_rows.one + model.to_rows.two}) {
+                    uses.push_back(use(place_of(square->to) + four * model.to_rows.four + row, kRow,
+                                       Access::Write));
+                }
+            }
+        }
+        const auto lines = static_cast<std::int64_t>(alike.size()) * kFours;
+        std::vector<Field> state{pointer({squares}, 0, Access::Read),
+                                 pointer({BufferId{model.to.buffer}}, 0, Access::Read),
+                                 read(list, lines * 2 * Bytes{kWord}),
+                                 word(lines),
+                                 word(model.from_rows.one),
+                                 word(model.from_rows.two),
+                                 word(model.to_rows.one),
+                                 word(model.to_rows.two),
+                                 word(model.to_rows.four / 8)};
+        state.insert(state.end(), uses.begin(), uses.end());
+        graph_.add_vertex(set_, model.tile, "turn_f16", program::VertexKind::MultiWorker, state);
+    }
+
+    Graph& graph_;
+    ComputeSetId set_;
+    BufferId lists_;
+};
+
 } // namespace
 
 Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
               program::Role role, const std::string& owner, const std::string& verb) {
     graph.tensors.at(to.index).known = graph.tensors.at(from.index).known;
-    return Copier(graph, machine, from, to, role, owner, verb).run();
+    const std::string name = verb + " " + graph.tensors.at(to.index).name;
+    const std::string fault =
+        fmt::format("program '{}': kernel '{}', {} of '{}' to '{}'", graph.name, owner, verb,
+                    graph.tensors.at(from.index).name, graph.tensors.at(to.index).name);
+    check_alike(graph.tensors.at(from.index), graph.tensors.at(to.index), fault);
+    const auto exchange = graph.add_exchange({name, role, owner});
+    const auto set = graph.add_compute_set({name + ": in tiles", role, owner});
+    auto turned = turn_squares(graph, from, to, name);
+    if (!turned) {
+        Copier(graph, machine, name, exchange, set).copy(from, to, fault);
+    } else {
+        zero_padding(graph, std::move(turned->covered));
+        const BufferId squares = turned->arrives.pieces.back().place.buffer;
+        const TensorId arrives = graph.add_tensor(std::move(turned->arrives));
+        Copier(graph, machine, name, exchange, set).without_padding().copy(from, arrives, fault);
+        graph.tensors.pop_back();
+        TurnVertices(graph, set, name + ": turned").add(squares, turned->squares);
+        Copier(graph, machine, name, exchange, set).copy_on_tiles(turned->rows);
+    }
+    std::vector<Step> steps;
+    if (!graph.exchanges[exchange.index].messages.empty()) {
+        steps.push_back(graph::run(exchange));
+    }
+    if (!graph.compute_sets[set.index].vertices.empty()) {
+        steps.push_back(graph::run(set));
+    }
+    return sequence(std::move(steps));
 }
 
 void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,

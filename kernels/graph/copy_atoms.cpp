@@ -84,6 +84,16 @@ private:
 
 } // namespace
 
+std::vector<Atom> places_of_elements(const Tensor& tensor) {
+    std::vector<Atom> elements;
+    const Runs runs(tensor, false);
+    for (const Run& run : runs.all()) {
+        elements.push_back(
+            {run.at, run.at, static_cast<std::uint32_t>(run.elements * bytes_of(tensor.type))});
+    }
+    return elements;
+}
+
 Matched match(const Tensor& from_tensor, const Tensor& to_tensor, const std::string& fault) {
     Matched matched;
     const Runs from(from_tensor, true);

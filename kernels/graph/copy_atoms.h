@@ -42,4 +42,7 @@ struct Matched {
 /// @throws ProgramError, beginning with `fault`, for an element that `from` has on no tile
 [[nodiscard]] Matched match(const Tensor& from, const Tensor& to, const std::string& fault);
 
+/// Every place of an element: from and to are the same.
+[[nodiscard]] std::vector<Atom> places_of_elements(const Tensor& tensor);
+
 } // namespace tessera::graph

@@ -21,6 +21,7 @@ public:
 
     Words run(const std::vector<Atom>& atoms, const std::vector<Atom>& in_place) {
         split(atoms);
+        join_halves();
         join_moves();
         find_gathers(in_place);
         for (Gather& gather : gathers_) {
@@ -52,6 +53,25 @@ private:
         for (std::uint32_t at = 0; at < atom.bytes; at += kHalf) {
             halves_.push_back({atom.from + at, atom.to + at, kHalf});
         }
+    }
+
+    /// Two halves of one word that stay together are a whole one.
+    void join_halves() {
+        std::ranges::sort(halves_, {}, &Atom::to);
+        std::vector<Atom> kept;
+        for (const Atom& half : halves_) {
+            const bool fits = !kept.empty() && half.to.offset % kWord == kHalf &&
+                              half.from.offset % kWord == kHalf &&
+                              kept.back().to + kHalf == half.to &&
+                              kept.back().from + kHalf == half.from;
+            if (fits) {
+                moves_.push_back({kept.back().from, kept.back().to, kWord});
+                kept.pop_back();
+            } else {
+                kept.push_back(half);
+            }
+        }
+        halves_ = std::move(kept);
     }
 
     /// Moves that go on in the next one become one.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <set>
 #include <tuple>
 
 namespace tessera::graph {
@@ -107,6 +109,35 @@ std::vector<UnitRows> unit_rows_of(const Tensor& tensor) {
         }
     }
     return made;
+}
+
+bool has_own_units(const Graph& graph, TensorId id) {
+    const Tensor& tensor = graph.tensors.at(id.index);
+    const auto is_full = [](const UnitRows& row) {
+        const Bytes bytes =
+            std::accumulate(row.runs.begin(), row.runs.end(), Bytes{0},
+                            [](Bytes sum, const ByteRun& run) { return sum + run.bytes; });
+        return bytes == row.units * kUnitBytes;
+    };
+    const auto rows = single_rows(tensor);
+    if (std::all_of(rows.begin(), rows.end(), is_full)) {
+        return true;
+    }
+    std::set<std::uint32_t> buffers;
+    for (const Piece& piece : tensor.pieces) {
+        buffers.insert(piece.place.buffer.index);
+    }
+    const bool reads_between = std::any_of(buffers.begin(), buffers.end(), [&](std::uint32_t one) {
+        return graph.buffers.at(one).padded || graph.buffers.at(one).zeroed;
+    });
+    return !reads_between &&
+           std::all_of(graph.tensors.begin(), graph.tensors.end(), [&](const Tensor& other) {
+               return &other == &tensor ||
+                      std::none_of(other.pieces.begin(), other.pieces.end(),
+                                   [&](const Piece& piece) {
+                                       return buffers.contains(piece.place.buffer.index);
+                                   });
+           });
 }
 
 void align_to_units(Graph& graph, TensorId tensor) {

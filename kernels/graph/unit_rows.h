@@ -45,6 +45,10 @@ struct UnitRows {
 /// Every unit that has an element once, by tile and address.
 [[nodiscard]] std::vector<UnitRows> unit_rows_of(const Tensor& tensor);
 
+/// Whether vertices may write these units over the tensor itself: nothing that means anything stands
+/// in them beside its elements.
+[[nodiscard]] bool has_own_units(const Graph& graph, TensorId tensor);
+
 /// Lets vertices go over the tensor: its buffers begin at units.
 void align_to_units(Graph& graph, TensorId tensor);
 

@@ -58,7 +58,7 @@ std::vector<std::uint64_t> seeds_of(const workload::PipelineWorkload& workload) 
 PipelineStep product_step(const char* family, ElementType partials, workload::PlanKind plan) {
     PipelineStep step;
     step.family = family;
-    step.output = "c";
+    step.outputs = {"c"};
     step.options["partials"] = std::string(name_of(partials));
     step.options["plan"] =
         std::string(plan == workload::PlanKind::Published ? "published" : "fastest");

@@ -162,7 +162,9 @@ public:
         }
         for (const auto& finished : planned_.finished) {
             for (const graph::Leaf& leaf : finished.leaves) {
-                looks.push_back({leaf.kind, leaf.index, finished.output});
+                for (const program::ArrayId output : finished.outputs) {
+                    looks.push_back({leaf.kind, leaf.index, output});
+                }
             }
         }
         return looks;
@@ -536,14 +538,16 @@ private:
     void look_at(std::size_t index, const ReadArray& read, int threads) {
         const auto& finished = planned_.finished[index];
         const Node& node = *finished.node;
-        family::Value output;
-        output.type = pipeline_.tensors[node.output].type;
-        output.bytes = read(finished.output);
+        std::vector<family::Value> outputs;
+        const std::vector<family::TensorType> types = node.step->outputs();
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            outputs.push_back({types[i], read(finished.outputs[i])});
+        }
         std::vector<const family::Value*> inputs;
         for (const std::size_t input : node.inputs) {
             inputs.push_back(values_[input].get());
         }
-        family::Checked checked = node.step->check(inputs, output, threads);
+        family::Checked checked = node.step->check(inputs, outputs, threads);
         Outcome& outcome = outcomes_[index];
         ++outcome.rounds;
         if (!checked.overflow_warning.empty() && ++outcome.overflowed_rounds == 1) {
@@ -557,7 +561,11 @@ private:
              checked.max_error_over_tolerance > outcome.worst.max_error_over_tolerance)) {
             outcome.worst = std::move(checked);
         }
-        values_[node.output] = std::make_shared<const family::Value>(std::move(output));
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            if (const auto tensor = node.outputs[i]) {
+                values_[*tensor] = std::make_shared<const family::Value>(std::move(outputs[i]));
+            }
+        }
     }
 
     Source source_;

@@ -56,18 +56,26 @@ std::int64_t placed_elements(const graph::Tensor& tensor) {
     return sum;
 }
 
+/// How steps are planned in one try to fit all of them.
+struct Try {
+    double budget = 1;         ///< share of the memory with which each step is divided
+    bool brings_before = true; ///< what a repeat does not change is brought before it
+};
+
 class Emitter {
 public:
-    Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, double budget,
+    Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, const Try& as,
             plan::KnownSchedules& known)
-        : machine_(machine), pipeline_(pipeline), budget_(budget), known_(known),
-          graph_(pipeline.name), standing_(pipeline.tensors.size()),
-          readers_(pipeline.tensors.size()) {
-        count_readers(pipeline.steps);
+        : machine_(machine), pipeline_(pipeline), as_(as), known_(known), graph_(pipeline.name),
+          standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()),
+          is_unread_(pipeline.tensors.size()), is_written_(pipeline.tensors.size()) {
+        note_uses(pipeline.steps);
     }
 
     /// After run() that found no room: whether less for each step may help.
     [[nodiscard]] bool may_try_less() const { return may_try_less_; }
+    /// Whether it brought something before a repeat.
+    [[nodiscard]] bool brought_before() const { return brought_before_; }
 
     Planned run() {
         graph_.control = emit(pipeline_.steps, 0, machine_.chip.tiles);
@@ -84,23 +92,92 @@ public:
                 leaf.index = numbers.at(leaf.index);
             }
         }
-        planned_.budget = budget_;
+        planned_.budget = as_.budget;
         planned_.lowered = std::move(lowered);
         return std::move(planned_);
     }
 
 private:
-    void count_readers(const std::vector<Node>& nodes) {
+    void note_uses(const std::vector<Node>& nodes) {
         for (const Node& node : nodes) {
             for (const std::size_t input : node.inputs) {
                 ++readers_[input];
+                is_unread_[input] = false;
             }
-            if (node.kind == Node::Kind::While || node.kind == Node::Kind::If) {
+            for (const auto& output : node.outputs) {
+                if (output) {
+                    is_unread_[*output] = true;
+                    is_written_[*output] = true;
+                }
+            }
+            if (node.kind == Node::Kind::If || node.kind == Node::Kind::While) {
                 ++readers_[node.word];
+                is_unread_[node.word] = false;
             }
-            count_readers(node.children);
-            count_readers(node.otherwise);
+            note_uses(node.children);
+            note_uses(node.otherwise);
+            if (node.kind == Node::Kind::While) { // it is looked at behind each round, too
+                is_unread_[node.word] = false;
+            }
         }
+    }
+
+    /// Leaves after which what has been emitted is complete.
+    struct Ends {
+        std::vector<Leaf> leaves;
+        bool is_start = false; ///< or before any leaf
+
+        void add(const Ends& other) {
+            leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
+            std::sort(leaves.begin(), leaves.end());
+            leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+            is_start = is_start || other.is_start;
+        }
+        friend bool operator==(const Ends&, const Ends&) = default;
+    };
+
+    /// A loop whose steps are being added.
+    struct Loop {
+        std::set<std::size_t> changed; ///< tensors that its rounds make anew
+        std::vector<graph::Step> before;
+        Ends last_before; ///< what is complete before its first step
+    };
+
+    /// A view changes if what it is a view of does.
+    static void note_changed(const std::vector<Node>& nodes, std::set<std::size_t>& changed) {
+        for (const Node& node : nodes) {
+            const bool is_view = node.family != nullptr && node.family->is_view;
+            for (const auto& output : node.outputs) {
+                if (output && (!is_view || changed.contains(node.inputs.front()))) {
+                    changed.insert(*output);
+                }
+            }
+            note_changed(node.children, changed);
+            note_changed(node.otherwise, changed);
+        }
+    }
+
+    /// The steps of a loop: `around(steps)` makes the loop of them.
+    template <class Around>
+    graph::Step emit_loop(const Node& node, TileId first_tile, std::int64_t tiles,
+                          const Around& around) {
+        Loop& opened = loops_.emplace_back();
+        note_changed(node.children, opened.changed);
+        note_changed(node.children, opened.changed); // views of what is written further down
+        opened.last_before = ends_;
+        graph::Step steps = emit(node.children, first_tile, tiles);
+        Loop loop = std::move(loops_.back());
+        loops_.pop_back();
+        if (node.kind == Node::Kind::While) {
+            ends_.add(loop.last_before);
+        }
+        loop.before.push_back(around(std::move(steps)));
+        return graph::sequence(std::move(loop.before));
+    }
+
+    /// Whether no step of the innermost loop has had a leaf yet.
+    [[nodiscard]] bool is_at_begin() const {
+        return !loops_.empty() && ends_ == loops_.back().last_before;
     }
 
     graph::Step emit(const std::vector<Node>& nodes, TileId first_tile, std::int64_t tiles) {
@@ -110,13 +187,11 @@ private:
             case Node::Kind::Step:
                 steps.push_back(emit_step(node, first_tile, tiles));
                 break;
-            case Node::Kind::Repeat: {
-                const bool around = std::exchange(in_loop_, true);
-                steps.push_back(
-                    graph::repeat(node.repeats, {emit(node.children, first_tile, tiles)}));
-                in_loop_ = around;
+            case Node::Kind::Repeat:
+                steps.push_back(emit_loop(node, first_tile, tiles, [&](graph::Step inner) {
+                    return graph::repeat(node.repeats, {std::move(inner)});
+                }));
                 break;
-            }
             case Node::Kind::While:
                 steps.push_back(emit_while(node, first_tile, tiles));
                 break;
@@ -134,21 +209,20 @@ private:
     }
 
     graph::Step emit_while(const Node& node, TileId first_tile, std::int64_t tiles) {
-        const Ends before = ends_;
-        const bool in_loop = std::exchange(in_loop_, true);
         const bool may_not_run = std::exchange(may_not_run_, true);
-        graph::Step steps = emit(node.children, first_tile, tiles);
-        in_loop_ = in_loop;
+        graph::Step loop = emit_loop(node, first_tile, tiles, [&](graph::Step inner) {
+            return graph::as_long_as(word_of(node), {std::move(inner)});
+        });
         may_not_run_ = may_not_run;
-        ends_.add(before);
-        return graph::as_long_as(word_of(node), {std::move(steps)});
+        return loop;
     }
 
     graph::Step emit_if(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Ends before = ends_;
+        const bool is_first = is_at_begin();
         const bool may_not_run = std::exchange(may_not_run_, true);
         graph::Step then = emit(node.children, first_tile, tiles);
-        const Ends of_then = std::exchange(ends_, before);
+        const Ends of_then = std::exchange(ends_, is_first ? loops_.back().last_before : before);
         std::vector<graph::Step> otherwise;
         if (!node.otherwise.empty()) {
             otherwise.push_back(emit(node.otherwise, first_tile, tiles));
@@ -189,8 +263,10 @@ private:
         }
         std::optional<graph::Step> all;
         const Ends before = ends_;
+        const bool is_first = is_at_begin();
         for (const Node& branch : node.children) {
-            ends_ = before; // no leaf of a branch comes before another branch's steps
+            // no leaf of a branch comes before another branch's steps
+            ends_ = is_first ? loops_.back().last_before : before;
             const std::size_t first_finished = planned_.finished.size();
             graph::Step steps = emit(branch.children, first_tile, branch.tiles);
             first_tile += static_cast<TileId>(branch.tiles);
@@ -209,43 +285,107 @@ private:
                 }
             }
         }
-        ends_ = before;
+        ends_ = is_first ? loops_.back().last_before : before;
         note_leaves(*all);
         return std::move(*all);
     }
 
     graph::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
-        const family::Site site{part_of(machine_, tiles, budget_),
+        const family::Site site{part_of(machine_, tiles, as_.budget),
                                 known_,
                                 first_tile,
                                 node.name,
-                                in_loop_,
-                                pipeline_.steps.size() == 1 && &node == &pipeline_.steps.front()};
+                                !loops_.empty(),
+                                pipeline_.steps.size() == 1 && &node == &pipeline_.steps.front(),
+                                over_of(node)};
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);
         }
         family::Emitted emitted = emit_part(node, site, where);
-        std::vector<graph::Step> steps;
+        std::optional<graph::Step> brought; // all inputs at once
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-            steps.push_back(bring(node, node.inputs[i], emitted.inputs.at(i)));
+            graph::Step one = bring(node, node.inputs[i], emitted.inputs.at(i));
+            if (!brought || one.children.empty()) {
+                brought = brought ? std::move(brought) : std::move(one);
+                continue;
+            }
+            brought = graph::side_by_side(graph_, *brought, one).steps;
+            keep_apart(*brought);
+        }
+        std::vector<graph::Step> steps;
+        if (brought) {
+            steps.push_back(std::move(*brought));
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        planned_.finished.push_back(
-            {&node, array_of(emitted.output), ends_.leaves, ends_.is_start, may_not_run_});
-        std::optional<TensorId>& standing = standing_[node.output];
-        if (standing) { // written anew, where its readers have it
-            refuse_views(*standing, emitted.output, node);
-            steps.push_back(graph::add_copy(graph_, machine_, emitted.output, *standing,
-                                            Role::Rearrange, node.name));
-            note_leaves(steps.back());
-        } else {
-            standing = emitted.output;
+        Finished& finished = planned_.finished.emplace_back(
+            Finished{&node, {}, ends_.leaves, ends_.is_start, may_not_run_});
+        for (const TensorId output : emitted.outputs) {
+            finished.outputs.push_back(array_of(output));
+        }
+        for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+            if (node.outputs[i]) {
+                steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
+                note_leaves(steps.back());
+            }
         }
         name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+
+    /// In one exchange a tile may send from any buffer that another copy reads while it receives.
+    void keep_apart(const graph::Step& steps) {
+        for (const graph::Step& step : steps.children) {
+            if (step.kind != graph::Step::Kind::Exchange) {
+                continue;
+            }
+            const graph::Exchange& exchange = graph_.exchanges[step.index];
+            std::set<std::uint32_t> from;
+            std::set<std::uint32_t> to;
+            for (const graph::Message& message : exchange.messages) {
+                from.insert(message.from.buffer.index);
+            }
+            for (const graph::TilePlace& place : exchange.to) {
+                to.insert(place.buffer.index);
+            }
+            for (const std::uint32_t receives : to) {
+                auto& apart = graph_.buffers[receives].apart;
+                for (const std::uint32_t sends : from) {
+                    if (sends != receives &&
+                        std::ranges::find(apart, graph::BufferId{sends}) == apart.end()) {
+                        apart.push_back({sends});
+                    }
+                }
+            }
+        }
+    }
+
+    /// What puts a step's output where the tensor's readers have it.
+    graph::Step put(const Node& node, std::size_t tensor, TensorId made) {
+        std::optional<TensorId>& standing = standing_[tensor];
+        if (!standing) {
+            standing = made;
+            return graph::sequence({});
+        }
+        refuse_views(tensor, made, node);
+        if (*standing == made) { // written there
+            return graph::sequence({});
+        }
+        return graph::add_copy(graph_, machine_, made, *standing, Role::Rearrange, node.name);
+    }
+
+    /// Outputs that are one of the step's inputs.
+    static std::vector<family::Over> over_of(const Node& node) {
+        std::vector<family::Over> over;
+        for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+            const auto input = std::ranges::find(node.inputs, node.outputs[i]);
+            if (node.outputs[i] && input != node.inputs.end()) {
+                over.push_back({i, static_cast<std::size_t>(input - node.inputs.begin())});
+            }
+        }
+        return over;
     }
 
     /// What does not fit is tried again with less, for that leaves more to the other steps: but not
@@ -290,14 +430,16 @@ private:
     graph::Step bring(const Node& node, std::size_t input, TensorId wanted) {
         const Tensor& tensor = pipeline_.tensors[input];
         graph::Tensor& place = graph_.tensors[wanted.index];
-        if (tensor.type.sparse != nullptr) {
-            place.given = true;
+        const bool may_stand_twice = tensor.type.sparse != nullptr && !is_written_[input];
+        if (standing_[input] && *standing_[input] != wanted && may_stand_twice) {
+            place.given = true; // the host writes it there, too
             planned_.writes.push_back({input, array_of(wanted)});
             return graph::sequence({});
         }
         if (!standing_[input]) {
-            const bool leaves_out = placed_elements(place) < tensor.type.elements();
-            if (!tensor.row_major && ((readers_[input] == 1 && !tensor.wanted) || !leaves_out)) {
+            const bool leaves_out = placed_elements(place) < tensor.type.stored_elements();
+            const bool is_alone = readers_[input] == 1 && !tensor.wanted && !is_written_[input];
+            if (!tensor.row_major && (is_alone || !leaves_out)) {
                 give(input, wanted);
             }
         }
@@ -305,7 +447,28 @@ private:
         if (from == wanted) {
             return graph::sequence({});
         }
-        return graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
+        graph::Step steps =
+            graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
+        const auto loop = std::ranges::find_if(
+            loops_, [&](const Loop& around) { return !around.changed.contains(input); });
+        if (!as_.brings_before || loop == loops_.end()) {
+            return steps;
+        }
+        bring_before(*loop, std::move(steps));
+        return graph::sequence({});
+    }
+
+    void bring_before(Loop& loop, graph::Step steps) {
+        brought_before_ = true;
+        const Ends at_hand = ends_;
+        const bool is_first = at_hand == loop.last_before; // no step of it has had a leaf yet
+        note_leaves(steps);
+        for (auto inner = loops_.begin() + (&loop - loops_.data());
+             is_first && inner != loops_.end(); ++inner) {
+            inner->last_before = ends_;
+        }
+        ends_ = is_first ? ends_ : at_hand;
+        loop.before.push_back(std::move(steps));
     }
 
     /// The host writes `tensor` of the pipeline there.
@@ -329,7 +492,7 @@ private:
     TensorId add_runs(const Tensor& tensor) {
         return graph::add_runs(
             graph_, {0, machine_.chip.tiles},
-            {.name = tensor.name, .type = tensor.type.type, .shape = tensor.type.shape},
+            {.name = tensor.name, .type = tensor.type.type, .shape = tensor.type.stored_shape()},
             (tensor.grain_bytes + 7) / 8 * 8);
     }
 
@@ -349,7 +512,8 @@ private:
 
     /// A tensor that another one is a view of cannot be written anew; nor can a view of it be
     /// written over it.
-    void refuse_views(TensorId written, TensorId by, const Node& node) const {
+    void refuse_views(std::size_t tensor, TensorId by, const Node& node) const {
+        const TensorId written = *standing_[tensor];
         std::set<std::uint32_t> buffers;
         for (const graph::Piece& piece : graph_.tensors[written.index].pieces) {
             buffers.insert(piece.place.buffer.index);
@@ -360,13 +524,15 @@ private:
                     throw NotModelled(fmt::format(
                         "{}: step '{}' writes '{}' anew, of which {} is a view: not modelled; "
                         "see docs/kernels.md#pipelines",
-                        pipeline_.name, node.name, pipeline_.tensors[node.output].name, called));
+                        pipeline_.name, node.name, pipeline_.tensors[tensor].name, called));
                 }
             }
         };
-        refuse_if_view(by, "its own output");
+        if (by != written) {
+            refuse_if_view(by, "its own output");
+        }
         for (std::size_t other = 0; other < standing_.size(); ++other) {
-            if (other != node.output && standing_[other]) {
+            if (other != tensor && standing_[other]) {
                 refuse_if_view(*standing_[other], "'" + pipeline_.tensors[other].name + "'");
             }
         }
@@ -375,19 +541,23 @@ private:
     /// Lowering keeps the order of a graph's tensors.
     static program::ArrayId array_of(TensorId tensor) { return program::tensor(tensor.index); }
 
-    /// What no step reads is a result, and so is what the last step makes.
+    /// What no later step reads is a result, and so is what the last step makes.
     void want_results() {
         const Finished& last = planned_.finished.back();
-        if (pipeline_.tensors[last.node->output].is_left) {
-            // another step may have written the tensor where words decide
-            planned_.results.push_back(
-                {last.node->output,
-                 last.may_not_run ? array_of(*standing_[last.node->output]) : last.output});
+        for (std::size_t i = 0; i < last.outputs.size(); ++i) {
+            const auto tensor = last.node->outputs[i];
+            if (tensor && pipeline_.tensors[*tensor].is_left) {
+                // another step may have written the tensor where words decide
+                planned_.results.push_back(
+                    {*tensor, last.may_not_run ? array_of(*standing_[*tensor]) : last.outputs[i]});
+            }
         }
+        const auto of_last = planned_.results;
         for (std::size_t tensor = 0; tensor < standing_.size(); ++tensor) {
-            if (tensor != last.node->output && standing_[tensor] &&
-                pipeline_.tensors[tensor].is_left &&
-                (readers_[tensor] == 0 || pipeline_.tensors[tensor].wanted)) {
+            const bool is_told = std::ranges::any_of(
+                of_last, [&](const Standing& result) { return result.tensor == tensor; });
+            if (!is_told && standing_[tensor] && pipeline_.tensors[tensor].is_left &&
+                (is_unread_[tensor] || pipeline_.tensors[tensor].wanted)) {
                 planned_.results.push_back({tensor, array_of(*standing_[tensor])});
             }
         }
@@ -398,26 +568,17 @@ private:
 
     const spec::MachineSpec& machine_;
     const Pipeline& pipeline_;
-    double budget_;
+    Try as_;
     plan::KnownSchedules& known_;
     graph::Graph graph_;
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
-    bool in_loop_ = false;                          ///< the step at hand
+    std::vector<bool> is_unread_;  ///< the same: no step reads what was written last
+    std::vector<bool> is_written_; ///< the same: a step does
+    std::vector<Loop> loops_;      ///< around the step at hand
+    bool brought_before_ = false;
     bool may_try_less_ = true;
     std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name
-    /// Leaves after which what has been emitted is complete.
-    struct Ends {
-        std::vector<Leaf> leaves;
-        bool is_start = false; ///< or before any leaf
-
-        void add(const Ends& other) {
-            leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
-            std::sort(leaves.begin(), leaves.end());
-            leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
-            is_start = is_start || other.is_start;
-        }
-    };
     Ends ends_{{}, true};
     bool may_not_run_ = false; ///< of the step at hand
     Planned planned_;
@@ -432,16 +593,22 @@ Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
 
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
              plan::KnownSchedules& known) {
-    double budget = 1;
-    for (int tries = 1;; ++tries, budget *= kNextBudget) {
-        Emitter emitter(machine, pipeline, budget, known);
+    Try as;
+    for (int budgets = 1;;) {
+        Emitter emitter(machine, pipeline, as, known);
         try {
             return emitter.run();
         } catch (const DoesNotFit&) {
-            if (tries == kTries || !emitter.may_try_less()) {
+            if (as.brings_before && emitter.brought_before()) {
+                as.brings_before = false;
+                continue;
+            }
+            if (budgets == kTries || !emitter.may_try_less()) {
                 throw;
             }
         }
+        ++budgets;
+        as.budget *= kNextBudget;
     }
 }
 

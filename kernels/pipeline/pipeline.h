@@ -9,7 +9,9 @@
 //
 // A tensor that the host writes stands where its first reader wants it; with `row_major`, or where
 // that reader leaves out elements that others read, in runs over all tiles, and each reader has it
-// rearranged.
+// rearranged. What no step of a repeat writes is brought there before the repeat, if memory allows.
+// A step whose output is a tensor that exists writes over it where it stands, or has its output
+// copied there.
 #pragma once
 
 #include "kernels/family/family.h"
@@ -21,6 +23,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +46,8 @@ struct Node {
     std::string pointer; ///< JSON pointer, for mistakes that only the machine shows
     const family::Family* family = nullptr;
     std::unique_ptr<family::Step> step;
-    std::vector<std::size_t> inputs; ///< in Pipeline::tensors
-    std::size_t output = 0;
+    std::vector<std::size_t> inputs;                 ///< in Pipeline::tensors
+    std::vector<std::optional<std::size_t>> outputs; ///< nothing: nobody wants it
     std::int64_t repeats = 1;
     std::int64_t tiles = 0;   ///< of a branch
     std::size_t word = 0;     ///< in Pipeline::tensors: what a while or an if looks at
@@ -68,7 +71,7 @@ struct Standing {
 /// What is complete in the tiles when a leaf of the program has ended.
 struct Finished {
     const Node* node = nullptr;
-    program::ArrayId output;
+    std::vector<program::ArrayId> outputs; ///< those that nobody wants, too
     /// It is complete when one of them ends. A step that has no leaf takes those before it, and behind
     /// an if or a while several may be the last.
     std::vector<graph::Leaf> leaves;
@@ -80,8 +83,8 @@ struct Planned {
     lower::Lowered lowered;
     std::vector<Standing> writes;   ///< what the host writes before the run
     std::vector<Finished> finished; ///< in the order of the steps
-    /// What the host reads after it: the last step's output, then the other tensors that no step
-    /// reads, in the order in which they are first written.
+    /// What the host reads after it: the last step's outputs, then the other tensors that steps write
+    /// and no later one reads, in the order in which they are first written.
     std::vector<Standing> results;
     double budget = 1; ///< share of the memory with which each step was divided
 };

@@ -74,7 +74,9 @@ public:
           op_(family::word_of(reduce::family(), request, "op")),
           reduction_(op_ == "max" ? RowReduction::Max : RowReduction::Sum) {}
 
-    [[nodiscard]] family::TensorType output() const override { return {x_.type, {x_.shape[0]}}; }
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override {
+        return {{x_.type, {x_.shape[0]}}};
+    }
 
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& site,
@@ -96,11 +98,11 @@ public:
         for (std::size_t i = 0; i < x.blocks.size(); ++i) {
             add_vertex(graph, set, x.blocks[i], y.blocks[i]);
         }
-        return {{x.tensor}, y.tensor, graph::sequence({graph::run(set)})};
+        return {{x.tensor}, {y.tensor}, graph::sequence({graph::run(set)})};
     }
 
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
-                                        const family::Value& output,
+                                        std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         family::Comparison comparison;
         for (std::int64_t row = 0; row < x_.shape[0]; ++row) {
@@ -111,7 +113,7 @@ public:
             const Expected expected = reduction_ == RowReduction::Sum
                                           ? sum_of(x, x_.type, inputs.front()->whole_numbers)
                                           : largest_of(x, x_.type);
-            comparison.add_rounded(x_.type, family::element_of(output, row), expected.value,
+            comparison.add_rounded(x_.type, family::element_of(outputs[0], row), expected.value,
                                    expected.tolerance);
         }
         return comparison.finish();

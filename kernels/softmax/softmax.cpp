@@ -77,7 +77,7 @@ public:
     explicit SoftmaxStep(const family::Request& request)
         : x_(family::matrix_input(request, kTypes)) {}
 
-    [[nodiscard]] family::TensorType output() const override { return x_; }
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override { return {x_}; }
 
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& site,
@@ -97,11 +97,11 @@ public:
             graph.add_compute_set({"softmax", program::Role::Work, site.owner, "rows"});
         graph.need_codelet(symbol());
         add_vertices(graph, set, site.machine.tile.workers, x, y);
-        return {{x.tensor}, y.tensor, graph::sequence({graph::run(set)})};
+        return {{x.tensor}, {y.tensor}, graph::sequence({graph::run(set)})};
     }
 
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
-                                        const family::Value& output,
+                                        std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         family::Comparison comparison;
         for (std::int64_t row = 0; row < x_.shape[0]; ++row) {
@@ -112,7 +112,7 @@ public:
             const Reference reference(x_.type, std::move(x));
             for (std::int64_t column = 0; column < columns(); ++column) {
                 const auto at = static_cast<std::size_t>(column);
-                comparison.add(family::element_of(output, row * columns() + column),
+                comparison.add(family::element_of(outputs[0], row * columns() + column),
                                reference.expected(at), reference.tolerance(at));
             }
         }

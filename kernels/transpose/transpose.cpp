@@ -28,8 +28,8 @@ public:
     explicit TransposeStep(const family::Request& request)
         : x_(family::matrix_input(request, all_types())) {}
 
-    [[nodiscard]] family::TensorType output() const override {
-        return {x_.type, {x_.shape[1], x_.shape[0]}};
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override {
+        return {{x_.type, {x_.shape[1], x_.shape[0]}}};
     }
 
     [[nodiscard]] family::Emitted
@@ -46,11 +46,11 @@ public:
         y.name = site.owner + ": y";
         y.given = y.wanted = false;
         graph::transpose(y);
-        return {{x}, graph.add_tensor(std::move(y)), graph::sequence({})};
+        return {{x}, {graph.add_tensor(std::move(y))}, graph::sequence({})};
     }
 
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
-                                        const family::Value& output,
+                                        std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         const std::int64_t m = x_.shape[0];
         const std::int64_t n = x_.shape[1];
@@ -62,7 +62,7 @@ public:
                 const auto from = static_cast<std::size_t>(i * n + j) * bytes;
                 const auto to = static_cast<std::size_t>(j * m + i) * bytes;
                 checked.failed_elements += std::memcmp(inputs.front()->bytes.data() + from,
-                                                       output.bytes.data() + to, bytes) != 0;
+                                                       outputs[0].bytes.data() + to, bytes) != 0;
             }
         }
         checked.passed = checked.failed_elements == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pipeline of kernels: tensors by name, and steps that read some and write one. What a family
+// A pipeline of kernels: tensors by name, and steps that read some and write some. What a family
 // takes and makes is known to kernels/catalog alone.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "kernels/workload/operand_spec.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,7 +36,7 @@ struct PipelineTensor {
 /// One entry of `steps`, with what is inside it.
 struct PipelineStep {
     enum class Kind {
-        Family,   ///< a family of kernels reads inputs and writes its output
+        Family,   ///< a family of kernels reads inputs and writes its outputs
         Repeat,   ///< children are steps, done `repeats` times
         While,    ///< children are steps, done as long as the word is not 0 before them
         If,       ///< children are steps, done where the word is not 0, else `otherwise`
@@ -45,10 +46,10 @@ struct PipelineStep {
     using OptionValue = std::variant<double, std::string, bool>;
 
     Kind kind = Kind::Family;
-    std::string name; ///< empty: as the output
+    std::string name; ///< empty: as the first output
     std::string family;
     std::vector<std::string> inputs;
-    std::string output;
+    std::vector<std::string> outputs;           ///< an empty name: nobody wants it
     std::map<std::string, OptionValue> options; ///< those that are told
     std::int64_t repeats = 1;
     std::int64_t tiles = 0;
@@ -57,7 +58,11 @@ struct PipelineStep {
     std::vector<PipelineStep> children;
     std::vector<PipelineStep> otherwise;
 
-    [[nodiscard]] const std::string& called() const { return name.empty() ? output : name; }
+    [[nodiscard]] std::string called() const {
+        const auto first = std::find_if(outputs.begin(), outputs.end(),
+                                        [](const std::string& output) { return !output.empty(); });
+        return !name.empty() || first == outputs.end() ? name : *first;
+    }
     [[nodiscard]] bool decides() const { return kind == Kind::While || kind == Kind::If; }
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_kernels_codelets LABELS kernels
   SOURCES kernels/codelets/codelet_cost_test.cpp kernels/codelets/codelet_source_test.cpp kernels/codelets/matmul_codelet_test.cpp kernels/codelets/sparse_codelet_test.cpp kernels/codelets/reduce_codelet_test.cpp
-          kernels/codelets/gather_test.cpp kernels/codelets/row_codelets_test.cpp
+          kernels/codelets/gather_test.cpp kernels/codelets/turn_test.cpp kernels/codelets/row_codelets_test.cpp
   LINK tessera_lower tessera_tile_core)
 add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
@@ -37,9 +37,9 @@ tessera_test(test_kernels_micro LABELS kernels
           kernels/micro/micro_places_test.cpp kernels/micro/micro_sentences_test.cpp kernels/micro/micro_values_test.cpp kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
-  SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/family/comparison_test.cpp
+  SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/pipeline/outputs_test.cpp kernels/family/comparison_test.cpp
   APART kernels/family/family_example_test.cpp
-  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_transpose tessera_test_run_program)
+  LINK tessera_catalog tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_transpose tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/reduce_test.cpp kernels/transpose/transpose_test.cpp
           kernels/pipeline/rows_pipeline_test.cpp kernels/rearrange/rows_rules_test.cpp

@@ -11,7 +11,8 @@ import unittest
 sys.dont_write_bytecode = True # no folder among the sources
 from cli_case import BINARY, SOURCE, CliTest
 
-CONFIGURED = ["gcn_2_layers", "mlp", "two_side_by_side"]
+CONFIGURED = ["gcn_2_layers", "mlp", "product_gradients", "sparse_update", "two_side_by_side",
+              "update_loop"]
 FAMILIES = ["matmul", "bias", "relu", "gelu", "add", "multiply", "scale", "cast", "transpose",
             "reduce", "softmax"]
 
@@ -128,6 +129,72 @@ class PipelinesTest(CliTest):
         self.assertEqual(nothing, 0)
         self.assertGreater(rearranging, 0)
         self.assertEqual(rows, plain + rearranging)
+
+    def rearranging(self, result, name):
+        return next(kernel["rearrange_cycles"] for kernel in result["kernels"]
+                    if kernel["name"] == name)
+
+    def expect_same_in_timing_mode(self, result, file, *arguments):
+        timed = self.result(file, "--mode", "timing", *arguments)
+        self.assertEqual(timed["cycles"], result["cycles"])
+
+    def test_an_element_wise_step_writes_over_its_input_where_that_stands(self):
+        updates = [("add", ["w", "d"], {}), ("add", ["d", "w"], {}), ("add", ["w", "w"], {}),
+                   ("multiply", ["d", "w"], {}), ("scale", ["w"], {"factor": 0.75}), ("relu", ["w"], {}),
+                   ("gelu", ["w"], {}), ("bias", ["w", "row"], {})]
+        rounds = 3
+        for family, inputs, options in updates:
+            for rows, columns in ((16, 24), (15, 7)):
+                for kind in ("f16", "f32"):
+                    for is_read_first in (False, True):
+                        if is_read_first and kind == "f32":
+                            continue
+                        with self.subTest(f"{family} {rows} {columns} {kind} {is_read_first}"):
+                            tensors = {"w": {"shape": [rows, columns], "type": kind}}
+                            if "d" in inputs:
+                                tensors["d"] = {"shape": [rows, columns], "type": kind}
+                            if "row" in inputs:
+                                tensors["row"] = {"shape": [columns], "type": kind}
+                            steps = [{"repeat": rounds,
+                                      "steps": [step(family, inputs, "w", name="update", **options)]}]
+                            if is_read_first:
+                                tensors["x"] = {"shape": [20, rows]}
+                                steps[0]["steps"].insert(0, step("matmul", ["x", "w"], "y"))
+                            file = self.file("update.json", pipeline(tensors, steps))
+                            result = self.result(file, "--machine", "tiny")
+                            self.expect_shares(result)
+                            self.assertEqual([checked["rounds"] for checked in result["check"]["steps"]],
+                                             [rounds] * (2 if is_read_first else 1))
+                            if rows * columns % 16 == 0 and len(inputs) == 1:
+                                self.assertEqual(self.rearranging(result, "update"), 0)
+                            self.expect_same_in_timing_mode(result, file, "--machine", "tiny")
+
+    def test_what_a_loop_does_not_change_is_brought_before_it(self):
+        def rearranging(rounds):
+            result = self.result(self.file("loop.json", pipeline(
+                {"x": {"shape": [64, 48]}, "w": {"shape": [48, 32], "layout": "row_major"}},
+                [{"repeat": rounds, "steps": [step("matmul", ["x", "w"], "y")]}])),
+                "--machine", "tiny")
+            self.expect_shares(result)
+            return self.rearranging(result, "y")
+        self.assertEqual(rearranging(1), rearranging(5))
+
+    def test_a_view_in_a_loop_of_what_stands_before_it_is_right(self):
+        self.expect_shares(self.result(self.file("views.json", pipeline(
+            {"x": {"shape": [24, 16], "layout": "row_major"}, "d": {"shape": [16, 24]}},
+            [{"repeat": 3, "steps": [step("transpose", ["x"], "t"), step("transpose", ["t"], "again"),
+                                     step("add", ["d", "t"], "d"), step("relu", ["again"], "z")]}])),
+            "--machine", "tiny"))
+
+    def test_all_that_steps_leave_unread_are_results(self):
+        file = self.file("updates.json", pipeline(
+            {"w": {"shape": [8, 8]}, "v": {"shape": [8, 8]}},
+            [{"repeat": 2, "steps": [step("scale", ["w"], "w", name="of_w", factor=0.5),
+                                     step("add", ["w", "v"], "v", name="of_v")]},
+             step("relu", ["w"], "y")]))
+        self.result(file, "--machine", "tiny", "--out", str(self.scratch / "out"))
+        saved = {path.name for path in (self.scratch / "out").rglob("*.npy")}
+        self.assertEqual(saved, {"output.npy", "output.v.npy", "output.y.npy"})
 
     def test_results_do_not_depend_on_threads(self):
         def told(threads):

@@ -31,11 +31,14 @@ REDUCED = {
                     " workload.tensors.ids.below=300",
     "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
            " workload.tensors.bias_1.shape=[128] workload.tensors.weights_2.shape=[128,64] workload.tensors.bias_2.shape=[64]",
+    "product_gradients": "chip.tiles=16 workload.tensors.x.shape=[64,32] workload.tensors.weights.shape=[32,48]"
+                         " workload.tensors.y_gradient.shape=[64,48]",
     "rearrange": "chip.tiles=4 workload.rows=64 workload.columns=32",
     "reduction": "chip.tiles=4 workload.operands=500",
     "remote_read": "chip.tiles=4 workload.row_bytes=4096",
     "remote_write": "chip.tiles=4 workload.row_bytes=4096",
     "self_copy": "chip.tiles=4 workload.bytes=4096",
+    "sparse_update": "chip.tiles=16 workload.tensors.matrix.shape=[256,256] workload.tensors.x.shape=[256,16]",
     "spmm_static_b16_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "spmm_static_b1_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "stencil": "chip.tiles=16 workload.width=64 workload.height=32",
@@ -46,6 +49,7 @@ REDUCED = {
     "tiny_matmul_f32": "chip.tiles=4",
     "tiny_spmm_b1": "chip.tiles=4",
     "tiny_spmm_b16": "chip.tiles=4",
+    "update_loop": "chip.tiles=4 workload.tensors.weights.shape=[32,64] workload.tensors.change.shape=[32,64]",
     "two_side_by_side": "chip.tiles=16 workload.steps.0.parallel.0.tiles=8 workload.steps.0.parallel.1.tiles=8" +
                         "".join(f" workload.tensors.{name}.shape=[64,64]"
                                 for name in ("a_1", "a_2", "b_1", "b_2")),

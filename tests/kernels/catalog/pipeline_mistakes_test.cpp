@@ -258,9 +258,11 @@ TEST_CASE("what a family refuses is told at the input or option", "[unit][catalo
                             R"({"family": "spmm", "inputs": ["x", "x"], "output": "v"}]})") ==
           Lines{"a.json:3:41: /steps/0/inputs/0: got a sparse matrix, expected a dense one",
                 "a.json:4:31: /steps/1/inputs/0: got a dense matrix, expected a sparse one"});
-    CHECK(mistakes(sparse + R"("spmm", "inputs": ["s", "x"], "output": "s"}]})") ==
-          Lines{"a.json:3:62: /steps/0/output: got 's', a sparse tensor, expected a dense or a new "
-                "one"});
+    CHECK(
+        mistakes(sparse + R"("spmm", "inputs": ["s", "x"], "output": "s"}]})") ==
+        Lines{
+            "a.json:3:62: /steps/0/output: got f16 4 x 8 to be written to 's', expected f16 4 x 4, "
+            "sparse as it is"});
 }
 
 TEST_CASE("an output that is there already is written anew as it was", "[unit][catalog]") {

@@ -51,7 +51,7 @@ TEST_CASE("a pipeline is read with its tensors and steps", "[unit][catalog]") {
     REQUIRE(gcn.steps.size() == 6);
     CHECK(gcn.steps[0].family == "spmm");
     CHECK(gcn.steps[0].inputs == Lines{"adjacency", "features"});
-    CHECK(gcn.steps[0].output == "h1");
+    CHECK(gcn.steps[0].outputs == std::vector<std::string>{"h1"});
     CHECK(gcn.steps[0].called() == "h1");
     CHECK(std::get<std::string>(gcn.steps[0].options.at("partials")) == "f32");
     CHECK(gcn.steps[1].options.empty());
@@ -79,7 +79,7 @@ TEST_CASE("a pipeline is resolved to steps with types and tensors", "[unit][cata
     CHECK(tensors[9].type.shape == std::vector<std::int64_t>{2708, 7});
     REQUIRE(steps.size() == 6);
     CHECK(steps[3].inputs == std::vector<std::size_t>{0, 6});
-    CHECK(steps[3].output == 7);
+    CHECK(steps[3].outputs.at(0) == 7);
     CHECK(steps[3].pointer == "/steps/3");
     CHECK(steps[4].name == "last");
     CHECK(steps[4].family == &kToyMatmul);
@@ -120,7 +120,7 @@ TEST_CASE("repeat and parallel are read as a tree", "[unit][catalog]") {
     const auto& steps = resolved.pipeline.steps;
     CHECK(steps[1].kind == NodeKind::Repeat);
     CHECK(steps[1].repeats == 10);
-    CHECK(steps[1].children.at(0).output == steps[0].output); // written anew
+    CHECK(steps[1].children.at(0).outputs == steps[0].outputs); // written anew
     CHECK(steps[1].children.at(1).children.at(0).pointer == "/steps/1/steps/1/steps/0");
     CHECK(steps[2].kind == NodeKind::Parallel);
     CHECK(steps[2].children.at(1).kind == NodeKind::Branch);

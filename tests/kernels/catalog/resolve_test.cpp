@@ -26,7 +26,7 @@ PipelineStep step(const std::string& family, Lines inputs, const std::string& ou
     PipelineStep made;
     made.family = family;
     made.inputs = std::move(inputs);
-    made.output = output;
+    made.outputs = {output};
     return made;
 }
 

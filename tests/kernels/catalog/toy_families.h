@@ -14,26 +14,26 @@ namespace tessera::test {
 
 class ToyStep final : public family::Step {
 public:
-    explicit ToyStep(family::TensorType output) : output_(std::move(output)) {}
-    [[nodiscard]] family::TensorType output() const override { return output_; }
+    explicit ToyStep(std::vector<family::TensorType> outputs) : outputs_(std::move(outputs)) {}
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override { return outputs_; }
     [[nodiscard]] family::Emitted
     emit(graph::Graph& /*graph*/, const family::Site& /*site*/,
          std::span<const std::optional<graph::TensorId>> /*where*/) override {
         return {};
     }
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> /*inputs*/,
-                                        const family::Value& /*output*/,
+                                        std::span<const family::Value> /*outputs*/,
                                         int /*threads*/) const override {
         return {};
     }
     [[nodiscard]] double flops() const override { return 0; }
 
 private:
-    family::TensorType output_;
+    std::vector<family::TensorType> outputs_;
 };
 
 inline std::unique_ptr<family::Step> toy_step(ElementType type, std::vector<std::int64_t> shape) {
-    return std::make_unique<ToyStep>(family::TensorType{type, std::move(shape)});
+    return std::make_unique<ToyStep>(std::vector{family::TensorType{type, std::move(shape)}});
 }
 
 inline void want_dense(const family::Request& request, int input) {

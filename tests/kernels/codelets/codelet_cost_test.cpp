@@ -14,6 +14,7 @@
 #include "kernels/codelets/spmm_block16_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/codelets/sum_cost.h"
+#include "kernels/codelets/turn_cost.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
 
@@ -187,6 +188,15 @@ TEST_CASE("copies of runs cost what their text has", "[kernels]") {
         runs.expect("kCopyWord", kCopyWord, {{".Lword_" + name, ".Lnext_run_" + name}});
     }
     CHECK(runs.uncounted().empty());
+}
+
+TEST_CASE("turns cost what their text has", "[kernels]") {
+    CountedCodelet turn("turn");
+    turn.expect("kTurnNothing", kTurnNothing, {{"turn_f16", ".Lsome_lines"}, {".Lend"}});
+    turn.expect("kTurnFrame", kTurnFrame, {{"turn_f16", ".Lline"}, {".Lend"}});
+    turn.expect("kTurnLine", kTurnLine, {{".Lline", ".Lfour"}, {".Lnext_line", ".Lend"}});
+    turn.expect("kTurnFour", kTurnFour, {{".Lfour", ".Lnext_line"}});
+    CHECK(turn.uncounted().empty());
 }
 
 TEST_CASE("gathers cost what their text has", "[kernels]") {

@@ -157,10 +157,10 @@ inline StepRun run_step(const family::Family& family, const family::Request& req
         run.vertices += set.role == program::Role::Work ? set.vertices.size() : 0;
     }
     steps.push_back(std::move(emitted.steps));
-    CHECK_FALSE(graph.tensors[emitted.output.index].given);
-    CHECK_FALSE(graph.tensors[emitted.output.index].wanted);
-    graph.tensors[emitted.output.index].name = "result";
-    graph.tensors[emitted.output.index].wanted = true;
+    CHECK_FALSE(graph.tensors[emitted.outputs.at(0).index].given);
+    CHECK_FALSE(graph.tensors[emitted.outputs.at(0).index].wanted);
+    graph.tensors[emitted.outputs.at(0).index].name = "result";
+    graph.tensors[emitted.outputs.at(0).index].wanted = true;
     graph.control = graph::sequence(std::move(steps));
     const auto program = lower::lower(machine, std::move(graph)).program;
     CHECK(faults_of(machine, program).empty());

@@ -48,7 +48,7 @@ class Square final : public family::Step {
 public:
     explicit Square(const family::TensorType& x) : x_(x) {}
 
-    family::TensorType output() const override { return {x_.type, x_.shape}; }
+    std::vector<family::TensorType> outputs() const override { return {{x_.type, x_.shape}}; }
     double flops() const override { return static_cast<double>(x_.elements()); }
 
     /// x in whole units over the tiles, in runs; the pipeline brings it there if it stands
@@ -72,12 +72,12 @@ public:
                              {graph::read(pieces[i].place, bytes), graph::write(to, units * kUnit),
                               graph::word(units)});
         }
-        return {{x}, y, graph::run(set)};
+        return {{x}, {y}, graph::run(set)};
     }
 
-    family::Checked check(std::span<const family::Value* const> inputs, const family::Value& output,
-                          int /*threads*/) const override {
-        return family::compare(output, [&](std::int64_t i) {
+    family::Checked check(std::span<const family::Value* const> inputs,
+                          std::span<const family::Value> outputs, int /*threads*/) const override {
+        return family::compare(outputs[0], [&](std::int64_t i) {
             const double x = family::number_at(*inputs[0], i);
             return family::Expected{x * x, family::rounding(x_.type, x * x)};
         });
@@ -119,7 +119,8 @@ TEST_CASE("the family of the page follows a product", "[kernels][family]") {
     const auto x = bench.tensor("x", 33, 20);
     const auto w = bench.tensor("w", 20, 19);
     bench.made.steps.push_back(bench.step(matmul::family(), "h", {x, w}));
-    bench.made.steps.push_back(bench.step(square::family(), "y", {bench.made.steps[0].output}));
+    bench.made.steps.push_back(
+        bench.step(square::family(), "y", {bench.made.steps[0].outputs.at(0).value()}));
     test::run_and_check(test::small_machine(), bench.made);
 }
 

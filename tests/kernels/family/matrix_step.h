@@ -141,9 +141,9 @@ inline StepRun run_step(const spec::MachineSpec& machine, family::Step& step,
     auto blocks = graph::rows_of(graph, emitted.inputs[0], 1, {0, machine.chip.tiles});
     run.rows = {emitted.inputs[0], blocks.value_or(std::vector<graph::RowBlock>{})};
     graph.tensors[written.index].given = true;
-    graph.tensors[emitted.output.index].wanted = true;
+    graph.tensors[emitted.outputs.at(0).index].wanted = true;
     const std::string in = graph.tensors[written.index].name;
-    const std::string out = graph.tensors[emitted.output.index].name;
+    const std::string out = graph.tensors[emitted.outputs.at(0).index].name;
     run.program = lower::lower(machine, std::move(graph)).program;
     CHECK(faults_of(machine, run.program).empty());
     const auto outcome = run_program(machine, run.program,

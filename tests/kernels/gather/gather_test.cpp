@@ -39,15 +39,15 @@ Gathered gathered(const spec::MachineSpec& machine, const family::Value& table, 
     for (const graph::TensorId input : emitted.inputs) {
         graph.tensors[input.index].given = true;
     }
-    graph.tensors[emitted.output.index].wanted = true;
+    graph.tensors[emitted.outputs.at(0).index].wanted = true;
     const auto program = lower::lower(machine, std::move(graph)).program;
     CHECK(test::faults_of(machine, program).empty());
     const auto outcome = test::run_program(
         machine, program,
         std::map<std::string, std::vector<std::byte>>{{"table", table.bytes}, {"ids", ids.bytes}});
     Gathered made;
-    made.y = {step->output(), outcome.tensors.at("y"), false};
-    made.checked = step->check(std::array{&table, &ids}, made.y, 1);
+    made.y = {step->outputs().front(), outcome.tensors.at("y"), false};
+    made.checked = step->check(std::array{&table, &ids}, {&made.y, 1}, 1);
     made.cycles =
         std::accumulate(outcome.step_cycles.begin(), outcome.step_cycles.end(), Cycles{0});
     made.steps = outcome.step_cycles.size();
@@ -118,7 +118,7 @@ TEST_CASE("a wrong row is told", "[kernels][gather]") {
     const auto step = gather::family().make({{table.type, ids.type}, {}});
     Gathered made = gathered(test::machine_of(4), table, {3, 8, 9});
     made.y.bytes[2 * 16] ^= std::byte{1}; // the row of a number that names none
-    const auto checked = step->check(std::array{&table, &ids}, made.y, 1);
+    const auto checked = step->check(std::array{&table, &ids}, {&made.y, 1}, 1);
     CHECK(!checked.passed);
     CHECK(checked.failed_elements == 4);
     CHECK(checked.sentence.find("row 2") != std::string::npos);

@@ -10,7 +10,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
@@ -121,6 +123,98 @@ TEST_CASE("a copy brings every element from any placement to any other", "[kerne
     const auto outcome = test::run_program(
         machine, lowered.program, std::map<std::string, std::vector<std::byte>>{{"from", bytes}});
     CHECK(outcome.tensors.at("to") == bytes);
+}
+
+namespace {
+
+/// A matrix as products read it: 16 neighbours of a row, or of a column, stand together, behind them those of
+/// the next column or row. Tiles have as many of these lines as it comes, or squares of them in the order of
+/// weights.
+graph::TensorId deal_lines(graph::Graph& graph, const std::string& name, bool is_by_rows,
+                           bool is_weights, std::int64_t rows, std::int64_t columns,
+                           std::int64_t tiles, std::uint64_t seed) {
+    constexpr std::int64_t kSide = 16;
+    constexpr Bytes kLine = 32;
+    const workload::CounterRandom random(seed, 3);
+    std::uint64_t drawn = 0;
+    const auto buffer = graph.add_buffer({.name = name});
+    std::map<TileId, Bytes> held;
+    graph::Tensor tensor{.name = name, .type = ElementType::F16, .shape = {rows, columns}};
+    const std::int64_t along = is_by_rows ? 1 : columns; // host stride of neighbours
+    const std::int64_t across = is_by_rows ? columns : 1;
+    const std::int64_t length = is_by_rows ? columns : rows;
+    const std::int64_t lines = is_by_rows ? rows : columns;
+    const auto tile_at = [&] {
+        return static_cast<TileId>(random.below(static_cast<std::uint64_t>(tiles), drawn++));
+    };
+    for (std::int64_t first = 0; first < length; first += kSide) {
+        const std::int64_t neighbours = std::min(kSide, length - first);
+        for (std::int64_t line = 0; line < lines;) {
+            const std::int64_t most = is_weights ? kSide : 40;
+            const std::int64_t here = std::min(
+                lines - line, is_weights ? kSide
+                                         : 1 + static_cast<std::int64_t>(random.below(
+                                                   static_cast<std::uint64_t>(most), drawn++)));
+            const TileId tile = tile_at();
+            for (std::int64_t i = 0; i < here; ++i) {
+                const Bytes offset =
+                    is_weights ? (i >> 2) * 2 * kLine + (i >> 1 & 1) * 8 * kLine + (i & 1) * kLine
+                               : i * kLine;
+                tensor.pieces.push_back({tile,
+                                         {buffer, held[tile] + offset},
+                                         first * along + (line + i) * across,
+                                         {{neighbours, along, 2}}});
+            }
+            held[tile] += (is_weights ? kSide : here) * kLine;
+            line += here;
+        }
+    }
+    for (const auto& [tile, bytes] : held) {
+        graph.hold(buffer, tile, bytes);
+    }
+    return graph.add_tensor(std::move(tensor));
+}
+
+} // namespace
+
+TEST_CASE("neighbours of rows become neighbours of columns, in squares that are turned",
+          "[kernels][copy]") {
+    const std::int64_t tiles = 5;
+    const auto machine = small_machine(tiles);
+    std::uint64_t seed = 1;
+    for (const bool is_by_rows : {true, false}) {
+        for (const bool from_weights : {true, false}) {
+            for (const bool to_weights : {true, false}) {
+                for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{16, 16},
+                                                    {15, 48},
+                                                    {64, 48},
+                                                    {70, 53},
+                                                    {33, 16}}) {
+                    CAPTURE(is_by_rows, from_weights, to_weights, rows, columns);
+                    graph::Graph graph("turn");
+                    const auto from = deal_lines(graph, "from", is_by_rows, from_weights, rows,
+                                                 columns, tiles, ++seed);
+                    const auto to = deal_lines(graph, "to", !is_by_rows, to_weights, rows, columns,
+                                               tiles, ++seed);
+                    graph.tensors[from.index].given = true;
+                    graph.tensors[to.index].wanted = true;
+                    graph.control = graph::sequence({graph::add_copy(
+                        graph, machine, from, to, program::Role::Rearrange, "test")});
+                    CHECK(graph.tensors.size() == 2);
+                    const bool is_turned = std::find(graph.symbols.begin(), graph.symbols.end(),
+                                                     "turn_f16") != graph.symbols.end();
+                    CHECK(is_turned == (rows % 16 == 0 && columns % 16 == 0));
+                    const auto lowered = lower::lower(machine, std::move(graph));
+                    CHECK(test::faults_of(machine, lowered.program).empty());
+                    const auto bytes = numbered(rows * columns, 2);
+                    const auto outcome = test::run_program(
+                        machine, lowered.program,
+                        std::map<std::string, std::vector<std::byte>>{{"from", bytes}});
+                    CHECK(outcome.tensors.at("to") == bytes);
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("words that several tiles want travel once", "[kernels][copy]") {

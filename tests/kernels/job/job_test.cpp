@@ -63,7 +63,7 @@ workload::PipelineStep family_step(const std::string& family,
     workload::PipelineStep step;
     step.family = family;
     step.inputs = inputs;
-    step.output = output;
+    step.outputs = {output};
     return step;
 }
 

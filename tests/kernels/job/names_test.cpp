@@ -204,7 +204,7 @@ PipelineStep step(const std::string& family, std::vector<std::string> inputs,
     PipelineStep made;
     made.family = family;
     made.inputs = std::move(inputs);
-    made.output = output;
+    made.outputs = {output};
     return made;
 }
 
@@ -288,9 +288,9 @@ void rename_tensor(PipelineWorkload& pipeline, const std::string& from, const st
                      [](const auto& a, const auto& b) { return a.name < b.name; }); // as read
     const std::function<void(PipelineStep&)> in_step = [&](PipelineStep& one) {
         std::replace(one.inputs.begin(), one.inputs.end(), from, to);
-        if (one.output == from) {
+        if (!one.outputs.empty() && one.outputs.front() == from) {
             one.name = one.called(); // the step keeps its own
-            one.output = to;
+            one.outputs.front() = to;
         }
         std::for_each(one.children.begin(), one.children.end(), in_step);
     };
@@ -317,7 +317,7 @@ Called called_in(const PipelineWorkload& pipeline) {
     }
     const std::function<void(const PipelineStep&)> in_step = [&](const PipelineStep& one) {
         if (one.kind == PipelineStep::Kind::Family) {
-            called.tensors.insert(one.output);
+            called.tensors.insert(one.outputs.front());
             called.steps.insert(one.called());
         }
         std::for_each(one.children.begin(), one.children.end(), in_step);

@@ -46,7 +46,7 @@ workload::PipelineStep step(const std::string& family, std::vector<std::string> 
     workload::PipelineStep made;
     made.family = family;
     made.inputs = std::move(inputs);
-    made.output = output;
+    made.outputs = {output};
     return made;
 }
 

@@ -23,7 +23,7 @@ PipelineStep step(const std::string& family, std::vector<std::string> inputs,
     PipelineStep made;
     made.family = family;
     made.inputs = std::move(inputs);
-    made.output = output;
+    made.outputs = {output};
     return made;
 }
 

@@ -62,7 +62,7 @@ public:
         node.family = &family;
         node.step = family.make(request);
         node.inputs = std::move(inputs);
-        node.output = into ? *into : add(output, node.step->output(), false);
+        node.outputs = {into ? *into : add(output, node.step->output(), false)};
         return node;
     }
     static Node around(Node::Kind kind, std::vector<Node> children) {
@@ -120,12 +120,19 @@ inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipe
         for (const std::size_t input : finished.node->inputs) {
             inputs.push_back(&values[input]);
         }
-        family::Value& output = values[finished.node->output];
-        output.type = pipeline.tensors[finished.node->output].type;
-        output.bytes = outcome.arrays.at(finished.output);
-        const auto checked = finished.node->step->check(inputs, output, 1);
+        std::vector<family::Value> outputs;
+        const auto types = finished.node->step->outputs();
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            outputs.push_back({types[i], outcome.arrays.at(finished.outputs[i])});
+        }
+        const auto checked = finished.node->step->check(inputs, outputs, 1);
         INFO(finished.node->name << ": " << checked.sentence);
         CHECK(checked.passed);
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            if (const auto tensor = finished.node->outputs[i]) {
+                values[*tensor] = std::move(outputs[i]);
+            }
+        }
     }
 }
 

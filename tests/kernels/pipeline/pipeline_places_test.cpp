@@ -24,8 +24,8 @@ constexpr std::int64_t kElements = 8;
 class Taker final : public family::Step {
 public:
     explicit Taker(std::int64_t wanted) : wanted_(wanted) {}
-    [[nodiscard]] family::TensorType output() const override {
-        return {ElementType::F16, {kElements}};
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override {
+        return {{ElementType::F16, {kElements}}};
     }
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& /*site*/,
@@ -39,10 +39,10 @@ public:
             return graph.add_tensor(std::move(tensor));
         };
         const auto input = add("as it is read", wanted_);
-        return {{input}, add("y", kElements), graph::sequence({})};
+        return {{input}, {add("y", kElements)}, graph::sequence({})};
     }
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> /*inputs*/,
-                                        const family::Value& /*output*/,
+                                        std::span<const family::Value> /*outputs*/,
                                         int /*threads*/) const override {
         return {};
     }
@@ -125,7 +125,7 @@ TEST_CASE("a tensor stands where its first reader wants it, but not where that l
                     node.name = "step " + std::to_string(i);
                     node.step = std::make_unique<Taker>(wanted);
                     node.inputs = {0};
-                    node.output = made.tensors.size();
+                    node.outputs = {made.tensors.size()};
                     made.tensors.push_back({.name = node.name, .type = node.step->output()});
                 }
                 const auto planned = pipeline::plan(small_machine(), made);
@@ -143,16 +143,16 @@ TEST_CASE("a tensor stands where its first reader wants it, but not where that l
                 // what no step reads is a result, the last step's output the first of them
                 REQUIRE(planned.results.size() == readers + (row_major ? 1 : 0));
                 CHECK(planned.results[0].tensor == readers);
-                CHECK(planned.results[0].array == planned.finished.back().output);
+                CHECK(planned.results[0].array == planned.finished.back().outputs.at(0));
                 for (std::size_t i = 1; i < planned.results.size(); ++i) {
                     const std::size_t tensor = row_major ? i - 1 : i;
                     CHECK(planned.results[i].tensor == tensor);
                     CHECK(planned.results[i].array ==
                           (tensor == 0 ? planned.writes[0].array
-                                       : planned.finished.at(tensor - 1).output));
+                                       : planned.finished.at(tensor - 1).outputs.at(0)));
                 }
                 for (const auto& finished : planned.finished) {
-                    CHECK(tensors.at(finished.output.index).kept);
+                    CHECK(tensors.at(finished.outputs.at(0).index).kept);
                 }
             }
         }
@@ -168,7 +168,7 @@ TEST_CASE("a step of a branch is complete with the leaf that it would end with a
         const auto w = built.tensor(name + "w", 20, 20);
         for (std::size_t i = 0; i < count; ++i) {
             steps.push_back(built.step(matmul::family(), name + std::to_string(i), {x, w}));
-            x = steps.back().output;
+            x = steps.back().outputs.at(0).value();
         }
         return steps;
     };
@@ -217,12 +217,12 @@ TEST_CASE("what a branch only looks at differently is there when its own steps h
     }
     std::vector<Node> left;
     left.push_back(built.step(matmul::family(), "ab", {a, b}));
-    left.push_back(built.step(matmul::family(), "abb", {left.back().output, b}));
+    left.push_back(built.step(matmul::family(), "abb", {left.back().outputs.at(0).value(), b}));
     std::vector<Node> right;
     right.push_back(built.step(transpose::family(), "t", {x}));
-    right.push_back(built.step(elementwise::relu(), "r", {right.back().output}));
-    right.push_back(built.step(transpose::family(), "back", {right.back().output}));
-    const auto last = right.back().output;
+    right.push_back(built.step(elementwise::relu(), "r", {right.back().outputs.at(0).value()}));
+    right.push_back(built.step(transpose::family(), "back", {right.back().outputs.at(0).value()}));
+    const auto last = right.back().outputs.at(0).value();
     std::vector<Node> branches;
     branches.push_back(Built::around(Node::Kind::Branch, std::move(left)));
     branches.push_back(Built::around(Node::Kind::Branch, std::move(right)));

@@ -29,7 +29,8 @@ TEST_CASE("a product reads another one's result", "[kernels][pipeline]") {
     const auto w = built.tensor("w", 20, 19);
     const auto v = built.tensor("v", 19, 7);
     built.made.steps.push_back(built.step(matmul::family(), "h", {x, w}));
-    built.made.steps.push_back(built.step(matmul::family(), "y", {built.made.steps[0].output, v}));
+    built.made.steps.push_back(
+        built.step(matmul::family(), "y", {built.made.steps[0].outputs.at(0).value(), v}));
     run_and_check(small_machine(), built.made);
 }
 
@@ -40,7 +41,8 @@ TEST_CASE("sparse and dense products follow each other", "[kernels][pipeline]") 
     const auto x = built.tensor("x", 40, 21);
     const auto w = built.tensor("w", 21, 9);
     built.made.steps.push_back(built.step(spmm::family(), "h", {a, x}));
-    built.made.steps.push_back(built.step(matmul::family(), "y", {built.made.steps[0].output, w}));
+    built.made.steps.push_back(
+        built.step(matmul::family(), "y", {built.made.steps[0].outputs.at(0).value(), w}));
     run_and_check(small_machine(), built.made);
 }
 
@@ -50,7 +52,8 @@ TEST_CASE("a result is the right operand of the next product", "[kernels][pipeli
     const auto w = built.tensor("w", 18, 30);
     const auto v = built.tensor("v", 11, 24);
     built.made.steps.push_back(built.step(matmul::family(), "h", {x, w}));
-    built.made.steps.push_back(built.step(matmul::family(), "y", {v, built.made.steps[0].output}));
+    built.made.steps.push_back(
+        built.step(matmul::family(), "y", {v, built.made.steps[0].outputs.at(0).value()}));
     run_and_check(small_machine(), built.made);
 }
 
@@ -169,7 +172,8 @@ TEST_CASE("steps that do not fit together are divided for less memory", "[kernel
     const auto w = built.tensor("w", 512, 512);
     const auto v = built.tensor("v", 512, 256);
     built.made.steps.push_back(built.step(matmul::family(), "h", {x, w}));
-    built.made.steps.push_back(built.step(matmul::family(), "y", {built.made.steps[0].output, v}));
+    built.made.steps.push_back(
+        built.step(matmul::family(), "y", {built.made.steps[0].outputs.at(0).value(), v}));
     run_and_check(machine, built.made);
     Built large;
     const auto p = large.tensor("p", 4096, 4096);
@@ -185,14 +189,17 @@ TEST_CASE("functions of elements stand where a product left its result", "[kerne
     const auto v = built.tensor("v", 19, 7);
     auto& steps = built.made.steps;
     steps.push_back(built.step(matmul::family(), "product", {x, w}));
-    steps.push_back(built.step(elementwise::bias(), "sum", {steps.back().output, b}));
-    steps.push_back(built.step(elementwise::gelu(), "h", {steps.back().output}));
     steps.push_back(
-        built.step(elementwise::add(), "twice", {steps.back().output, steps.back().output}));
+        built.step(elementwise::bias(), "sum", {steps.back().outputs.at(0).value(), b}));
+    steps.push_back(built.step(elementwise::gelu(), "h", {steps.back().outputs.at(0).value()}));
     steps.push_back(
-        built.step(elementwise::multiply(), "squares", {steps.back().output, steps[0].output}));
-    steps.push_back(built.step(elementwise::relu(), "y", {steps.back().output}));
-    steps.push_back(built.step(matmul::family(), "z", {steps.back().output, v}));
+        built.step(elementwise::add(), "twice",
+                   {steps.back().outputs.at(0).value(), steps.back().outputs.at(0).value()}));
+    steps.push_back(
+        built.step(elementwise::multiply(), "squares",
+                   {steps.back().outputs.at(0).value(), steps[0].outputs.at(0).value()}));
+    steps.push_back(built.step(elementwise::relu(), "y", {steps.back().outputs.at(0).value()}));
+    steps.push_back(built.step(matmul::family(), "z", {steps.back().outputs.at(0).value(), v}));
     run_and_check(small_machine(), built.made);
     // only the bias, and what the products want, is brought
     const auto planned = pipeline::plan(small_machine(), built.made);
@@ -213,7 +220,7 @@ TEST_CASE("a pipeline is tried with four budgets, and has the largest that fits"
         const auto v = built.tensor("v", n / 2, 128);
         auto& steps = built.made.steps;
         steps.push_back(built.step(matmul::family(), "h", {x, w}));
-        steps.push_back(built.step(matmul::family(), "y", {steps[0].output, v}));
+        steps.push_back(built.step(matmul::family(), "y", {steps[0].outputs.at(0).value(), v}));
         return pipeline::plan(machine, built.made).budget;
     };
     CHECK(budget_of(288) == 1);
@@ -228,7 +235,9 @@ namespace {
 class Hungry final : public family::Step {
 public:
     explicit Hungry(std::size_t fits_at) : fits_at_(fits_at) {}
-    [[nodiscard]] family::TensorType output() const override { return {ElementType::F16, {4, 4}}; }
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override {
+        return {{ElementType::F16, {4, 4}}};
+    }
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& site,
          std::span<const std::optional<graph::TensorId>> /*where*/) override {
@@ -242,10 +251,10 @@ public:
         auto y = graph::array_tensor("y", ElementType::F16, 16);
         y.shape = {4, 4};
         y.pieces.push_back(graph::run_of(0, {buffer}, 0, 16, ElementType::F16));
-        return {{}, graph.add_tensor(std::move(y)), graph::sequence({})};
+        return {{}, {graph.add_tensor(std::move(y))}, graph::sequence({})};
     }
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> /*inputs*/,
-                                        const family::Value& /*output*/,
+                                        std::span<const family::Value> /*outputs*/,
                                         int /*threads*/) const override {
         return {};
     }
@@ -273,6 +282,7 @@ TEST_CASE("each try has a smaller share of both regions, in whole pairs of eleme
         const Hungry& hungry = *step;
         made.steps.emplace_back();
         made.steps[0].name = "y";
+        made.steps[0].outputs = {0};
         made.steps[0].step = std::move(step);
         if (enough > kTries) {
             CHECK_THROWS_WITH(pipeline::plan(machine, made), "too hungry");
@@ -308,7 +318,7 @@ TEST_CASE("a step's search knows the schedules of those before it", "[kernels][p
     built.made.steps.emplace_back();
     built.made.steps[1].name = "y";
     built.made.steps[1].step = std::move(step);
-    built.made.steps[1].output = built.made.tensors.size() - 1;
+    built.made.steps[1].outputs = {built.made.tensors.size() - 1};
     static_cast<void>(pipeline::plan(small_machine(), built.made));
     CHECK(last.known_bytes > 0);
 }

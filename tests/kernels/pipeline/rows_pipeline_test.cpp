@@ -33,9 +33,9 @@ public:
         node.step = family.make(request);
         node.inputs = std::move(inputs);
         pipeline.tensors.push_back({.name = name, .type = node.step->output(), .wanted = true});
-        node.output = pipeline.tensors.size() - 1;
+        node.outputs = {pipeline.tensors.size() - 1};
         pipeline.steps.push_back(std::move(node));
-        return pipeline.steps.back().output;
+        return pipeline.steps.back().outputs.at(0).value();
     }
 
     pipeline::Pipeline pipeline{"test", {}, {}};
@@ -59,8 +59,9 @@ void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& p
         for (const std::size_t input : node.inputs) {
             inputs.push_back(&values[input]);
         }
-        values[node.output] = {node.step->output(), outcome.arrays.at(finished.output), false};
-        const auto checked = node.step->check(inputs, values[node.output], 1);
+        values[node.outputs.at(0).value()] = {node.step->output(),
+                                              outcome.arrays.at(finished.outputs.at(0)), false};
+        const auto checked = node.step->check(inputs, values[node.outputs.at(0).value()], 1);
         INFO(node.name << ": " << checked.sentence);
         CHECK(checked.passed);
         CHECK(checked.elements == node.step->output().elements());
@@ -105,7 +106,7 @@ TEST_CASE("what is a view of a tensor cannot be there when that is written anew"
         Built built;
         const auto h = built.step(softmax::family(), "h", {built.given("x", 8, 8)});
         built.step(transpose::family(), "turn", {h});
-        built.pipeline.steps.back().output = h;
+        built.pipeline.steps.back().outputs = {h};
         CHECK_THROWS_WITH(pipeline::plan(machine, built.pipeline),
                           Contains("'turn' writes 'h' anew") &&
                               Contains("its own output is a view"));
@@ -115,7 +116,7 @@ TEST_CASE("what is a view of a tensor cannot be there when that is written anew"
         const auto h = built.step(softmax::family(), "h", {built.given("x", 8, 8)});
         built.step(transpose::family(), "turned", {h});
         built.step(softmax::family(), "again", {h});
-        built.pipeline.steps.back().output = h;
+        built.pipeline.steps.back().outputs = {h};
         CHECK_THROWS_WITH(pipeline::plan(machine, built.pipeline),
                           Contains("'again' writes 'h' anew") && Contains("'turned' is a view"));
     }

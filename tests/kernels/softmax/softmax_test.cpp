@@ -124,7 +124,7 @@ TEST_CASE("the check of a softmax finds a wrong element", "[kernels][softmax]") 
             const auto at = static_cast<std::size_t>(7 * bytes_of(type)) +
                             (type == ElementType::F16 ? 0U : 1U) + bit / 8;
             run.output.bytes[at] ^= static_cast<std::byte>(1U << bit % 8);
-            const auto checked = step->check(std::array{&x}, run.output, 1);
+            const auto checked = step->check(std::array{&x}, {&run.output, 1}, 1);
             CHECK_FALSE(checked.passed);
             CHECK(checked.failed_elements == 1);
             CHECK(checked.max_error_over_tolerance > 1);
@@ -132,10 +132,10 @@ TEST_CASE("the check of a softmax finds a wrong element", "[kernels][softmax]") 
         }
         run.output = test::value_of(
             shape, std::vector<double>(15, std::numeric_limits<double>::quiet_NaN()));
-        CHECK(step->check(std::array{&x}, run.output, 1).failed_elements == 15);
+        CHECK(step->check(std::array{&x}, {&run.output, 1}, 1).failed_elements == 15);
         run.output =
             test::value_of(shape, std::vector<double>(15, std::numeric_limits<double>::infinity()));
-        CHECK(step->check(std::array{&x}, run.output, 1).failed_elements == 15);
+        CHECK(step->check(std::array{&x}, {&run.output, 1}, 1).failed_elements == 15);
     }
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("a transpose is brought where it is wanted", "[kernels][transpose]") {
         const auto emitted = step->emit(graph, {machine, known, 0, "step"}, std::array{nowhere});
         const auto wanted =
             graph::add_rows(graph, {.name = "y in rows", .type = type, .shape = {7, 13}}, {0, 4});
-        graph.control = graph::add_copy(graph, machine, emitted.output, wanted.tensor,
+        graph.control = graph::add_copy(graph, machine, emitted.outputs.at(0), wanted.tensor,
                                         program::Role::Rearrange, "test");
         graph.tensors[emitted.inputs[0].index].given = true;
         graph.tensors[wanted.tensor.index].wanted = true;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Worker issues of turn.S. tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled codelet.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::codelets {
+
+constexpr std::int64_t kTurnNothing = 7; ///< a worker without lines
+constexpr std::int64_t kTurnFrame = 15;  ///< around the lines
+constexpr std::int64_t kTurnLine = 15;   ///< around its fours of rows
+constexpr std::int64_t kTurnFour = 12;
+constexpr std::int64_t kTurnFours = 4; ///< of a line
+
+/// turn_f16: lines of one worker.
+[[nodiscard]] constexpr std::int64_t turn_issues(std::int64_t lines) {
+    return lines == 0 ? kTurnNothing : kTurnFrame + lines * (kTurnLine + kTurnFour * kTurnFours);
+}
+
+} // namespace tessera::codelets
