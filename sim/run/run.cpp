@@ -157,6 +157,13 @@ bool is_operand(const job::Job& job, program::ArrayId tensor) {
                        [&](const job::HostArray& operand) { return operand.array == tensor; });
 }
 
+/// An operand that a step has written over may be one.
+bool is_result(const job::Job& job, program::ArrayId tensor) {
+    const auto results = job.results();
+    return std::any_of(results.begin(), results.end(),
+                       [&](const job::Result& result) { return result.tensor == tensor; });
+}
+
 /// What `--out` keeps, the answer where several results have files of their own too.
 std::vector<ResultFile> result_files(const job::Job& job, const program::Program& program,
                                      const job::ReadArray& read) {
@@ -190,7 +197,8 @@ std::string output_digest(const job::Job& job, const program::Program& program,
                           const job::ReadArray& read) {
     Digest output;
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
-        if (program.tensors[i].kept && !is_operand(job, program::tensor(i))) {
+        const program::ArrayId tensor = program::tensor(i);
+        if (program.tensors[i].kept && (!is_operand(job, tensor) || is_result(job, tensor))) {
             output.add(program.tensors[i].name);
             output.add(read(program::tensor(i)));
         }

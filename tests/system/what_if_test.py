@@ -17,6 +17,7 @@ BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).
 REDUCED = {
     "benchmark_dense": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
     "benchmark_static": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
+    "converge": "chip.tiles=16 workload.tensors.a.shape=[64,64] workload.tensors.x.shape=[64,32]",
     "cora": "chip.tiles=64 workload.n=16",
     "cora_dense": "chip.tiles=64 workload.m=300 workload.k=300 workload.n=128",
     "dense_4096_f16": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
