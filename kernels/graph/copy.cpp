@@ -441,4 +441,19 @@ void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId s
     add_words(graph, machine, set, tile, {"copy64", 8, from, to, bytes / 8});
 }
 
+bool bring(Graph& graph, const spec::MachineSpec& machine, ExchangeId exchange, ComputeSetId copies,
+           TileId tile, Place from, Bytes bytes, std::span<const Receiver> to, bool paired) {
+    std::vector<Receiver> others;
+    others.reserve(to.size());
+    for (const Receiver& one : to) {
+        if (one.tile == tile) {
+            copy_on_tile(graph, machine, copies, tile, from, one.to, bytes);
+        } else {
+            others.push_back(one);
+        }
+    }
+    graph.add_message(exchange, tile, from, bytes, others, paired);
+    return others.size() < to.size();
+}
+
 } // namespace tessera::graph

@@ -5,6 +5,9 @@
 #include "kernels/graph/graph.h"
 #include "models/spec/machine_spec.h"
 
+#include <span>
+#include <string>
+
 namespace tessera::graph {
 
 /// Adds what brings the elements of `from` to the places of `to`: one exchange for what travels
@@ -23,5 +26,10 @@ namespace tessera::graph {
 /// "copy".
 void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
                   Place from, Place to, Bytes bytes);
+
+/// Brings such bytes of a tile to others by one message; what is for the tile itself it copies in
+/// `copies`, as no tile receives its own words. Whether it does.
+bool bring(Graph& graph, const spec::MachineSpec& machine, ExchangeId exchange, ComputeSetId copies,
+           TileId tile, Place from, Bytes bytes, std::span<const Receiver> to, bool paired = false);
 
 } // namespace tessera::graph

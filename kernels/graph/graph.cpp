@@ -113,6 +113,9 @@ ExchangeId Graph::add_exchange(Exchange traits) {
 
 void Graph::add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes,
                         std::span<const Receiver> to, bool paired) {
+    if (to.empty()) {
+        return;
+    }
     Exchange& of = exchanges.at(exchange.index);
     of.messages.push_back({TilePlace(tile, from), static_cast<std::uint32_t>(bytes),
                            static_cast<std::uint32_t>(of.to.size()),

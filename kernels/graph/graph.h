@@ -305,6 +305,7 @@ public:
     TableId add_table(TileId tile, std::span<const Field> words);
 
     ExchangeId add_exchange(Exchange traits);
+    /// To nobody there is none.
     void add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes,
                      std::span<const Receiver> to, bool paired = false);
     void add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes, Receiver to) {

@@ -1,113 +1,104 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/matmul/published/bring.h"
-
 #include "kernels/graph/copy.h"
-#include "kernels/matmul/published/tensors.h"
-
-#include <cstddef>
+#include "kernels/matmul/published/emitter.h"
 
 namespace tessera::matmul {
-namespace {
 
+using program::Role;
 using published::DensePart;
 using published::Run;
 
-/// To the tiles that differ from the holder in their field alone.
-void send_weights(graph::Graph& graph, const PublishedLayout& layout, graph::ExchangeId bring,
-                  graph::ComputeSetId copies, const DensePart& holder, graph::Place from,
-                  graph::Place to, Bytes bytes) {
-    const published::DenseSplit& split = layout.plan().split;
-    const TileId tile = published::tile_of(split, holder);
-    graph::copy_on_tile(graph, layout.machine(), copies, tile, from, to, bytes);
-    std::vector<graph::Receiver> others;
-    for (std::int64_t field = 0; field < split.field_parts; ++field) {
-        if (field != holder.field) {
-            others.push_back({published::tile_of(split, {holder.in, field, holder.out}), to});
-        }
+graph::ExchangeId PublishedEmitter::bring_operands(graph::ComputeSetId copies) {
+    const bool inputs_before = layout_.is_serial() && split_.inputs_once;
+    if (inputs_before && step_ == 0) {
+        const auto before = graph_.add_exchange({"bring inputs", Role::Bring, kPublishedOwner});
+        bring_inputs(before, copies);
+        steps_.push_back(graph::run(before));
     }
-    graph.add_message(bring, tile, from, bytes, others);
+    const auto slice = add_set("slice of a", Role::Bring, "bytes");
+    const auto exchange =
+        graph_.add_exchange({layout_.in_step("bring", step_), Role::Bring, kPublishedOwner});
+    if (!inputs_before) {
+        bring_inputs(exchange, copies);
+    }
+    bring_weights(slice, exchange, copies);
+    steps_.push_back(graph::run(slice));
+    steps_.push_back(graph::run(exchange));
+    return exchange;
 }
-
-} // namespace
 
 /// Both tiles of a pair need the same inputs: they take them together, but for what one of
 /// them holds.
-void bring_inputs(graph::Graph& graph, const PublishedLayout& layout,
-                  const PublishedBuffers& buffers, graph::ExchangeId bring,
-                  graph::ComputeSetId copies) {
-    if (!layout.inputs_move()) {
+void PublishedEmitter::bring_inputs(graph::ExchangeId exchange, graph::ComputeSetId copies) {
+    if (!layout_.inputs_move()) {
         return;
     }
-    const Bytes cell = layout.cells().in_cell;
-    const std::int64_t outs = layout.plan().split.out_parts;
-    const bool paired = outs % 2 == 0 && layout.machine().exchange.pair_double;
+    const std::int64_t outs = split_.out_parts;
+    const bool paired = outs % 2 == 0 && layout_.machine().exchange.pair_double;
     for (std::int64_t turn = 0; turn < outs; ++turn) {
-        for (std::int64_t first = 0; first < layout.plan().tiles(); first += outs) {
-            const DensePart group = layout.part(static_cast<TileId>(first));
-            const auto homes = layout.home_cells(group);
+        for (std::int64_t first = 0; first < split_.tiles(); first += outs) {
+            const auto homes = layout_.home_cells(layout_.part(static_cast<TileId>(first)));
             if (turn >= static_cast<std::int64_t>(homes.size())) {
                 continue;
             }
             const Run run = homes[static_cast<std::size_t>(turn)];
             const auto holder = static_cast<TileId>(first + turn);
-            const Bytes bytes = run.size() * cell;
-            const graph::Place from{buffers.home_x};
-            const graph::Place to{buffers.x, run.first * cell};
-            graph.hold(buffers.home_x, holder, bytes);
-            graph::copy_on_tile(graph, layout.machine(), copies, holder, from, to, bytes);
-            std::vector<graph::Receiver> others;
+            const Bytes bytes = run.size() * cells_.in_cell;
+            graph_.hold(buffers_.home_x, holder, bytes);
+            std::vector<graph::Receiver> far;
+            std::vector<graph::Receiver> near; // the holder and its partner
             for (std::int64_t out = 0; out < outs; ++out) {
-                if (paired ? out / 2 != turn / 2 : out != turn) {
-                    others.push_back({static_cast<TileId>(first + out), to});
-                }
+                const bool is_near = paired ? out / 2 == turn / 2 : out == turn;
+                (is_near ? near : far)
+                    .push_back({static_cast<TileId>(first + out),
+                                {buffers_.x, run.first * cells_.in_cell}});
             }
-            if (!others.empty()) {
-                graph.add_message(bring, holder, from, bytes, others, paired);
-            }
-            if (paired) {
-                graph.add_message(bring, holder, from, bytes,
-                                  {static_cast<TileId>(first + (turn ^ 1)), to});
-            }
+            graph_.add_message(exchange, holder, {buffers_.home_x}, bytes, far, paired);
+            graph::bring(graph_, layout_.machine(), exchange, copies, holder, {buffers_.home_x},
+                         bytes, near);
         }
     }
 }
 
-void bring_weights(graph::Graph& graph, const PublishedLayout& layout,
-                   const PublishedBuffers& buffers, std::int64_t step, graph::ComputeSetId slice,
-                   graph::ExchangeId bring, graph::ComputeSetId copies, HomeWeights& homes) {
-    const Bytes block = layout.cells().block;
-    for (std::int64_t turn = 0; turn < layout.plan().split.field_parts; ++turn) {
-        for (TileId tile = 0; tile < layout.tiles(); ++tile) {
-            const DensePart holder = layout.part(tile);
+void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::ExchangeId exchange,
+                                     graph::ComputeSetId copies) {
+    for (std::int64_t turn = 0; turn < split_.field_parts; ++turn) {
+        for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
+            const DensePart holder = layout_.part(tile);
             if (holder.field != turn) {
                 continue;
             }
-            const auto runs = layout.weights_move()
-                                  ? layout.home_blocks(holder, step)
-                                  : std::vector{Run{0, layout.weight_blocks(holder, step)}};
+            const auto runs = layout_.weights_move()
+                                  ? layout_.home_blocks(holder, step_)
+                                  : std::vector{Run{0, layout_.weight_blocks(holder, step_)}};
             if (turn >= static_cast<std::int64_t>(runs.size())) {
                 continue;
             }
             const Run run = runs[static_cast<std::size_t>(turn)];
-            const Bytes bytes = run.size() * block;
-            if (!layout.weights_move() && !layout.is_serial()) {
-                add_blocks(homes.tensor, layout, step, tile, {buffers.weights}, run);
+            const Bytes bytes = run.size() * cells_.block;
+            if (!layout_.weights_move() && !layout_.is_serial()) {
+                add_blocks(tile, {buffers_.weights}, run);
                 continue;
             }
-            graph::Place from{buffers.home_weights, homes.filled[tile]};
-            homes.filled[tile] += bytes;
-            graph.hold(buffers.home_weights, tile, homes.filled[tile]);
-            add_blocks(homes.tensor, layout, step, tile, from, run);
-            if (layout.is_serial()) {
-                const graph::Place sliced{layout.weights_move() ? buffers.slice : buffers.weights};
-                graph.hold(sliced.buffer, tile, bytes);
-                graph::copy_on_tile(graph, layout.machine(), slice, tile, from, sliced, bytes);
-                graph.add_work(slice, tile, bytes);
+            graph::Place from{buffers_.home_weights, filled_weights_[tile]};
+            filled_weights_[tile] += bytes;
+            graph_.hold(buffers_.home_weights, tile, filled_weights_[tile]);
+            add_blocks(tile, from, run);
+            if (layout_.is_serial()) {
+                const graph::Place sliced{layout_.weights_move() ? buffers_.slice
+                                                                 : buffers_.weights};
+                graph_.hold(sliced.buffer, tile, bytes);
+                graph::copy_on_tile(graph_, layout_.machine(), slice, tile, from, sliced, bytes);
+                graph_.add_work(slice, tile, bytes);
                 from = sliced;
             }
-            if (layout.weights_move()) {
-                send_weights(graph, layout, bring, copies, holder, from,
-                             {buffers.weights, run.first * block}, bytes);
+            if (layout_.weights_move()) {
+                std::vector<graph::Receiver> all; // of its rows and channels
+                for (std::int64_t field = 0; field < split_.field_parts; ++field) {
+                    all.push_back({published::tile_of(split_, {holder.in, field, holder.out}),
+                                   {buffers_.weights, run.first * cells_.block}});
+                }
+                graph::bring(graph_, layout_.machine(), exchange, copies, tile, from, bytes, all);
             }
         }
     }

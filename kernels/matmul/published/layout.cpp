@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace tessera::matmul {
 
 using published::DensePart;
 using published::Run;
+
+published::DenseProblem problem_of(const workload::MatmulWorkload& workload) {
+    return {workload.m, workload.k, workload.n, workload.dtype, workload.partials};
+}
 
 PublishedCells cells_of(const published::DenseProblem& problem,
                         const published::DenseVertex& vertex) {
@@ -52,10 +55,11 @@ std::vector<Run> in_units(std::vector<Run> runs, std::int64_t elements) {
 
 PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload,
-                                 const published::DensePlan& plan, const PublishedCells& cells)
-    : machine_(machine), workload_(workload), plan_(plan), cells_(cells),
-      out_groups_((workload.m + cells.out_group - 1) / cells.out_group),
-      in_groups_((workload.k + cells.in_group - 1) / cells.in_group) {}
+                                 const published::DensePlan& plan)
+    : machine_(machine), workload_(workload), plan_(plan),
+      cells_(cells_of(problem_of(workload), plan.vertex)),
+      out_groups_(ceil_div(workload.m, cells_.out_group)),
+      in_groups_(ceil_div(workload.k, cells_.in_group)) {}
 
 Run PublishedLayout::out_groups_of(const DensePart& part, std::int64_t step) const {
     const std::int64_t most = plan_.tile.out_groups * plan_.split.out_parts;

@@ -5,6 +5,7 @@
 // A step here is one of plan.split.out_serial: a run of C's out-groups.
 #pragma once
 
+#include "base/ceil_div.h"
 #include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/graph/graph.h"
@@ -40,6 +41,8 @@ struct PublishedCells {
     const char* last_types = "";
 };
 
+[[nodiscard]] published::DenseProblem problem_of(const workload::MatmulWorkload& workload);
+
 [[nodiscard]] PublishedCells cells_of(const published::DenseProblem& problem,
                                       const published::DenseVertex& vertex);
 
@@ -62,7 +65,7 @@ class PublishedLayout {
 public:
     /// Keeps references to all of them.
     PublishedLayout(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                    const published::DensePlan& plan, const PublishedCells& cells);
+                    const published::DensePlan& plan);
 
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
     [[nodiscard]] const workload::MatmulWorkload& workload() const { return workload_; }
@@ -130,7 +133,7 @@ private:
     const spec::MachineSpec& machine_;
     const workload::MatmulWorkload& workload_;
     const published::DensePlan& plan_;
-    const PublishedCells& cells_;
+    PublishedCells cells_;
     std::int64_t out_groups_;
     std::int64_t in_groups_;
 };

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/matmul/published/multiply.h"
-
 #include "kernels/graph/halves.h"
+#include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
-
-#include <cstddef>
-#include <vector>
 
 namespace tessera::matmul {
 namespace {
 
-using published::DensePart;
+constexpr Bytes kStackBytes = 32; ///< of ConvPartial1x1Out_*
 
 /// FP_INFMT: a bit each for data and weights.
 std::int64_t format_of(const PublishedCells& cells) {
@@ -18,84 +14,73 @@ std::int64_t format_of(const PublishedCells& cells) {
     return cells.data == ElementType::F143 ? kBothF143 : 0;
 }
 
+} // namespace
+
 /// First output column, columns, first input column of each worker, 16 bits each; columns as words of 8
 /// bytes.
-graph::Field worklists(graph::Graph& graph, const PublishedLayout& layout, TileId tile,
-                       std::int64_t columns) {
-    const PublishedCells& cells = layout.cells();
-    const std::int64_t workers = layout.machine().tile.workers;
+graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
+    const std::int64_t workers = layout_.machine().tile.workers;
     std::vector<std::int64_t> halves;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
         const std::int64_t first = worker * columns / workers;
         const std::int64_t last = (worker + 1) * columns / workers;
-        plan::counted_rounds(layout.machine(), last - first, "columns");
-        for (const std::int64_t number :
-             {first * cells.partial_cell / kWord, last - first, first * cells.in_cell / kWord}) {
-            halves.push_back(number);
-        }
+        plan::counted_rounds(layout_.machine(), last - first, "columns");
+        halves.insert(halves.end(), {first * cells_.partial_cell / kWord, last - first,
+                                     first * cells_.in_cell / kWord});
     }
     halves.resize((halves.size() + 1) / 2 * 2);
     std::vector<graph::Field> words;
     for (std::size_t i = 0; i < halves.size(); i += 2) {
         words.push_back(graph::halves(halves[i], halves[i + 1], "columns"));
     }
-    return graph::table(graph.add_table(tile, words));
+    return graph::table(graph_.add_table(tile, words));
 }
 
-void add_vertex(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
-                std::int64_t step, graph::ComputeSetId set, TileId tile) {
-    const PublishedCells& cells = layout.cells();
-    const DensePart here = layout.part(tile);
-    const std::int64_t columns = layout.field_of(here).size();
-    const std::int64_t outs = layout.out_groups_of(here, step).size();
+void PublishedEmitter::add_vertex(graph::ComputeSetId set, TileId tile) {
+    const published::DensePart here = layout_.part(tile);
+    const std::int64_t columns = layout_.field_of(here).size();
+    const std::int64_t outs = layout_.out_groups_of(here, step_).size();
+    const std::int64_t ins = layout_.in_groups_of(here).size();
     if (outs == 0) {
         return;
     }
-    const std::int64_t ins = layout.in_groups_of(here).size();
-    std::vector<graph::Field> words;
-    const auto pointers = [&](std::int64_t count, const auto& place) {
-        words.clear();
+    const auto pointers = [&](graph::BufferId buffer, std::int64_t count, Bytes bytes,
+                              graph::Access access) {
+        std::vector<graph::Field> words;
         for (std::int64_t i = 0; i < count; ++i) {
-            words.push_back(place(i));
+            words.push_back(graph::pointer({buffer, i * bytes}, bytes, access));
         }
-        return graph::table(graph.add_table(tile, words));
+        return graph::table(graph_.add_table(tile, words));
     };
-    const graph::Field out_table = pointers(outs, [&](std::int64_t i) {
-        return graph::write({buffers.out, i * columns * cells.partial_cell},
-                            columns * cells.partial_cell);
-    });
-    const graph::Field weights_table = pointers(ins * outs, [&](std::int64_t i) {
-        return graph::read({buffers.weights, i * cells.block}, cells.block);
-    });
-    const graph::Field in_table = pointers(ins, [&](std::int64_t i) {
-        return graph::read({buffers.x, i * columns * cells.in_cell}, columns * cells.in_cell);
-    });
-    graph.add_work(set, tile, columns * outs * ins);
-    std::vector<graph::Field> state{out_table,
-                                    weights_table,
-                                    in_table,
-                                    worklists(graph, layout, tile, columns),
-                                    graph::halves(0, outs - 1, "groups of outputs"),
-                                    graph::halves(ins - 1, 1, "groups of inputs"),
-                                    graph::halves(cells.out_stride, format_of(cells), "strides"),
-                                    graph::use({buffers.stack}, kStackBytes, graph::Access::Write)};
-    if (bytes_of(cells.data) == 1) {
+    const auto out_table =
+        pointers(buffers_.out, outs, columns * cells_.partial_cell, graph::Access::Write);
+    const auto weights_table =
+        pointers(buffers_.weights, ins * outs, cells_.block, graph::Access::Read);
+    const auto in_table = pointers(buffers_.x, ins, columns * cells_.in_cell, graph::Access::Read);
+    graph_.add_work(set, tile, columns * outs * ins);
+    std::vector<graph::Field> state{
+        out_table,
+        weights_table,
+        in_table,
+        worklists(tile, columns),
+        graph::halves(0, outs - 1, "groups of outputs"),
+        graph::halves(ins - 1, 1, "groups of inputs"),
+        graph::halves(cells_.out_stride, format_of(cells_), "strides"),
+        graph::use({buffers_.stack}, kStackBytes, graph::Access::Write)};
+    if (bytes_of(cells_.data) == 1) {
         state.push_back(graph::word(0)); // FP_ISCL
     }
-    graph.add_vertex(set, tile, cells.multiply, program::VertexKind::Supervisor, state);
+    graph_.add_vertex(set, tile, cells_.multiply, program::VertexKind::Supervisor, state);
 }
 
-} // namespace
-
-void add_multiply(graph::Graph& graph, const PublishedLayout& layout,
-                  const PublishedBuffers& buffers, std::int64_t step, graph::ComputeSetId set) {
-    const PublishedCells& cells = layout.cells();
-    for (TileId tile = 0; tile < layout.tiles(); ++tile) {
-        const DensePart here = layout.part(tile);
-        graph.hold(buffers.out, tile, layout.partial_cells(here, step) * cells.partial_cell);
-        graph.hold(buffers.weights, tile, layout.weight_blocks(here, step) * cells.block);
-        graph.hold(buffers.x, tile, layout.input_cells(here) * cells.in_cell);
-        add_vertex(graph, layout, buffers, step, set, tile);
+void PublishedEmitter::add_multiply(graph::ComputeSetId set) {
+    for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
+        const published::DensePart here = layout_.part(tile);
+        graph_.hold(buffers_.stack, tile, kStackBytes);
+        graph_.hold(buffers_.out, tile, layout_.partial_cells(here, step_) * cells_.partial_cell);
+        graph_.hold(buffers_.weights, tile, layout_.weight_blocks(here, step_) * cells_.block);
+        graph_.hold(buffers_.x, tile, layout_.input_cells(here) * cells_.in_cell);
+        add_vertex(set, tile);
     }
 }
 

@@ -1,193 +1,30 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/matmul/published/reduce.h"
-
 #include "kernels/graph/copy.h"
 #include "kernels/graph/halves.h"
+#include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 
 namespace tessera::matmul {
-namespace {
 
 using program::Role;
 using published::DensePart;
 using published::Run;
 
+namespace {
+
 Run common(const Run& left, const Run& right) {
     return {std::max(left.first, right.first), std::min(left.last, right.last)};
 }
 
+} // namespace
+
 /// A stage of all reductions: of each, as many partial results as there are become `left`.
-class Stage {
-public:
-    Stage(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
-          std::int64_t step, std::size_t stage)
-        : graph_(graph), layout_(layout), buffers_(buffers), cells_(layout.cells()), step_(step),
-          stage_(stage) {}
-
-    graph::ExchangeId add(std::int64_t left, Partials& partials_of_parts,
-                          std::vector<graph::Step>& steps) {
-        const published::DensePlan& plan = layout_.plan();
-        const std::string called = layout_.in_step(
-            plan.intermediate_depths.empty() ? "reduce" : fmt::format("reduce stage {}", stage_),
-            step_);
-        const auto bring = graph_.add_exchange(
-            {called + ": bring partial results", Role::Reduce, kPublishedOwner});
-        reduce_ =
-            graph_.add_compute_set({called, Role::Reduce, kPublishedOwner, "partial results"});
-        std::size_t number_of_part = 0;
-        for (std::int64_t field = 0; field < plan.split.field_parts; ++field) {
-            for (std::int64_t out = 0; out < plan.split.out_parts; ++out) {
-                std::vector<Partial>& partials = partials_of_parts[number_of_part++];
-                std::vector<Partial> summed;
-                for (std::int64_t section = 0; section < left; ++section) {
-                    summed.push_back(reduce_section(partials, left, section, {0, field, out}));
-                }
-                partials = std::move(summed);
-            }
-        }
-        std::stable_sort(turns_.begin(), turns_.end(),
-                         [](const Turn& one, const Turn& other) { return one.turn < other.turn; });
-        for (const Turn& turn : turns_) {
-            graph_.add_message(bring, turn.from, turn.place, turn.bytes, turn.to);
-        }
-        steps.push_back(graph::run(bring));
-        steps.push_back(graph::run(reduce_));
-        return bring;
-    }
-
-private:
-    /// Section `section` of `left` of a part's partial results, summed on its own tiles.
-    Partial reduce_section(const std::vector<Partial>& partials, std::int64_t left,
-                           std::int64_t section, DensePart part) {
-        const auto count = static_cast<std::int64_t>(partials.size());
-        const Run mine = published::part_of(count, left, section);
-        const Run places = published::part_of(layout_.plan().split.in_parts, left, section);
-        const std::int64_t cells = layout_.partial_cells(part, step_);
-        const auto shares = in_units(
-            published::spread_reduction(cells * cells_.out_group, places.size(), cells_.partials),
-            cells_.out_group);
-        Partial sum;
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            part.in = places.first + static_cast<std::int64_t>(i);
-            const TileId tile = published::tile_of(layout_.plan().split, part);
-            sum.push_back({tile, shares[i], {buffers_.sums[stage_]}});
-            graph_.hold(buffers_.sums[stage_], tile, shares[i].size() * sum_cell());
-            add_reduce(tile, shares[i],
-                       std::span(partials).subspan(static_cast<std::size_t>(mine.first),
-                                                   static_cast<std::size_t>(mine.size())),
-                       static_cast<std::int64_t>(i));
-        }
-        return sum;
-    }
-
-    /// The sum of `share` on one tile. What stands there already is read in place where it is all
-    /// of a partial's share.
-    void add_reduce(TileId tile, const Run& share, std::span<const Partial> partials,
-                    std::int64_t place_in_section) {
-        const Bytes cell = cells_.partial_cell;
-        const Bytes bytes = share.size() * cell;
-        const auto count = static_cast<std::int64_t>(partials.size());
-        std::int64_t own = -1;
-        graph::Place own_place;
-        for (std::int64_t i = 0; i < count; ++i) {
-            for (const HeldCells& held : partials[static_cast<std::size_t>(i)]) {
-                if (held.tile == tile && common(held.cells, share).size() == share.size()) {
-                    own = i;
-                    own_place = held.place + (share.first - held.cells.first) * cell;
-                }
-            }
-        }
-        const std::int64_t slots = own < 0 ? count : count - 1;
-        graph_.hold(buffers_.slots[stage_], tile, slots * bytes);
-        std::int64_t slot = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-            if (i == own) {
-                continue;
-            }
-            for (const HeldCells& held : partials[static_cast<std::size_t>(i)]) {
-                const Run both = common(held.cells, share);
-                if (both.size() <= 0) {
-                    continue;
-                }
-                const graph::Place from = held.place + (both.first - held.cells.first) * cell;
-                const graph::Place to{buffers_.slots[stage_],
-                                      slot * bytes + (both.first - share.first) * cell};
-                if (held.tile == tile) {
-                    graph::copy_on_tile(graph_, layout_.machine(), reduce_, tile, from, to,
-                                        both.size() * cell);
-                } else {
-                    turns_.push_back({(i - place_in_section + 2 * count) % count,
-                                      held.tile,
-                                      from,
-                                      both.size() * cell,
-                                      {tile, to}});
-                }
-            }
-            ++slot;
-        }
-        add_sum(tile, own < 0 ? std::nullopt : std::optional(own_place), count, share.size());
-    }
-
-    /// What stands in the slots, and `own` before it, where there is one. Where the slots take much
-    /// of a tile they are no array in the published library, but reached by pointers.
-    void add_sum(TileId tile, std::optional<graph::Place> own, std::int64_t count,
-                 std::int64_t cells) {
-        const graph::Place sum{buffers_.sums[stage_]};
-        const graph::Place slots{buffers_.slots[stage_]};
-        const std::int64_t others = own ? count - 1 : count;
-        const Bytes bytes = cells * cells_.partial_cell;
-        const Bytes sum_bytes = cells * sum_cell();
-        const std::int64_t elements = cells * cells_.out_group;
-        const std::string types = is_last() ? cells_.last_types : cells_.types;
-        const Bytes element = layout_.machine().memory.element_bytes;
-        constexpr std::int64_t kMostInOneArray = 16; // of a tile's memory
-        constexpr Bytes kGroupBytes = 16;            // that an instruction adds
-        const Bytes taken = (others * bytes + element - 1) / element * element;
-        const graph::Field numbers = graph::halves(
-            plan::counted_rounds(layout_.machine(), count, "partial results"), elements, "sums");
-        graph_.add_work(reduce_, tile, bytes / kGroupBytes * count);
-        if (taken * kMostInOneArray >= layout_.machine().memory.bytes()) {
-            std::vector<graph::Field> pointers;
-            if (own) {
-                pointers.push_back(graph::read(*own, bytes));
-            }
-            for (std::int64_t slot = 0; slot < others; ++slot) {
-                pointers.push_back(graph::read(slots + slot * bytes, bytes));
-            }
-            pointers.push_back(pointers.back()); // the one behind the last is read too
-            graph_.add_vertex(reduce_, tile, "ReduceAdd_" + types, program::VertexKind::MultiWorker,
-                              {graph::write(sum, sum_bytes),
-                               graph::table(graph_.add_table(tile, pointers)), numbers});
-        } else if (own && others > 0) {
-            graph_.add_vertex(reduce_, tile, "ReduceAddInitial_" + types,
-                              program::VertexKind::MultiWorker,
-                              {graph::write(sum, sum_bytes), graph::read(slots, others * bytes),
-                               numbers, graph::read(*own, bytes)});
-        } else {
-            graph_.add_vertex(reduce_, tile, "ReduceAddSingleInput_" + types,
-                              program::VertexKind::MultiWorker,
-                              {graph::write(sum, sum_bytes),
-                               graph::read(own ? *own : slots, count * bytes), numbers});
-        }
-    }
-
-    [[nodiscard]] bool is_last() const {
-        return stage_ == layout_.plan().intermediate_depths.size();
-    }
-    /// Of the sums.
-    [[nodiscard]] Bytes sum_cell() const {
-        return is_last() ? cells_.result_cell : cells_.partial_cell;
-    }
-
+struct PublishedEmitter::Stage {
     /// A message of a reduction, and when it is sent: all sections' tiles in step.
     struct Turn {
         std::int64_t turn = 0;
@@ -197,31 +34,27 @@ private:
         graph::Receiver to;
     };
 
-    graph::Graph& graph_;
-    const PublishedLayout& layout_;
-    const PublishedBuffers& buffers_;
-    const PublishedCells& cells_;
-    std::int64_t step_;
-    std::size_t stage_;
-    graph::ComputeSetId reduce_;
-    std::vector<Turn> turns_;
+    std::int64_t left = 1;
+    graph::ComputeSetId set;
+    graph::BufferId slots;
+    graph::BufferId sums;
+    Bytes sum_cell = 0;     ///< of the sums
+    const char* types = ""; ///< of the vertices: "half_half"
+    std::vector<Turn> turns = {};
 };
 
-} // namespace
-
-Partials partials_of(const PublishedLayout& layout, const PublishedBuffers& buffers,
-                     std::int64_t step) {
-    const published::DenseSplit& split = layout.plan().split;
+Partials PublishedEmitter::partials_of_step() const {
     Partials partials_of_parts;
-    for (std::int64_t field = 0; field < split.field_parts; ++field) {
-        for (std::int64_t out = 0; out < split.out_parts; ++out) {
+    for (std::int64_t field = 0; field < split_.field_parts; ++field) {
+        for (std::int64_t out = 0; out < split_.out_parts; ++out) {
             std::vector<Partial>& partials = partials_of_parts.emplace_back();
-            for (std::int64_t in = 0; in < split.in_parts; ++in) {
+            for (std::int64_t in = 0; in < split_.in_parts; ++in) {
                 const DensePart here{in, field, out};
-                const std::int64_t cells = layout.partial_cells(here, step);
+                const std::int64_t cells = layout_.partial_cells(here, step_);
                 Partial& partial = partials.emplace_back();
                 if (cells > 0) {
-                    partial.push_back({published::tile_of(split, here), {0, cells}, {buffers.out}});
+                    partial.push_back(
+                        {published::tile_of(split_, here), {0, cells}, {buffers_.out}});
                 }
             }
         }
@@ -229,16 +62,154 @@ Partials partials_of(const PublishedLayout& layout, const PublishedBuffers& buff
     return partials_of_parts;
 }
 
-graph::ExchangeId add_reduction(graph::Graph& graph, const PublishedLayout& layout,
-                                const PublishedBuffers& buffers, std::int64_t step,
-                                Partials& partials, std::vector<graph::Step>& steps) {
-    std::vector<std::int64_t> left = layout.plan().intermediate_depths;
+graph::ExchangeId PublishedEmitter::add_reduction() {
+    std::vector<std::int64_t> left = layout_.plan().intermediate_depths;
     left.push_back(1);
     graph::ExchangeId last;
     for (std::size_t stage = 0; stage < left.size(); ++stage) {
-        last = Stage(graph, layout, buffers, step, stage).add(left[stage], partials, steps);
+        last = add_stage(stage, left[stage]);
     }
     return last;
+}
+
+graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t left) {
+    const std::size_t stages = layout_.plan().intermediate_depths.size();
+    const bool is_last = number == stages;
+    const std::string called =
+        layout_.in_step(stages == 0 ? "reduce" : fmt::format("reduce stage {}", number), step_);
+    const auto bring =
+        graph_.add_exchange({called + ": bring partial results", Role::Reduce, kPublishedOwner});
+    Stage stage{left,
+                graph_.add_compute_set({called, Role::Reduce, kPublishedOwner, "partial results"}),
+                buffers_.slots[number],
+                buffers_.sums[number],
+                is_last ? cells_.result_cell : cells_.partial_cell,
+                is_last ? cells_.last_types : cells_.types};
+    std::size_t number_of_part = 0;
+    for (std::int64_t field = 0; field < split_.field_parts; ++field) {
+        for (std::int64_t out = 0; out < split_.out_parts; ++out) {
+            std::vector<Partial>& partials = partials_[number_of_part++];
+            std::vector<Partial> summed;
+            for (std::int64_t section = 0; section < left; ++section) {
+                summed.push_back(reduce_section(stage, partials, section, {0, field, out}));
+            }
+            partials = std::move(summed);
+        }
+    }
+    std::ranges::stable_sort(stage.turns, {}, &Stage::Turn::turn);
+    for (const Stage::Turn& turn : stage.turns) {
+        graph_.add_message(bring, turn.from, turn.place, turn.bytes, turn.to);
+    }
+    steps_.push_back(graph::run(bring));
+    steps_.push_back(graph::run(stage.set));
+    return bring;
+}
+
+/// A section of a part's partial results, one of `left`, summed on its own tiles.
+Partial PublishedEmitter::reduce_section(Stage& stage, const std::vector<Partial>& partials,
+                                         std::int64_t section, DensePart part) {
+    const auto count = static_cast<std::int64_t>(partials.size());
+    const Run mine = published::part_of(count, stage.left, section);
+    const Run places = published::part_of(split_.in_parts, stage.left, section);
+    const std::int64_t cells = layout_.partial_cells(part, step_);
+    const auto shares = in_units(
+        published::spread_reduction(cells * cells_.out_group, places.size(), cells_.partials),
+        cells_.out_group);
+    Partial sum;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        part.in = places.first + static_cast<std::int64_t>(i);
+        const TileId tile = published::tile_of(split_, part);
+        sum.push_back({tile, shares[i], {stage.sums}});
+        graph_.hold(stage.sums, tile, shares[i].size() * stage.sum_cell);
+        add_reduce(stage, tile, shares[i],
+                   std::span(partials).subspan(static_cast<std::size_t>(mine.first),
+                                               static_cast<std::size_t>(mine.size())),
+                   static_cast<std::int64_t>(i));
+    }
+    return sum;
+}
+
+/// The sum of `share` on one tile. What stands there already is read in place where it is all
+/// of a partial's share.
+void PublishedEmitter::add_reduce(Stage& stage, TileId tile, const Run& share,
+                                  std::span<const Partial> partials,
+                                  std::int64_t place_in_section) {
+    const Bytes cell = cells_.partial_cell;
+    const Bytes bytes = share.size() * cell;
+    const auto count = static_cast<std::int64_t>(partials.size());
+    std::int64_t own = -1;
+    std::optional<graph::Place> own_place;
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (const HeldCells& held : partials[static_cast<std::size_t>(i)]) {
+            if (held.tile == tile && common(held.cells, share).size() == share.size()) {
+                own = i;
+                own_place = held.place + (share.first - held.cells.first) * cell;
+            }
+        }
+    }
+    graph_.hold(stage.slots, tile, (own_place ? count - 1 : count) * bytes);
+    std::int64_t slot = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (i == own) {
+            continue;
+        }
+        for (const HeldCells& held : partials[static_cast<std::size_t>(i)]) {
+            const Run both = common(held.cells, share);
+            if (both.size() <= 0) {
+                continue;
+            }
+            const graph::Place from = held.place + (both.first - held.cells.first) * cell;
+            const graph::Place to{stage.slots, slot * bytes + (both.first - share.first) * cell};
+            const Bytes moved = both.size() * cell;
+            if (held.tile == tile) {
+                graph::copy_on_tile(graph_, layout_.machine(), stage.set, tile, from, to, moved);
+            } else {
+                const std::int64_t turn = (i - place_in_section + 2 * count) % count;
+                stage.turns.push_back({turn, held.tile, from, moved, {tile, to}});
+            }
+        }
+        ++slot;
+    }
+    add_sum(stage, tile, own_place, count, share.size());
+}
+
+/// What stands in the slots, and `own` before it, where there is one. Where the slots take much
+/// of a tile they are no array in the published library, but reached by pointers.
+void PublishedEmitter::add_sum(const Stage& stage, TileId tile, std::optional<graph::Place> own,
+                               std::int64_t count, std::int64_t cells) {
+    constexpr std::int64_t kMostInOneArray = 16; // of a tile's memory
+    constexpr Bytes kGroupBytes = 16;            // that an instruction adds
+    const spec::MachineSpec& machine = layout_.machine();
+    const graph::Place slots{stage.slots};
+    const std::int64_t others = own ? count - 1 : count;
+    const Bytes bytes = cells * cells_.partial_cell;
+    const Bytes element = machine.memory.element_bytes;
+    const Bytes taken = ceil_div(others * bytes, element) * element;
+    const graph::Field sum = graph::write({stage.sums}, cells * stage.sum_cell);
+    const graph::Field numbers = graph::halves(
+        plan::counted_rounds(machine, count, "partial results"), cells * cells_.out_group, "sums");
+    graph_.add_work(stage.set, tile, bytes / kGroupBytes * count);
+    const auto add_vertex = [&](const char* kind, std::initializer_list<graph::Field> state) {
+        graph_.add_vertex(stage.set, tile, fmt::format("{}_{}", kind, stage.types),
+                          program::VertexKind::MultiWorker, state);
+    };
+    if (taken * kMostInOneArray >= machine.memory.bytes()) {
+        std::vector<graph::Field> pointers;
+        if (own) {
+            pointers.push_back(graph::read(*own, bytes));
+        }
+        for (std::int64_t slot = 0; slot < others; ++slot) {
+            pointers.push_back(graph::read(slots + slot * bytes, bytes));
+        }
+        pointers.push_back(pointers.back()); // the one behind the last is read too
+        add_vertex("ReduceAdd", {sum, graph::table(graph_.add_table(tile, pointers)), numbers});
+    } else if (own && others > 0) {
+        add_vertex("ReduceAddInitial",
+                   {sum, graph::read(slots, others * bytes), numbers, graph::read(*own, bytes)});
+    } else {
+        add_vertex("ReduceAddSingleInput",
+                   {sum, graph::read(own ? *own : slots, count * bytes), numbers});
+    }
 }
 
 } // namespace tessera::matmul

@@ -1,165 +1,111 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/matmul/published/results.h"
-
 #include "kernels/graph/copy.h"
+#include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
 
-#include <cstddef>
-
 namespace tessera::matmul {
-namespace {
 
 using program::Role;
 using published::Run;
 
-constexpr std::int64_t kCastGroup = 4; ///< elements that a worker casts at a time
+/// Sums of one partial result become the data's type.
+void PublishedEmitter::cast_results() {
+    constexpr std::int64_t kGroup = 4; // elements that a worker casts at a time
+    const std::int64_t most =
+        layout_.machine().tile.workers * plan::most_shared_rounds(layout_.machine());
+    const Bytes partial = bytes_of(cells_.partials);
+    const Bytes result = bytes_of(cells_.result);
+    const auto set = add_set("cast", Role::Reduce, "elements");
+    for_results([&](HeldCells& held) {
+        const std::int64_t elements = held.cells.size() * cells_.out_group;
+        const graph::Place to{buffers_.cast};
+        graph_.hold(to.buffer, held.tile, elements * result);
+        plan::for_cuts(elements / kGroup, most, [&](std::int64_t first, std::int64_t groups) {
+            const std::int64_t begin = first * kGroup;
+            const std::int64_t own = groups * kGroup;
+            graph_.add_vertex(set, held.tile, "Cast1D_float_half", program::VertexKind::MultiWorker,
+                              {graph::read(held.place + begin * partial, own * partial),
+                               graph::write(to + begin * result, own * result), graph::word(own)});
+        });
+        graph_.add_work(set, held.tile, elements);
+        held.place = to;
+    });
+    steps_.push_back(graph::run(set));
+}
 
-/// Every other half cell from `from` on, one after the other.
-void copy_pieces(graph::Graph& graph, const PublishedLayout& layout, graph::ComputeSetId set,
-                 TileId tile, graph::Place from, graph::Place to, std::int64_t pieces) {
-    const Bytes cell = layout.cells().result_cell;
+/// Makes [group][column][8 rows] of FP32 results in [group][column][16 rows], on each tile.
+void PublishedEmitter::regroup_results() {
+    const Bytes cell = cells_.result_cell;
     const Bytes piece = cell / 2;
-    graph.add_vertex(set, tile, "rearrange_lines64", program::VertexKind::MultiWorker,
-                     {graph::read(from, (pieces - 1) * cell + piece),
-                      graph::write(to, pieces * piece), graph::word(cell), graph::word(piece),
-                      graph::word(pieces), graph::word(piece / kWord), graph::word(1)});
-}
-
-/// Of some columns, in whole words.
-Bytes bias_bytes(const PublishedLayout& layout, const Run& columns) {
-    return (columns.size() * bytes_of(layout.cells().result) + kWord - 1) / kWord * kWord;
-}
-
-} // namespace
-
-void cast_results(graph::Graph& graph, const PublishedLayout& layout,
-                  const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                  std::vector<graph::Step>& steps) {
-    const PublishedCells& cells = layout.cells();
-    const auto set = graph.add_compute_set(
-        {layout.in_step("cast", step), Role::Reduce, kPublishedOwner, "elements"});
-    for (auto& partials : results) {
-        for (HeldCells& held : partials.front()) {
-            const std::int64_t elements = held.cells.size() * cells.out_group;
-            const graph::Place to{buffers.cast};
-            graph.hold(buffers.cast, held.tile, elements * bytes_of(cells.result));
-            plan::for_cuts(
-                elements / kCastGroup,
-                layout.machine().tile.workers * plan::most_shared_rounds(layout.machine()),
-                [&](std::int64_t first, std::int64_t groups) {
-                    const std::int64_t begin = first * kCastGroup;
-                    const std::int64_t own = groups * kCastGroup;
-                    graph.add_vertex(set, held.tile, "Cast1D_float_half",
-                                     program::VertexKind::MultiWorker,
-                                     {graph::read(held.place + begin * bytes_of(cells.partials),
-                                                  own * bytes_of(cells.partials)),
-                                      graph::write(to + begin * bytes_of(cells.result),
-                                                   own * bytes_of(cells.result)),
-                                      graph::word(own)});
-                });
-            graph.add_work(set, held.tile, elements);
-            held.place = to;
-        }
-    }
-    steps.push_back(graph::run(set));
-}
-
-void regroup_results(graph::Graph& graph, const PublishedLayout& layout,
-                     const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                     std::vector<graph::Step>& steps) {
-    const auto set = graph.add_compute_set(
-        {layout.in_step("regroup", step), Role::Work, kPublishedOwner, "bytes"});
-    const Bytes piece = layout.cells().result_cell / 2;
-    for (auto& partials : results) {
-        for (HeldCells& held : partials.front()) {
-            const graph::Place from = held.place;
-            const graph::Place to{buffers.regrouped};
-            const Bytes bytes = held.cells.size() * layout.cells().result_cell;
-            graph.hold(buffers.regrouped, held.tile, bytes);
-            layout.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
-                for (const Bytes half : {Bytes{0}, piece}) {
-                    copy_pieces(graph, layout, set, held.tile, from + (offset + half),
-                                to + (offset + half / piece * columns.size() * piece),
-                                columns.size());
-                }
-            });
-            graph.add_work(set, held.tile, bytes);
-            held.place = to;
-        }
-    }
-    steps.push_back(graph::run(set));
-}
-
-void update_result(graph::Graph& graph, const PublishedLayout& layout,
-                   const PublishedBuffers& buffers, std::int64_t step, Partials& results,
-                   std::vector<Bytes>& filled, std::vector<graph::Step>& steps) {
-    const auto set = graph.add_compute_set(
-        {layout.in_step("update", step), Role::Reduce, kPublishedOwner, "bytes"});
-    for (auto& partials : results) {
-        for (HeldCells& held : partials.front()) {
-            const Bytes bytes = held.cells.size() * layout.cells().result_cell;
-            const graph::Place to{buffers.result, filled[held.tile]};
-            filled[held.tile] += bytes;
-            graph.hold(buffers.result, held.tile, filled[held.tile]);
-            graph::copy_on_tile(graph, layout.machine(), set, held.tile, held.place, to, bytes);
-            graph.add_work(set, held.tile, bytes);
-            held.place = to;
-        }
-    }
-    steps.push_back(graph::run(set));
-}
-
-std::vector<TileId> bring_bias(graph::Graph& graph, const PublishedLayout& layout,
-                               const PublishedBuffers& buffers, const Partials& results,
-                               graph::ExchangeId exchange) {
-    std::vector<TileId> homes;
-    std::size_t number = 0;
-    for (std::int64_t field = 0; field < layout.plan().split.field_parts; ++field) {
-        std::vector<TileId> holders;
-        for (std::int64_t out = 0; out < layout.plan().split.out_parts; ++out) {
-            for (const HeldCells& held : results[number++].front()) {
-                holders.push_back(held.tile);
+    const auto set = add_set("regroup", Role::Work, "bytes");
+    for_results([&](HeldCells& held) {
+        const graph::Place to{buffers_.regrouped};
+        graph_.hold(to.buffer, held.tile, held.cells.size() * cell);
+        layout_.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
+            const std::int64_t pieces = columns.size();
+            for (const Bytes half : {Bytes{0}, piece}) { // every other half cell from there on
+                graph_.add_vertex(
+                    set, held.tile, "rearrange_lines64", program::VertexKind::MultiWorker,
+                    {graph::read(held.place + (offset + half), (pieces - 1) * cell + piece),
+                     graph::write(to + (offset + half * pieces), pieces * piece), graph::word(cell),
+                     graph::word(piece), graph::word(pieces), graph::word(piece / kWord),
+                     graph::word(1)});
             }
-        }
-        const Bytes bytes = bias_bytes(layout, layout.field_of({0, field, 0}));
-        std::vector<graph::Receiver> others;
-        for (const TileId tile : holders) {
-            graph.hold(buffers.bias, tile, bytes);
-            if (tile != holders.front()) {
-                others.push_back({tile, {buffers.bias}});
-            }
-        }
-        homes.push_back(holders.front());
-        if (!others.empty()) {
-            graph.add_message(exchange, holders.front(), {buffers.bias}, bytes, others);
-        }
-    }
-    return homes;
+        });
+        graph_.add_work(set, held.tile, held.cells.size() * cell);
+        held.place = to;
+    });
+    steps_.push_back(graph::run(set));
 }
 
-void add_epilogue(graph::Graph& graph, const PublishedLayout& layout,
-                  const PublishedBuffers& buffers, const Epilogue& epilogue, std::int64_t step,
-                  const Partials& results, std::vector<graph::Step>& steps) {
-    if (epilogue.is_empty()) {
-        return;
-    }
-    const PublishedCells& cells = layout.cells();
-    const auto sets = epilogue.add_sets(graph, kPublishedOwner, layout.in_step("", step), steps);
-    const std::int64_t halves = layout.regroups() ? 2 : 1;
-    for (const auto& partials : results) {
-        for (const HeldCells& held : partials.front()) {
-            std::vector<Epilogue::Strip> strips;
-            layout.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
-                const Bytes row = cells.result_cell / halves;
-                for (std::int64_t half = 0; half < halves; ++half) {
-                    strips.push_back({offset + half * columns.size() * row, columns.size(),
-                                      row / kWord, columns.first * bytes_of(cells.result)});
-                }
-            });
-            epilogue.add(graph, layout.machine(), sets, held.tile, held.place,
-                         held.cells.size() * cells.result_cell, buffers.bias, strips);
+void PublishedEmitter::update_result() {
+    const auto set = add_set("update", Role::Reduce, "bytes");
+    for_results([&](HeldCells& held) {
+        const Bytes bytes = held.cells.size() * cells_.result_cell;
+        const graph::Place to{buffers_.result, filled_results_[held.tile]};
+        filled_results_[held.tile] += bytes;
+        graph_.hold(to.buffer, held.tile, filled_results_[held.tile]);
+        graph::copy_on_tile(graph_, layout_.machine(), set, held.tile, held.place, to, bytes);
+        graph_.add_work(set, held.tile, bytes);
+        held.place = to;
+    });
+    steps_.push_back(graph::run(set));
+}
+
+void PublishedEmitter::bring_bias(graph::ExchangeId exchange) {
+    std::vector<std::vector<graph::Receiver>> holders(static_cast<std::size_t>(split_.field_parts));
+    for_results([&](const HeldCells& held) {
+        holders[static_cast<std::size_t>(layout_.part(held.tile).field)].push_back(
+            {held.tile, {buffers_.bias}});
+    });
+    for (const std::vector<graph::Receiver>& of_field : holders) {
+        const TileId home = of_field.front().tile;
+        const std::int64_t columns = layout_.field_of(layout_.part(home)).size();
+        const Bytes bytes = ceil_div(columns * bytes_of(cells_.result), kWord) * kWord;
+        for (const graph::Receiver& one : of_field) {
+            graph_.hold(buffers_.bias, one.tile, bytes);
         }
+        bias_homes_.push_back(home);
+        graph_.add_message(exchange, home, {buffers_.bias}, bytes, std::span(of_field).subspan(1));
     }
+}
+
+void PublishedEmitter::add_epilogue() {
+    const auto sets =
+        epilogue_.add_sets(graph_, kPublishedOwner, layout_.in_step("", step_), steps_);
+    const std::int64_t halves = layout_.regroups() ? 2 : 1;
+    const Bytes row = cells_.result_cell / halves;
+    for_results([&](const HeldCells& held) {
+        std::vector<Epilogue::Strip> strips;
+        layout_.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
+            for (std::int64_t half = 0; half < halves; ++half) {
+                strips.push_back({offset + half * columns.size() * row, columns.size(), row / kWord,
+                                  columns.first * bytes_of(cells_.result)});
+            }
+        });
+        epilogue_.add(graph_, layout_.machine(), sets, held.tile, held.place,
+                      held.cells.size() * cells_.result_cell, buffers_.bias, strips);
+    });
 }
 
 } // namespace tessera::matmul
