@@ -12,6 +12,7 @@
 
 #include "base/element_type.h"
 #include "base/units.h"
+#include "kernels/published/run.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
@@ -159,15 +160,6 @@ struct ReductionStage {
                                             ElementType to, const ReductionStage& stage);
 
 // Where things stand.
-
-/// Elements [first, last).
-struct Run {
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-
-    [[nodiscard]] std::int64_t size() const { return last - first; }
-    bool operator==(const Run&) const = default;
-};
 
 /// Part `part` of `grains` cut into `parts`: the last (grains mod parts) parts have one grain more.
 [[nodiscard]] Run part_of(std::int64_t grains, std::int64_t parts, std::int64_t part);

@@ -71,13 +71,13 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
     deal_blocks();
 }
 
-Span PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
+published::Run PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
     const published::StaticPart& columns = plan_.parts[static_cast<std::size_t>(part)];
     const std::int64_t first = (row * padded_columns_ + columns.first_column) * block();
     return {first, first + columns.columns * block()};
 }
 
-Span PublishedLayout::values_of(const TileBlocks& mine) const {
+published::Run PublishedLayout::values_of(const TileBlocks& mine) const {
     const std::int64_t size = block() * block();
     return {mine.order.front() * size / types_.vector * types_.vector,
             ceil_div((mine.order.back() + 1) * size, types_.vector) * types_.vector};
@@ -201,9 +201,10 @@ void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
 
 bool PublishedLayout::comes_wide(std::int32_t column, std::int64_t part) const {
     bool wide = false;
-    x_homes_.cut(elements_of(column, part), [&](TileId home, Span run, std::int64_t /*before*/) {
-        wide = wide || sends_wide(home, run.size() * types_.element);
-    });
+    x_homes_.cut(elements_of(column, part),
+                 [&](TileId home, published::Run run, std::int64_t /*before*/) {
+                     wide = wide || sends_wide(home, run.size() * types_.element);
+                 });
     return wide;
 }
 

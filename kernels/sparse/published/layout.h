@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 #include "base/element_type.h"
 #include "base/units.h"
+#include "kernels/published/run.h"
 #include "kernels/published/static_planner.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
@@ -47,13 +48,6 @@ struct PublishedTypes {
     std::vector<std::string> codelets = {};
 };
 
-/// Elements [first, last).
-struct Span {
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-    [[nodiscard]] std::int64_t size() const { return last - first; }
-};
-
 /// Elements that lie linearly over tiles from `start` on: as few tiles as the largest share allows,
 /// whole grains on each, as evenly as possible.
 class Linear {
@@ -67,16 +61,16 @@ public:
     [[nodiscard]] TileId tile(std::int64_t number) const {
         return static_cast<TileId>((start_ + number) % tiles_);
     }
-    [[nodiscard]] Span span(std::int64_t number) const {
+    [[nodiscard]] published::Run span(std::int64_t number) const {
         return {bounds_[static_cast<std::size_t>(number)],
                 bounds_[static_cast<std::size_t>(number) + 1]};
     }
     /// Calls `take(tile, run, elements of the tile before the run)` for what each tile has of `run`.
-    template <class Take> void cut(Span run, const Take& take) const {
+    template <class Take> void cut(published::Run run, const Take& take) const {
         auto at = std::upper_bound(bounds_.begin(), bounds_.end(), run.first) - bounds_.begin() - 1;
         while (run.first < run.last) {
-            const Span here = span(at);
-            const Span piece{run.first, std::min(run.last, here.last)};
+            const published::Run here = span(at);
+            const published::Run piece{run.first, std::min(run.last, here.last)};
             if (piece.size() > 0) {
                 take(tile(at), piece, piece.first - here.first);
                 run.first = piece.last;
@@ -176,11 +170,11 @@ public:
     [[nodiscard]] bool sends_wide(TileId home, Bytes bytes) const;
     [[nodiscard]] Bytes block_bytes() const { return block() * block() * types_.element; }
     /// Of a row of X or C the elements of a part.
-    [[nodiscard]] Span elements_of(std::int64_t row, std::int64_t part) const;
+    [[nodiscard]] published::Run elements_of(std::int64_t row, std::int64_t part) const;
 
     /// What a tile has of values that move, in the order of bands: whole words, so that single
     /// elements move with their neighbours.
-    [[nodiscard]] Span values_of(const TileBlocks& mine) const;
+    [[nodiscard]] published::Run values_of(const TileBlocks& mine) const;
     /// Where its first block stands in them.
     [[nodiscard]] Bytes values_offset(const TileBlocks& mine) const;
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/sparse/published/multiply.h"
-
 #include "base/error.h"
 #include "kernels/graph/halves.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/sparse/published/emitter.h"
 #include "models/spec/matrix_unit.h"
 
 #include <algorithm>
@@ -121,24 +120,25 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
     return bytes;
 }
 
-graph::Field block_lists(graph::Graph& graph, const PublishedLayout& layout,
-                         const PublishedBuffers& buffers, TileId tile, Bytes line) {
-    const TileBlocks& mine = layout.tiles()[tile];
+} // namespace
+
+graph::Field PassEmitter::block_lists(TileId tile, Bytes line) {
+    const TileBlocks& mine = layout_.tiles()[tile];
     std::vector<graph::Field> words;
     std::int64_t at = 0;
     for (const std::int64_t end : mine.row_ends) {
         words.push_back(graph::word(end - at - 1));
         for (; at < end; ++at) {
             const std::int64_t slot = mine.slots[static_cast<std::size_t>(at)];
-            words.push_back(graph::read({buffers.x, slot * line}, line));
+            words.push_back(graph::read({buffers_.x, slot * line}, line));
         }
     }
     words.insert(words.end(), 2, graph::word(0)); // that the codelet reads behind them
-    return graph::table(graph.add_table(tile, words));
+    return graph::table(graph_.add_table(tile, words));
 }
 
-graph::Field worklists(graph::Graph& graph, const spec::MachineSpec& machine, TileId tile,
-                       std::int64_t columns) {
+graph::Field PassEmitter::worklists(TileId tile, std::int64_t columns) {
+    const spec::MachineSpec& machine = layout_.machine();
     const std::int64_t workers = machine.tile.workers;
     const std::int64_t share = plan::counted_rounds(machine, ceil_div(columns, workers), "columns");
     std::vector<graph::Field> words;
@@ -147,76 +147,66 @@ graph::Field worklists(graph::Graph& graph, const spec::MachineSpec& machine, Ti
         const std::int64_t last = std::min(columns, first + share);
         words.push_back(graph::halves(first, last - first, "columns"));
     }
-    return graph::table(graph.add_table(tile, words));
+    return graph::table(graph_.add_table(tile, words));
 }
 
 /// Returns what it is expected to take, or 0.
-Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
-                  const PublishedBuffers& buffers, const PassOf& pass, graph::ComputeSetId set,
-                  TileId tile) {
-    const TileBlocks& mine = layout.tiles()[tile];
-    graph.add_work(set, tile, count_of(mine.blocks));
-    const std::string& codelet = layout.types().multiply;
-    const std::int64_t columns = layout.columns_on(mine.part);
-    const Bytes line = layout.line_bytes(mine.part);
-    const Bytes partial_line = layout.partial_bytes(mine.part);
-    const graph::Field values = graph::read({buffers.values, layout.values_offset(mine)},
-                                            count_of(mine.blocks) * layout.block_bytes());
-    const graph::Field x = graph::read({buffers.x}, count_of(mine.columns) * line);
+Cycles PassEmitter::add_vertex(TileId tile) {
+    const TileBlocks& mine = layout_.tiles()[tile];
+    graph_.add_work(multiply_, tile, count_of(mine.blocks));
+    const std::string& codelet = layout_.types().multiply;
+    const std::int64_t columns = layout_.columns_on(mine.part);
+    const Bytes line = layout_.line_bytes(mine.part);
+    const Bytes partial_line = layout_.partial_bytes(mine.part);
+    const graph::Field values = graph::read({buffers_.values, layout_.values_offset(mine)},
+                                            count_of(mine.blocks) * layout_.block_bytes());
     const Bytes out_bytes = count_of(mine.rows) * partial_line;
-    if (layout.block() == 1) {
-        const Bytes bytes = meta_bytes(layout, mine);
+    if (layout_.block() == 1) {
+        const Bytes bytes = meta_bytes(layout_, mine);
         const std::vector<std::size_t> ends =
-            worker_ends(mine, static_cast<std::size_t>(layout.machine().tile.workers));
-        graph.add_item(set, tile, largest_row(mine, ends));
-        if (pass.number == 0) {
-            graph.hold(buffers.meta, tile, element_meta(layout, mine, line, ends));
+            worker_ends(mine, static_cast<std::size_t>(layout_.machine().tile.workers));
+        graph_.add_item(multiply_, tile, largest_row(mine, ends));
+        if (pass_.number == 0) {
+            graph_.hold(buffers_.meta, tile, element_meta(layout_, mine, line, ends));
         } else { // it stays
-            graph.hold(buffers.meta, tile, bytes);
+            graph_.hold(buffers_.meta, tile, bytes);
         }
-        graph.add_vertex(set, tile, codelet, program::VertexKind::MultiWorker,
-                         {graph::write({buffers.out}, out_bytes), values,
-                          graph::read({buffers.meta}, bytes), x, graph::word(columns)});
+        graph_.add_vertex(
+            multiply_, tile, codelet, program::VertexKind::MultiWorker,
+            {graph::write({buffers_.out}, out_bytes), values, graph::read({buffers_.meta}, bytes),
+             graph::read({buffers_.x}, count_of(mine.columns) * line), graph::word(columns)});
         return 0;
     }
-    graph.add_vertex(set, tile, codelet, program::VertexKind::Supervisor,
-                     {graph::pointer({buffers.out}, out_bytes, graph::Access::Update), values,
-                      block_lists(graph, layout, buffers, tile, line),
-                      worklists(graph, layout.machine(), tile, columns), graph::word(partial_line),
-                      graph::word(count_of(mine.rows) - 1)});
-    return block_cycles(layout, mine);
+    graph_.add_vertex(multiply_, tile, codelet, program::VertexKind::Supervisor,
+                      {graph::pointer({buffers_.out}, out_bytes, graph::Access::Update), values,
+                       block_lists(tile, line), worklists(tile, columns), graph::word(partial_line),
+                       graph::word(count_of(mine.rows) - 1)});
+    return block_cycles(layout_, mine);
 }
 
-} // namespace
-
-Cycles add_multiply(graph::Graph& graph, const PublishedLayout& layout,
-                    const PublishedBuffers& buffers, const PassOf& pass, graph::ComputeSetId set) {
-    Cycles slowest = 0;
-    for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
-        if (!layout.tiles()[tile].blocks.empty()) {
-            slowest = std::max(slowest, add_vertex(graph, layout, buffers, pass, set, tile));
+void PassEmitter::add_multiply() {
+    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+        if (!layout_.tiles()[tile].blocks.empty()) {
+            emitted_.multiply = std::max(emitted_.multiply, add_vertex(tile));
         }
     }
-    return slowest;
 }
 
-graph::ComputeSetId add_zeros(graph::Graph& graph, const PublishedLayout& layout,
-                              const PublishedBuffers& buffers) {
+graph::ComputeSetId PassEmitter::add_zeros() {
     const auto zero =
-        graph.add_compute_set({"zero", program::Role::Work, kPublishedOwner, "bytes"});
-    const std::int64_t workers = layout.machine().tile.workers;
-    for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
-        const TileBlocks& mine = layout.tiles()[tile];
-        const Bytes bytes = count_of(mine.rows) * layout.partial_bytes(mine.part);
+        graph_.add_compute_set({"zero", program::Role::Work, kPublishedOwner, "bytes"});
+    const spec::MachineSpec& machine = layout_.machine();
+    const std::int64_t most = machine.tile.workers * plan::most_shared_rounds(machine);
+    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+        const TileBlocks& mine = layout_.tiles()[tile];
+        const Bytes bytes = count_of(mine.rows) * layout_.partial_bytes(mine.part);
         if (bytes > 0) {
-            graph.add_work(zero, tile, bytes);
-            plan::for_cuts(bytes / kWord, workers * plan::most_shared_rounds(layout.machine()),
-                           [&](std::int64_t first, std::int64_t words) {
-                               graph.add_vertex(
-                                   zero, tile, "Zero1D", program::VertexKind::MultiWorker,
-                                   {graph::write({buffers.out, first * kWord}, words * kWord),
-                                    graph::word(words)});
-                           });
+            graph_.add_work(zero, tile, bytes);
+            plan::for_cuts(bytes / kWord, most, [&](std::int64_t first, std::int64_t words) {
+                graph_.add_vertex(zero, tile, "Zero1D", program::VertexKind::MultiWorker,
+                                  {graph::write({buffers_.out, first * kWord}, words * kWord),
+                                   graph::word(words)});
+            });
         }
     }
     return zero;

@@ -6,12 +6,8 @@
 #include "kernels/graph/graph.h"
 #include "kernels/lower/placing.h"
 #include "kernels/published/static_planner.h"
-#include "kernels/sparse/published/bring.h"
-#include "kernels/sparse/published/buffers.h"
+#include "kernels/sparse/published/emitter.h"
 #include "kernels/sparse/published/layout.h"
-#include "kernels/sparse/published/multiply.h"
-#include "kernels/sparse/published/rows.h"
-#include "kernels/sparse/published/tensors.h"
 
 #include <fmt/format.h>
 
@@ -25,38 +21,6 @@
 
 namespace tessera::spmm {
 namespace {
-
-using program::Role;
-
-/// Of one pass.
-struct EmittedPass {
-    graph::Graph graph;
-    PublishedBuffers buffers = {};
-    Cycles multiply = 0; ///< that its vertices are expected to take, copies apart; 0: not known
-    Cycles reduce = 0;
-};
-
-EmittedPass emit_pass(const PublishedLayout& layout, const PassOf& pass, const std::string& name) {
-    EmittedPass emitted{graph::Graph(name)};
-    graph::Graph& graph = emitted.graph;
-    graph.codelets = layout.types().codelets;
-    emitted.buffers = add_buffers(graph, layout, pass);
-    const PublishedBuffers& buffers = emitted.buffers;
-    const auto bring = graph.add_exchange({"bring", Role::Bring, kPublishedOwner});
-    const auto multiply =
-        graph.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
-    bring_operands(graph, layout, buffers, pass, bring, multiply);
-    emitted.multiply = add_multiply(graph, layout, buffers, pass, multiply);
-    std::vector<graph::Step> steps{graph::run(bring)};
-    if (layout.types().zeroes) {
-        steps.push_back(graph::run(add_zeros(graph, layout, buffers)));
-    }
-    steps.push_back(graph::run(multiply));
-    emitted.reduce = add_rows(graph, layout, buffers, steps);
-    graph.control = graph::sequence(std::move(steps));
-    add_tensors(graph, layout, buffers, pass);
-    return emitted;
-}
 
 /// Roundings to the partials' type of the result element that has most: of each tile's partial result, and with
 /// FP32 ones or blocks also of each product or block.
@@ -173,7 +137,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     const PublishedLayout layout(machine, workload, matrix, plan, width, passes > 1 || use.in_loop);
     family::Division division = division_of(layout);
     if (passes == 1) {
-        EmittedPass emitted = emit_pass(layout, {0, 0, workload.n}, name);
+        EmittedPass emitted = PassEmitter(layout, {0, 0, workload.n}, name).run();
         if (emitted.multiply > 0) {
             division.predicted.compute =
                 emitted.multiply + emitted.reduce + 2 * machine.control.step_cycles;
@@ -190,7 +154,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     for (std::int64_t number = 0; number * width < workload.n; ++number) {
         const std::int64_t before = number * width;
         EmittedPass pass =
-            emit_pass(layout, {number, before, std::min(width, workload.n - before)}, name);
+            PassEmitter(layout, {number, before, std::min(width, workload.n - before)}, name).run();
         const auto own = pass.buffers.of_pass();
         const auto standing = number == 0 ? pass.buffers.while_multiplying() : own;
         graph::Appended turn =

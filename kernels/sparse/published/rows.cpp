@@ -13,6 +13,7 @@ namespace tessera::spmm {
 namespace {
 
 using program::Role;
+using published::Run;
 
 constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where sums are spread
 constexpr std::int64_t kPricedSync = 126;  ///< the one place where a barrier has a price
@@ -124,8 +125,8 @@ private:
     void put_row(graph::ExchangeId put, graph::ComputeSetId put_here, std::int64_t row,
                  std::int64_t part) {
         const Contribution from = contributions(row, part).front();
-        const Span all = layout_.elements_of(row, part);
-        layout_.c_homes().cut(all, [&](TileId home, Span run, std::int64_t before) {
+        const Run all = layout_.elements_of(row, part);
+        layout_.c_homes().cut(all, [&](TileId home, Run run, std::int64_t before) {
             const graph::Place place =
                 partial_place(from, part) + (run.first - all.first) * element_;
             give(put, put_here, from.tile, place, home, {buffers_.result, before * element_},
@@ -158,7 +159,7 @@ private:
             for (const auto& [row, part] : rows) {
                 layout_.c_homes().cut(
                     layout_.elements_of(row, part),
-                    [&, row = row, part = part](TileId home, Span run, std::int64_t before) {
+                    [&, row = row, part = part](TileId home, Run run, std::int64_t before) {
                         reduce_piece(row, part, run, home, {buffers_.result, before * element_},
                                      depth, count_of(rows));
                     });
@@ -170,15 +171,15 @@ private:
         start = (start + homes.used()) % tiles;
         std::int64_t at = 0;
         for (const auto& [row, part] : rows) {
-            const Span span = layout_.elements_of(row, part);
-            homes.cut({at, at + span.size()}, [&, row = row, part = part](TileId home, Span run,
+            const Run span = layout_.elements_of(row, part);
+            homes.cut({at, at + span.size()}, [&, row = row, part = part](TileId home, Run run,
                                                                           std::int64_t /*before*/) {
-                const Span here{span.first + run.first - at, span.first + run.last - at};
+                const Run here{span.first + run.first - at, span.first + run.last - at};
                 const graph::Place sum{buffers_.sums, sum_bytes_[home]};
                 sum_bytes_[home] += here.size() * element_;
                 graph_.hold(buffers_.sums, home, sum_bytes_[home]);
                 reduce_piece(row, part, here, home, sum, depth, count_of(rows));
-                layout_.c_homes().cut(here, [&](TileId to, Span moved, std::int64_t before) {
+                layout_.c_homes().cut(here, [&](TileId to, Run moved, std::int64_t before) {
                     give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
                 });
@@ -193,7 +194,7 @@ private:
         std::map<TileId, std::int64_t> outputs;
         for (const auto& [row, part] : rows) {
             layout_.c_homes().cut(layout_.elements_of(row, part),
-                                  [&outputs](TileId home, Span run, std::int64_t /*before*/) {
+                                  [&outputs](TileId home, Run run, std::int64_t /*before*/) {
                                       outputs[home] += run.size();
                                   });
         }
@@ -213,14 +214,14 @@ private:
     }
 
     /// Elements `run` of a row's part, summed on a tile into `sum`.
-    void reduce_piece(std::int64_t row, std::int64_t part, Span run, TileId tile, graph::Place sum,
+    void reduce_piece(std::int64_t row, std::int64_t part, Run run, TileId tile, graph::Place sum,
                       std::int64_t depth, std::int64_t group_rows) {
         const Bytes bytes = run.size() * types_.partial;
         const Bytes slots = slot_bytes_[tile];
         slot_bytes_[tile] += depth * bytes;
         graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
         pieces_[tile].push_back({slots, depth, run.size(), sum, group_rows});
-        const Span all = layout_.elements_of(row, part);
+        const Run all = layout_.elements_of(row, part);
         Bytes slot = slots;
         for (const Contribution& from : contributions(row, part)) {
             give(bring_partials_, reduce_, from.tile,
@@ -249,7 +250,7 @@ private:
             graph_.add_work(reduce_, tile, words * depth);
             const std::int64_t workers = std::min(words, workers_of(pieces.front()));
             for (std::int64_t worker = 0; worker < workers; ++worker) {
-                const Span mine{worker * words / workers, (worker + 1) * words / workers};
+                const Run mine{worker * words / workers, (worker + 1) * words / workers};
                 vertices.push_back(regions_of(tile, pieces, mine));
                 issues.push_back(12 + mine.size() * (11 + depth));
             }
@@ -291,7 +292,7 @@ private:
     }
 
     /// Words `mine` of all pieces as a worker's regions.
-    graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Span mine) {
+    graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Run mine) {
         std::vector<graph::Field> state{graph::word(0)};
         const Bytes sum_word = kWord * element_ / types_.partial;
         std::int64_t at = 0;

@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "kernels/graph/graph.h"
-#include "kernels/sparse/published/buffers.h"
+#include "kernels/sparse/published/emitter.h"
 #include "kernels/sparse/published/layout.h"
 
 #include <vector>

@@ -1,128 +1,113 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/sparse/published/tensors.h"
+#include "kernels/sparse/published/emitter.h"
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace tessera::spmm {
-namespace {
 
-/// Elements [at, last) of a block, at most to the end of their set; returns behind them.
-std::int64_t add_rows_of_set(graph::Tensor& tensor, const PublishedLayout& layout, TileId tile,
-                             graph::Place place, std::int64_t block, std::int64_t at,
-                             std::int64_t last) {
-    const std::int64_t high = layout.block();
-    const std::int64_t wide = layout.types().set_inputs;
-    const Bytes element = layout.types().element;
-    const std::int64_t set_elements = high * wide;
-    const std::int64_t end = std::min(last, (at / set_elements + 1) * set_elements);
-    const std::int64_t set = at % (high * high) / set_elements;
-    const std::int64_t row = at % set_elements / wide;
-    graph::Piece piece;
-    piece.tile = tile;
-    piece.place = place;
-    piece.host_offset = block * high * high + row * high + set * wide;
-    piece.dims = {{(end - at) / wide, high, wide * element}, {wide, 1, element}};
-    tensor.pieces.push_back(std::move(piece));
-    return end;
-}
+using published::Run;
 
 /// Elements `span` of the blocks in `order`, runs of blocks that follow each other in the matrix
 /// at once. Blocks that are wider than a weight set stand as [set][row][column of the set].
-void add_values(graph::Tensor& tensor, const PublishedLayout& layout, TileId tile,
-                graph::Place place, const std::vector<std::int64_t>& order, Span span) {
-    const std::int64_t size = layout.block() * layout.block();
-    const Bytes element = layout.types().element;
+void PassEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Place place,
+                             const std::vector<std::int64_t>& order, Run span) const {
+    const std::int64_t high = layout_.block();
+    const std::int64_t size = high * high;
+    const std::int64_t wide = layout_.types().set_inputs;
     for (std::int64_t at = span.first; at < span.last;) {
         const auto number = static_cast<std::size_t>(at / size);
         if (number >= order.size()) {
             return; // the rest of a word
         }
-        if (layout.types().set_inputs < layout.block()) {
-            at = add_rows_of_set(tensor, layout, tile, place + (at - span.first) * element,
-                                 order[number], at, span.last);
-            continue;
+        const graph::Place here = place + (at - span.first) * element_;
+        std::int64_t end = 0;
+        if (wide < high) { // at most to the end of a set
+            const std::int64_t set_elements = high * wide;
+            end = std::min(span.last, (at / set_elements + 1) * set_elements);
+            const std::int64_t set = at % size / set_elements;
+            const std::int64_t row = at % set_elements / wide;
+            tensor.pieces.push_back(
+                {tile,
+                 here,
+                 order[number] * size + row * high + set * wide,
+                 {{(end - at) / wide, high, wide * element_}, {wide, 1, element_}}});
+        } else {
+            std::size_t last = number + 1;
+            while (last < order.size() && order[last] == order[last - 1] + 1) {
+                ++last;
+            }
+            end = std::min(span.last, static_cast<std::int64_t>(last) * size);
+            tensor.pieces.push_back(
+                {tile, here, order[number] * size + at % size, {{end - at, 1, element_}}});
         }
-        std::size_t last = number;
-        while (last + 1 < order.size() && order[last + 1] == order[last] + 1) {
-            ++last;
-        }
-        const std::int64_t end = std::min(span.last, static_cast<std::int64_t>(last + 1) * size);
-        graph::Piece piece;
-        piece.tile = tile;
-        piece.place = place + (at - span.first) * element;
-        piece.host_offset = order[number] * size + at % size;
-        piece.dims = {{end - at, 1, element}};
-        tensor.pieces.push_back(std::move(piece));
         at = end;
     }
 }
 
+graph::Tensor PassEmitter::values_tensor() const {
+    const std::int64_t block = layout_.block();
+    graph::Tensor tensor{.name = "a",
+                         .type = layout_.types().data,
+                         .shape = {layout_.matrix().blocks(), block, block},
+                         .given = true};
+    if (layout_.moves_blocks()) {
+        const Linear& homes = layout_.value_homes();
+        for (std::int64_t i = 0; i < homes.used(); ++i) {
+            add_values(tensor, homes.tile(i), {buffers_.home_values}, layout_.in_order(),
+                       homes.span(i));
+        }
+        return tensor;
+    }
+    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+        const std::vector<std::int64_t>& blocks = layout_.tiles()[tile].blocks;
+        add_values(tensor, tile, {buffers_.values}, blocks, {0, count_of(blocks) * block * block});
+    }
+    return tensor;
+}
+
 /// [block of rows][column][b] of a tensor {rows, n} as it lies over the tiles.
-void add_lines(graph::Tensor& tensor, const PublishedLayout& layout, const PassOf& pass,
-               const Linear& homes, graph::BufferId buffer, std::int64_t rows) {
-    const std::int64_t block = layout.block();
-    const Bytes element = layout.types().element;
-    const std::int64_t line_elements = layout.padded_columns() * block;
+graph::Tensor PassEmitter::lines_tensor(const char* name, const Linear& homes,
+                                        graph::BufferId buffer, std::int64_t rows) const {
+    graph::Tensor tensor{.name = name, .type = layout_.types().data, .shape = {rows, layout_.n()}};
+    const std::int64_t block = layout_.block();
+    const std::int64_t line_elements = layout_.padded_columns() * block;
     for (std::int64_t i = 0; i < homes.used(); ++i) {
-        const Span span = homes.span(i);
+        const Run span = homes.span(i);
         for (std::int64_t at = span.first; at < span.last;) {
             const std::int64_t line = at / line_elements;
-            const std::int64_t column = at / block - line * layout.padded_columns();
+            const std::int64_t column = at / block - line * layout_.padded_columns();
             // whole columns of the line, or what there is of one
             const std::int64_t row = at % block;
             const std::int64_t here = std::min(span.last, (line + 1) * line_elements) - at;
             const bool whole = row == 0 && here >= block;
             const std::int64_t length = whole ? here / block * block : std::min(here, block - row);
             const std::int64_t columns =
-                std::min(whole ? length / block : 1, pass.columns - column);
+                std::min(whole ? length / block : 1, pass_.columns - column);
             const std::int64_t rows_here =
                 std::min(whole ? block : length, rows - line * block - row);
             if (columns > 0 && rows_here > 0) {
-                graph::Piece piece;
-                piece.tile = homes.tile(i);
-                piece.place = graph::Place{buffer, (at - span.first) * element};
-                piece.host_offset = (line * block + row) * layout.n() + pass.first + column;
-                piece.dims = {{columns, 1, block * element}, {rows_here, layout.n(), element}};
-                tensor.pieces.push_back(std::move(piece));
+                tensor.pieces.push_back(
+                    {homes.tile(i),
+                     {buffer, (at - span.first) * element_},
+                     (line * block + row) * layout_.n() + pass_.first + column,
+                     {{columns, 1, block * element_}, {rows_here, layout_.n(), element_}}});
             }
             at += length;
         }
     }
+    return tensor;
 }
 
-} // namespace
-
-void add_tensors(graph::Graph& graph, const PublishedLayout& layout,
-                 const PublishedBuffers& buffers, const PassOf& pass) {
-    const workload::SparsePattern& matrix = layout.matrix();
-    const ElementType type = layout.types().data;
-    const std::int64_t block = layout.block();
-    graph::Tensor a{.name = "a", .type = type, .shape = {matrix.blocks(), block, block}};
-    a.given = true;
-    if (layout.moves_blocks()) {
-        const Linear& homes = layout.value_homes();
-        for (std::int64_t i = 0; i < homes.used(); ++i) {
-            add_values(a, layout, homes.tile(i), {buffers.home_values}, layout.in_order(),
-                       homes.span(i));
-        }
-    } else {
-        for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
-            const std::vector<std::int64_t>& blocks = layout.tiles()[tile].blocks;
-            add_values(a, layout, tile, {buffers.values}, blocks,
-                       {0, count_of(blocks) * block * block});
-        }
-    }
-    graph.add_tensor(std::move(a));
-    graph::Tensor x{.name = "b", .type = type, .shape = {matrix.columns, layout.n()}};
+void PassEmitter::add_tensors() {
+    graph_.add_tensor(values_tensor());
+    const workload::SparsePattern& matrix = layout_.matrix();
+    auto x = lines_tensor("b", layout_.x_homes(), buffers_.home_x, matrix.columns);
     x.given = true;
-    add_lines(x, layout, pass, layout.x_homes(), buffers.home_x, matrix.columns);
-    graph.add_tensor(std::move(x));
-    graph::Tensor c{.name = "c", .type = type, .shape = {matrix.rows, layout.n()}};
+    graph_.add_tensor(std::move(x));
+    auto c = lines_tensor("c", layout_.c_homes(), buffers_.result, matrix.rows);
     c.wanted = true;
-    add_lines(c, layout, pass, layout.c_homes(), buffers.result, matrix.rows);
-    graph.add_tensor(std::move(c));
+    graph_.add_tensor(std::move(c));
 }
 
 } // namespace tessera::spmm
