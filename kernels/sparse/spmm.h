@@ -20,8 +20,9 @@
 // Where things stand: X and the values each on one tile; rows of X that one tile alone needs are on
 // that tile. Rows of A without non-zeros are zero-filled memory that nothing writes: they are zero
 // because the image is loaded so.
-// Timing: kernels/sparse/spmm_cost.h. Not modelled: passes over n when one shot does not fit; rows
-// cut between parts. Source: docs/kernels.md.
+// A row with much of the work may be cut into pieces for several parts (Split::cut). The slices of X may come in several
+// passes, one slice a tile in each (Split::passes).
+// Timing: kernels/sparse/spmm_cost.h. Not modelled: passes over k. Source: docs/kernels.md.
 #pragma once
 
 #include "kernels/family/product.h"

@@ -31,15 +31,17 @@ struct Part;
 struct BlockTraits {
     std::int64_t column_grain = 1;  ///< columns of X come in as many
     std::int64_t values_a_unit = 1; ///< blocks whose values travel together
+    Bytes list_bytes = 0;           ///< of what its lists say of a block
     std::int64_t block_work = 1;    ///< of a worker for a column group or weight load: of a block,
     std::int64_t row_work = 0;      ///< and of a row that has some
     std::int64_t block_roundings = 0; ///< of a sum, to the partials' type, for each of its blocks
     graph::Where x = graph::Where::Any;
     graph::Where values = graph::Where::Any;
-    Bytes x_beyond = 0;        ///< that the vertex reads behind X
-    Bytes partials_beyond = 0; ///< and behind partial results
-    bool by_halves = false;    ///< lines of C are [2][column][8] instead of [column][block]
-    const char* unit = "";     ///< what its work counts
+    Bytes x_beyond = 0;          ///< that the vertex reads behind X
+    Bytes partials_beyond = 0;   ///< and behind partial results
+    bool by_halves = false;      ///< lines of C are [2][column][8] instead of [column][block]
+    bool lists_partials = false; ///< its lists say where lines of partial results are
+    const char* unit = "";       ///< what its work counts
 };
 
 /// Buffers of a tile that a vertex uses.

@@ -21,6 +21,7 @@ public:
     Blocks(std::int64_t block, codelets::ProductTypes types)
         : BlockKind(
               {.column_grain = block * bytes_of(types.data) < 16 ? 2 : 1, // sums go by 16 bytes
+               .list_bytes = 4,
                .block_roundings = roundings_of(block, types),
                .x_beyond = kBehind,
                .partials_beyond = kBehind,

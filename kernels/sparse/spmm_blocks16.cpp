@@ -17,10 +17,12 @@ namespace {
 class Blocks16 final : public BlockKind {
 public:
     explicit Blocks16(ElementType partials)
-        : BlockKind({.block_roundings = partials == ElementType::F16 ? 1 : 4,
+        : BlockKind({.list_bytes = partials == ElementType::F16 ? 12 : 24,
+                     .block_roundings = partials == ElementType::F16 ? 1 : 4,
                      .values = graph::Where::Region1,
                      .partials_beyond = kReadAhead,
                      .by_halves = partials == ElementType::F32,
+                     .lists_partials = true,
                      .unit = "blocks"},
                     fmt::format("spmm_block16_{}", name_of(partials)),
                     program::VertexKind::Supervisor),

@@ -54,6 +54,9 @@ struct Averages {
     double band_lines = 0;   ///< of X in a band
     double contributors = 0; ///< of a row with blocks
     double columns = 0;
+    double longest_row = 0; ///< blocks of the fullest row of a band, or of its pieces
+    double cut_rows = 0;    ///< of a part: rows of the band that are cut, over parts
+    double more_pieces = 0; ///< of the part that sums up most: pieces of such rows beyond the first
 };
 
 /// How many of `places` are hit by `throws`.
@@ -73,17 +76,29 @@ Averages averages(const Problem& problem, const Split& split) {
     const double rows = hit(static_cast<double>(a.block_rows()), static_cast<double>(a.blocks()));
     average.contributors = average.rows * static_cast<double>(split.parts()) / std::max(rows, 1.0);
     average.columns = static_cast<double>(problem.widest_slice(split));
-    return average;
-}
-
-/// Blocks of the fullest row.
-double longest_row(const Problem& problem) {
-    const std::vector<std::int64_t>& start = problem.matrix->row_start;
-    std::int64_t longest = 0;
-    for (std::size_t row = 0; row + 1 < start.size(); ++row) {
-        longest = std::max(longest, start[row + 1] - start[row]);
+    const auto bands = static_cast<double>(split.parts_k);
+    const auto parts_m = static_cast<double>(split.parts_m);
+    const double longest =
+        problem.row_blocks.empty() ? 0 : static_cast<double>(problem.row_blocks.front()) / bands;
+    average.longest_row = longest;
+    if (split.cut > 0) {
+        const double most = average.blocks / static_cast<double>(split.cut);
+        const auto pieces = [&](double blocks) {
+            return std::min(std::ceil(blocks / most), parts_m);
+        };
+        double more = 0;
+        for (const std::int64_t blocks : problem.row_blocks) {
+            const double in_band = static_cast<double>(blocks) / bands;
+            if (in_band <= most) {
+                break;
+            }
+            average.cut_rows += 1 / parts_m;
+            more += pieces(in_band) - 1;
+        }
+        average.longest_row = std::min(longest, std::max(most, longest / parts_m));
+        average.more_pieces = std::max(more / parts_m, bands * (pieces(longest) - 1));
     }
-    return static_cast<double>(longest);
+    return average;
 }
 
 double multiply(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
@@ -94,7 +109,7 @@ double multiply(const spec::MachineSpec& machine, const Problem& problem, const 
     means.all_rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
                                static_cast<double>(split.parts_m));
     means.columns = average.columns;
-    means.longest_row = longest_row(problem) / static_cast<double>(split.parts_k);
+    means.longest_row = average.longest_row;
     return problem.kind->estimate(machine, means);
 }
 
@@ -113,14 +128,14 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         exchange += (scattered > 0.25 ? kIrregular : kRegular) * average.lines *
                     std::max(line_events, kEventsPerMessage * scattered);
     }
-    if (split.parts_n > 1) {
-        exchange += kRegular * value_events(machine, problem, split, average.blocks);
-    }
-    Cycles syncs = exchange > 0 ? 1 : 0;
-    exchange += exchange > 0 ? bring_overhead(cost, split) : 0;
+    const bool brings_x = exchange > 0 || split.passes > 1;
+    const double values =
+        split.parts_n > 1 ? kRegular * value_events(machine, problem, split, average.blocks) : 0;
+    Cycles syncs = brings_x || values > 0 ? 1 : 0;
+    exchange += syncs > 0 ? bring_overhead(cost, split) : 0;
     double compute = multiply(machine, problem, split, average) +
                      static_cast<double>(machine.control.step_cycles);
-    if (average.contributors > 1.02 || !problem.types.sums_are_results()) {
+    if (average.contributors > 1.02 || average.cut_rows > 0 || !problem.types.sums_are_results()) {
         const auto line_bytes =
             static_cast<double>(problem.partial_line_bytes(problem.widest_slice(split)));
         const double more = std::max(average.contributors - 1, 0.0);
@@ -129,30 +144,36 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         const double scattered =
             1 - std::min(1.0, average.rows * static_cast<double>(split.parts_m) /
                                   static_cast<double>(problem.matrix->block_rows()));
-        const double jobs = 2 + own_rows * scattered * (split.parts_k > 1 ? 1 : 0);
-        const double units = own_rows * line_bytes / 16;
+        const double jobs =
+            2 + own_rows * scattered * (split.parts_k > 1 ? 1 : 0) + average.cut_rows;
+        const double line_units = line_bytes / 16;
+        const double units = own_rows * line_units;
         const auto workers = static_cast<double>(machine.tile.workers);
         const auto turn = static_cast<double>(machine.tile.round_cycles());
         const auto unit_issues = static_cast<double>(codelets::reduce_unit_issues(problem.types));
         const double sum =
             jobs * (kLaunchCycles + static_cast<double>(codelets::kReduceFrame) * turn) +
-            turn / workers * units * (more + unit_issues);
+            turn / workers *
+                (units * (more + unit_issues) +
+                 line_units * (average.more_pieces + average.cut_rows * unit_issues));
         double move = 0;
-        if (more > 0.02) {
-            move = move_overhead(cost, split) +
-                   kIrregular * more *
-                       std::max(own_rows * line_bytes /
-                                    static_cast<double>(4 * machine.exchange.lane_items()),
-                                kEventsPerMessage * jobs);
+        if (more > 0.02 || average.cut_rows > 0) {
+            const double partial_events =
+                line_bytes / static_cast<double>(4 * machine.exchange.lane_items());
+            move =
+                move_overhead(cost, split) +
+                kIrregular * (more * std::max(own_rows * partial_events, kEventsPerMessage * jobs) +
+                              average.more_pieces * std::max(partial_events, kEventsPerMessage));
             ++syncs;
         }
         compute += sum + static_cast<double>(machine.control.step_cycles);
         exchange += move;
-        cycles.reduction = static_cast<Cycles>(sum + move);
+        cycles.reduction = split.passes * static_cast<Cycles>(sum + move);
     }
-    cycles.compute = static_cast<Cycles>(compute);
-    cycles.exchange = static_cast<Cycles>(exchange);
-    cycles.sync = syncs * machine.sync.internal_cycles;
+    const auto passes = static_cast<double>(split.passes);
+    cycles.compute = static_cast<Cycles>(passes * compute);
+    cycles.exchange = static_cast<Cycles>(passes * exchange + values);
+    cycles.sync = split.passes * syncs * machine.sync.internal_cycles;
     return cycles;
 }
 
@@ -165,7 +186,7 @@ double incoming_x(const Partition& partition, const Part& part, double line_even
     double irregular = 0;
     for (const std::int32_t line : part.x_lines) {
         const std::size_t users = partition.users_of_line(line).size();
-        if (users > 1) {
+        if (users > 1 || partition.split().passes > 1) {
             (users == everybody ? regular : irregular) += std::max(line_events, kEventsPerMessage);
         }
     }
@@ -190,7 +211,8 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
             continue;
         }
         multiply = std::max(multiply, multiply_cycles(machine, problem, part, columns, {}));
-        double events = incoming_x(partition, part, line_events);
+        double events =
+            static_cast<double>(split.passes) * incoming_x(partition, part, line_events);
         if (split.parts_n > 1) {
             events += kRegular * value_events(machine, problem, split,
                                               static_cast<double>(part.blocks.size()));
@@ -211,23 +233,34 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
         sum = std::max(sum, stub.finish());
         move = std::max(move, kIrregular * partials);
     }
-    plan::PredictedCycles cycles;
-    cycles.compute = multiply + machine.control.step_cycles;
+    plan::PredictedCycles cycles; // the values come once, all else in each pass
+    cycles.compute = split.passes * (multiply + machine.control.step_cycles);
     if (bring > 0) {
-        cycles.exchange += static_cast<Cycles>(bring_overhead(cost, split) + bring);
-        cycles.sync += machine.sync.internal_cycles;
+        cycles.exchange += static_cast<Cycles>(
+            static_cast<double>(split.passes) * bring_overhead(cost, split) + bring);
+        cycles.sync += split.passes * machine.sync.internal_cycles;
     }
     if (!reduction.jobs.empty()) {
-        cycles.reduction = sum + machine.control.step_cycles;
+        cycles.reduction = split.passes * (sum + machine.control.step_cycles);
         cycles.compute += cycles.reduction;
     }
     if (move > 0) {
-        const auto moves = static_cast<Cycles>(move_overhead(cost, split) + move);
+        const auto moves = split.passes * static_cast<Cycles>(move_overhead(cost, split) + move);
         cycles.exchange += moves;
-        cycles.sync += machine.sync.internal_cycles;
-        cycles.reduction += moves + machine.sync.internal_cycles;
+        cycles.sync += split.passes * machine.sync.internal_cycles;
+        cycles.reduction += moves + split.passes * machine.sync.internal_cycles;
     }
     return cycles;
+}
+
+Bytes beyond_reach(const Problem& problem, const Split& split, double lines) {
+    const auto furthest = problem.kind->reach();
+    const auto line = static_cast<double>(problem.x_line_bytes(problem.widest_slice(split)));
+    return furthest ? std::max<Bytes>(0, static_cast<Bytes>((lines - 1) * line) - *furthest) : 0;
+}
+
+Bytes estimate_beyond_reach(const Problem& problem, const Split& split) {
+    return beyond_reach(problem, split, averages(problem, split).lines);
 }
 
 Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, const Split& split) {
@@ -241,9 +274,39 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     bytes += average.blocks * static_cast<double>(problem.value_bytes() + 12);
     bytes += own_rows * std::max(average.contributors - 1, 0.0) *
              static_cast<double>(problem.partial_line_bytes(columns));
+    if (split.passes > 1) { // results of all passes stay
+        bytes += (problem.types.sums_are_results() ? average.rows : own_rows) *
+                 static_cast<double>((split.passes - 1) * problem.result_line_bytes(columns));
+    }
     bytes += static_cast<double>(a.block_columns() * problem.x_line_bytes(problem.n)) / tiles;
     bytes += static_cast<double>(a.blocks() * problem.value_bytes()) / tiles;
     return static_cast<Bytes>(bytes);
+}
+
+Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
+                  const Reduction& reduction) {
+    const Problem& problem = partition.problem();
+    const Split& split = partition.split();
+    const std::int64_t columns = problem.widest_slice(split);
+    const auto most = [](const std::vector<std::int64_t>& lines) {
+        return lines.empty() ? 0 : *std::ranges::max_element(lines);
+    };
+    const Bytes partials = (problem.types.sums_are_results() ? split.passes : 1) *
+                           static_cast<Bytes>(partition.most_rows()) *
+                           problem.partial_line_bytes(columns);
+    const Bytes results =
+        split.passes * most(reduction.result_lines) * problem.result_line_bytes(columns);
+    Bytes multiply = partials +
+                     static_cast<Bytes>(partition.most_x_lines()) * problem.x_line_bytes(columns) +
+                     static_cast<Bytes>(partition.most_blocks()) *
+                         (problem.value_bytes() + problem.kind->traits().list_bytes);
+    if (split.passes > 1) { // X of the passes to come, and results of those before
+        multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
+                                  problem.x_line_bytes(problem.n) / machine.chip.tiles;
+    }
+    const Bytes reduce =
+        partials + results + most(reduction.slices_lines) * problem.partial_line_bytes(columns);
+    return std::max(multiply, reduce);
 }
 
 Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem, const Part& part,

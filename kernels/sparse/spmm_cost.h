@@ -33,6 +33,15 @@ namespace tessera::spmm {
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);
 
+/// By how many bytes so many lines of X are longer than what lists of offsets reach.
+[[nodiscard]] Bytes beyond_reach(const Problem& problem, const Split& split, double lines);
+/// The same of a part's lines by averages.
+[[nodiscard]] Bytes estimate_beyond_reach(const Problem& problem, const Split& split);
+
+/// Bytes of the fullest tile while it multiplies or sums, at least; homes of operands but for what stays are left out.
+[[nodiscard]] Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
+                                const Reduction& reduction);
+
 /// The tile's stub: local copies of so many 8-byte words, then the part's vertex.
 [[nodiscard]] Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem,
                                      const Part& part, std::int64_t columns,

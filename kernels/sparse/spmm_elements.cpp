@@ -90,6 +90,7 @@ public:
     explicit Elements(codelets::ProductTypes types)
         : BlockKind({.column_grain = group_columns(types),
                      .values_a_unit = group_columns(types), // 16 bytes, too
+                     .list_bytes = 2,
                      .block_work = codelets::kElementwiseNonZero,
                      .row_work = codelets::elementwise_row_issues({types.data, types.data}),
                      .block_roundings = types.data == ElementType::F32 ? 1 : 0,

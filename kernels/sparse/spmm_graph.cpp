@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace tessera::spmm {
@@ -38,17 +39,12 @@ public:
     Emitted run() {
         graph_.codelets = codelets_of(problem_);
         add_buffers();
-        lower::check_together(machine_, graph_, {partials_, x_, values_}, "multiply");
-        const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
-        const auto multiply =
-            graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit(), "row"});
-        CopiedWords copied;
-        bring_values(bring, multiply, copied);
-        bring_x(bring, multiply, copied);
-        add_multiply(multiply, copied);
-        std::vector<graph::Step> steps{graph::run(bring), graph::run(multiply)};
-        if (!reduction_.jobs.empty()) {
-            add_reduction(steps);
+        std::vector<graph::BufferId> standing = partials_;
+        standing.insert(standing.end(), {x_, values_});
+        lower::check_together(machine_, graph_, standing, "multiply");
+        std::vector<graph::Step> steps;
+        for (std::int64_t pass = 0; pass < split_.passes; ++pass) {
+            add_pass({pass * split_.parts_n, (pass + 1) * split_.parts_n}, steps);
         }
         graph_.control = graph::sequence(std::move(steps));
         add_values_tensor();
@@ -58,10 +54,28 @@ public:
     }
 
 private:
+    /// The values, which stay, come with the first slices of X.
+    void add_pass(const Range& slices, std::vector<graph::Step>& steps) {
+        const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
+        const auto multiply =
+            graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit(), "row"});
+        CopiedWords copied;
+        if (slices.begin == 0) {
+            bring_values(bring, multiply, copied);
+        }
+        bring_x(bring, multiply, slices, copied);
+        add_multiply(multiply, slices, copied);
+        steps.push_back(graph::run(bring));
+        steps.push_back(graph::run(multiply));
+        if (!reduction_.jobs.empty()) {
+            add_reduction(slices, steps);
+        }
+    }
+
     /// Of a tile's non-zeros, or blocks of them, times its columns; these differ where they cannot
     /// be dealt evenly.
     [[nodiscard]] std::string work_unit() const {
-        const bool even = columns(0) == columns(split_.parts_n - 1);
+        const bool even = columns(0) == columns(split_.slices() - 1);
         return std::string(problem_.kind->traits().unit) + (even ? "" : " times columns");
     }
 
@@ -80,37 +94,57 @@ private:
         const bool pads_x = problem_.n % problem_.column_grain() != 0 ||
                             problem_.matrix->columns % problem_.block != 0;
         const BlockTraits& kind = problem_.kind->traits();
-        partials_ = add_on(
-            split_.tiles(),
-            {.name = "partials", .where = Where::Region1, .read_beyond = kind.partials_beyond},
-            static_cast<Bytes>(partition_.most_rows()) * problem_.partial_line_bytes(widest));
+        // Results that stand in partials stay there, the passes' side by side.
+        for (std::int64_t pass = 0; pass == 0 || (partials_stay() && pass < split_.passes);
+             ++pass) {
+            partials_.push_back(add_on(
+                split_.tiles(),
+                {.name = "partials", .where = Where::Region1, .read_beyond = kind.partials_beyond},
+                static_cast<Bytes>(partition_.most_rows()) * problem_.partial_line_bytes(widest)));
+        }
         x_ = add_on(split_.tiles(),
                     {.name = "x",
                      .where = kind.x,
                      .read_beyond = kind.x_beyond,
                      .padded = pads_x,
-                     .apart = {partials_}},
+                     .apart = partials_},
                     x);
         values_ = add_on(
             split_.tiles(), {.name = "values", .where = kind.values, .read_beyond = kReadAhead},
             ceil_div(static_cast<Bytes>(partition_.most_blocks()), homes_.values_a_unit()) *
                 homes_.value_unit_bytes());
-        slices_ = add_on(split_.tiles(),
-                         {.name = "slices", .where = Where::Region1, .apart = {partials_}},
-                         most(reduction_.slices_lines) * problem_.partial_line_bytes(widest));
+        slices_ =
+            add_on(split_.tiles(), {.name = "slices", .where = Where::Region1, .apart = partials_},
+                   most(reduction_.slices_lines) * problem_.partial_line_bytes(widest));
         home_x_ = add_on(machine_.chip.tiles,
                          {.name = "home of x", .padded = pads_x, .apart = {x_, values_}},
                          homes_.most_x_bytes());
         home_values_ =
             add_on(machine_.chip.tiles, {.name = "home of values", .apart = {x_, values_}},
                    homes_.most_values_bytes());
-        lists_ = graph_.add_buffer(
-            {.name = "lists", .kind = program::SegmentKind::Metadata, .apart = {x_}});
-        result_ = add_on(split_.tiles(), {.name = "result"},
-                         most(reduction_.result_lines) * problem_.result_line_bytes(widest));
+        result_bytes_ = most(reduction_.result_lines) * problem_.result_line_bytes(widest);
+        result_ = add_on(split_.tiles(), {.name = "result"}, split_.passes * result_bytes_);
         const auto empty = static_cast<std::int64_t>(reduction_.empty_rows.size());
+        empty_bytes_ = ceil_div(empty, split_.parts()) * problem_.result_line_bytes(widest);
         empty_rows_ = add_on(split_.tiles(), {.name = "empty rows", .zeroed = true},
-                             ceil_div(empty, split_.parts()) * problem_.result_line_bytes(widest));
+                             split_.passes * empty_bytes_);
+    }
+    [[nodiscard]] bool partials_stay() const { return problem_.types.sums_are_results(); }
+    [[nodiscard]] graph::BufferId partials(std::int64_t in) const {
+        return partials_[partials_stay() ? static_cast<std::size_t>(pass_of(in)) : 0];
+    }
+    /// Lists of slice `in`. They say where lines of X begin, which the width of a slice decides, and some where partial
+    /// results do: passes that are alike in that have the same.
+    graph::BufferId lists_of(std::int64_t in) {
+        const bool widest = split_.passes == 1 || columns(in) == problem_.widest_slice(split_);
+        const auto partial_lines =
+            problem_.kind->traits().lists_partials ? partials(in).index : std::uint32_t{0};
+        const auto [at, is_new] = lists_.try_emplace({widest, partial_lines});
+        if (is_new) {
+            at->second = graph_.add_buffer(
+                {.name = "lists", .kind = program::SegmentKind::Metadata, .apart = {x_}});
+        }
+        return at->second;
     }
     graph::BufferId add_on(std::int64_t tiles, graph::Buffer traits, Bytes bytes) {
         const auto buffer = graph_.add_buffer(std::move(traits));
@@ -135,18 +169,21 @@ private:
                         problem_.x_line_bytes(width)};
     }
     [[nodiscard]] graph::Place partial_line(std::int64_t part, std::int64_t row,
-                                            std::int64_t width) const {
-        return {partials_, partition_.part(part).local_row(static_cast<std::int32_t>(row)) *
-                               problem_.partial_line_bytes(width)};
+                                            std::int64_t in) const {
+        return {partials(in), partition_.part(part).local_row(static_cast<std::int32_t>(row)) *
+                                  problem_.partial_line_bytes(columns(in))};
     }
     [[nodiscard]] graph::Place slice(const SumJob& job, std::size_t other,
                                      std::int64_t width) const {
         const std::int64_t line = job.slices_offset + static_cast<std::int64_t>(other) * job.rows;
         return {slices_, line * problem_.partial_line_bytes(width)};
     }
-    [[nodiscard]] graph::Place result(const SumJob& job, std::int64_t width) const {
-        return {result_, job.result_offset * problem_.result_line_bytes(width)};
+    /// Lines of C that a job of slice `in` makes.
+    [[nodiscard]] graph::Place result(const SumJob& job, std::int64_t in) const {
+        return {result_, pass_of(in) * result_bytes_ +
+                             job.result_offset * problem_.result_line_bytes(columns(in))};
     }
+    [[nodiscard]] std::int64_t pass_of(std::int64_t in) const { return in / split_.parts_n; }
 
     /// Copies that tiles make because they cannot receive their own words, in words of 8 bytes.
     using CopiedWords = std::map<TileId, std::vector<std::int64_t>>;
@@ -183,7 +220,8 @@ private:
         }
     }
 
-    void bring_x(graph::ExchangeId bring, graph::ComputeSetId multiply, CopiedWords& copied) {
+    void bring_x(graph::ExchangeId bring, graph::ComputeSetId multiply, const Range& slices,
+                 CopiedWords& copied) {
         // A run's lines stand behind each other on every tile that has them, in all slices alike.
         std::vector<std::vector<std::int64_t>> first_lines; // by run and user
         for (const LineRun& lines : homes_.runs()) {
@@ -194,7 +232,7 @@ private:
             }
         }
         std::vector<graph::Receiver> receivers;
-        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+        for (std::int64_t in = slices.begin; in < slices.end; ++in) {
             const std::int64_t width = columns(in);
             const Bytes line_bytes = problem_.x_line_bytes(width);
             for (const HomeRun& run : homes_.x(in)) {
@@ -220,7 +258,7 @@ private:
         }
     }
 
-    void add_multiply(graph::ComputeSetId set, CopiedWords& copied) {
+    void add_multiply(graph::ComputeSetId set, const Range& slices, CopiedWords& copied) {
         Cycles slowest = 0;
         for (std::int64_t number = 0; number < split_.parts(); ++number) {
             const Part& part = partition_.part(number);
@@ -229,23 +267,26 @@ private:
             }
             std::map<std::int64_t, PartLists> lists_of_width;
             std::map<std::pair<std::int64_t, std::vector<std::int64_t>>, Cycles> known;
-            for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+            for (std::int64_t in = slices.begin; in < slices.end; ++in) {
                 const TileId tile = partition_.tile(number, in);
                 const std::int64_t width = columns(in);
+                const graph::BufferId buffer = lists_of(in);
                 PartLists& lists = lists_of_width[width];
                 if (lists.contents == nullptr) {
                     lists =
                         problem_.kind->lists(graph_, problem_, part, width, machine_.tile.workers,
-                                             {values_, lists_, x_, partials_});
+                                             {values_, buffer, x_, partials(in)});
                     plan::counted_rounds(machine_,
                                          problem_.kind->rounds(part, width, machine_.tile.workers),
                                          "columns or non-zeros");
                 }
-                graph_.hold(lists_, tile, lists.contents, lists.relocations);
+                if (held_lists_.insert({tile, buffer.index}).second) {
+                    graph_.hold(buffer, tile, lists.contents, lists.relocations);
+                }
                 graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
                 graph_.add_item(set, tile, lists.largest_row);
-                add_vertex(set, tile, part, width, lists);
-                ++emitted_.tiles_busy;
+                add_vertex(set, tile, in, part, lists, buffer);
+                emitted_.tiles_busy += pass_of(in) == 0 ? 1 : 0;
                 const std::vector<std::int64_t>& words = copied[tile];
                 Cycles& cycles = known[{width, words}];
                 if (cycles == 0) {
@@ -261,30 +302,35 @@ private:
 
     /// Vertices reach x and partials, and workers their share of lists and values, by offsets of
     /// their own: what they use in all is said once.
-    void add_vertex(graph::ComputeSetId set, TileId tile, const Part& part, std::int64_t width,
-                    const PartLists& lists) {
+    void add_vertex(graph::ComputeSetId set, TileId tile, std::int64_t in, const Part& part,
+                    const PartLists& lists, graph::BufferId held) {
+        const std::int64_t width = columns(in);
         const auto blocks = static_cast<std::int64_t>(part.blocks.size());
         const auto rows = static_cast<std::int64_t>(part.rows.size());
         std::vector<graph::Field> state = lists.state;
         using graph::Access;
         state.push_back(
-            graph::use({lists_}, static_cast<Bytes>(lists.contents->size()), Access::Read));
+            graph::use({held}, static_cast<Bytes>(lists.contents->size()), Access::Read));
         state.push_back(graph::use({values_}, blocks * problem_.value_bytes(), Access::Read));
         state.push_back(
             graph::use({x_}, static_cast<Bytes>(part.x_lines.size()) * problem_.x_line_bytes(width),
                        Access::Read));
         state.push_back(
-            graph::use({partials_}, rows * problem_.partial_line_bytes(width), Access::Write));
+            graph::use({partials(in)}, rows * problem_.partial_line_bytes(width), Access::Write));
         graph_.add_vertex(set, tile, problem_.kind->vertex(), problem_.kind->vertex_kind(), state);
     }
 
-    void add_reduction(std::vector<graph::Step>& steps) {
+    void add_reduction(const Range& slices, std::vector<graph::Step>& steps) {
         const auto bring =
             graph_.add_exchange({"reduce: bring partial rows", Role::Reduce, kOwner});
-        for (std::size_t turn = 0; turn < static_cast<std::size_t>(split_.parts_k); ++turn) {
+        std::size_t turns = 0;
+        for (const SumJob& job : reduction_.jobs) {
+            turns = std::max(turns, job.others.size());
+        }
+        for (std::size_t turn = 0; turn < turns; ++turn) {
             for (const SumJob& job : reduction_.jobs) {
                 if (turn < job.others.size()) {
-                    bring_partials(bring, job, turn);
+                    bring_partials(bring, job, slices, turn);
                 }
             }
         }
@@ -293,7 +339,7 @@ private:
         Cycles slowest = 0;
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const auto& jobs = reduction_.jobs_of_part[static_cast<std::size_t>(part)];
-            for (std::int64_t in = 0; in < split_.parts_n && !jobs.empty(); ++in) {
+            for (std::int64_t in = slices.begin; in < slices.end && !jobs.empty(); ++in) {
                 plan::StubTimeline stub(machine_, false);
                 for (const std::size_t number : jobs) {
                     const SumJob& job = reduction_.jobs[number];
@@ -312,13 +358,14 @@ private:
         steps.push_back(graph::run(reduce));
     }
 
-    void bring_partials(graph::ExchangeId bring, const SumJob& job, std::size_t turn) {
+    void bring_partials(graph::ExchangeId bring, const SumJob& job, const Range& slices,
+                        std::size_t turn) {
         const std::size_t other =
             (turn + static_cast<std::size_t>(job.reducer)) % job.others.size();
-        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+        for (std::int64_t in = slices.begin; in < slices.end; ++in) {
             const std::int64_t width = columns(in);
             graph_.add_message(bring, partition_.tile(job.others[other], in),
-                               partial_line(job.others[other], job.first_row, width),
+                               partial_line(job.others[other], job.first_row, in),
                                job.rows * problem_.partial_line_bytes(width),
                                {partition_.tile(job.reducer, in), slice(job, other, width)});
         }
@@ -330,7 +377,7 @@ private:
         const std::int64_t workers = machine_.tile.workers;
         const auto others = static_cast<std::int64_t>(job.others.size());
         const Bytes bytes = job.rows * problem_.partial_line_bytes(width);
-        const graph::Place own = partial_line(part, job.first_row, width);
+        const graph::Place own = partial_line(part, job.first_row, in);
         graph_.add_work(reduce, partition_.tile(part, in), units * (others + 1));
         graph_.add_vertex(
             reduce, partition_.tile(part, in), "reduce_" + type_, program::VertexKind::MultiWorker,
@@ -339,7 +386,7 @@ private:
                          : graph::read(slice(job, 0, width), others * bytes),
              graph::word(units),
              graph::word(plan::counted_rounds(machine_, others, "partial results")),
-             graph::write(result(job, width), job.rows * problem_.result_line_bytes(width)),
+             graph::write(result(job, in), job.rows * problem_.result_line_bytes(width)),
              graph::word(units / workers), graph::word(units % workers)});
     }
 
@@ -369,7 +416,7 @@ private:
                              .type = problem_.types.data,
                              .shape = {problem_.matrix->columns, problem_.n}};
         tensor.given = true;
-        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+        for (std::int64_t in = 0; in < split_.slices(); ++in) {
             const LineShape shape = shape_of_x(partition_, in);
             for (const HomeRun& run : homes_.x(in)) {
                 add_lines(tensor, run.home.tile, {home_x_, run.offset}, shape,
@@ -379,7 +426,7 @@ private:
             // A line that one tile needs is at home there.
             for (const LineRun& lines : homes_.runs()) {
                 const std::vector<std::int32_t>& users = homes_.users(lines);
-                if (users.size() == 1) {
+                if (homes_.stays(lines)) {
                     add_lines(tensor, partition_.tile(users[0], in),
                               x_line(users[0], lines.first, shape.slice.length()), shape,
                               lines.first, lines.length());
@@ -393,13 +440,13 @@ private:
         graph::Tensor tensor{
             .name = "c", .type = problem_.types.data, .shape = {problem_.matrix->rows, problem_.n}};
         tensor.wanted = true;
-        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+        for (std::int64_t in = 0; in < split_.slices(); ++in) {
             const LineShape shape = shape_of_c(partition_, in);
             for (const SumJob& job : reduction_.jobs) {
-                add_lines(tensor, partition_.tile(job.reducer, in),
-                          result(job, shape.slice.length()), shape, job.first_row, job.rows);
+                add_lines(tensor, partition_.tile(job.reducer, in), result(job, in), shape,
+                          job.first_row, job.rows);
             }
-            if (problem_.types.sums_are_results()) {
+            if (partials_stay()) {
                 add_sole_rows(tensor, shape, in);
             }
             add_empty_rows(tensor, shape, in);
@@ -417,9 +464,8 @@ private:
                 ++last;
             }
             if (parts.size() == 1) {
-                add_lines(tensor, partition_.tile(parts[0], in),
-                          partial_line(parts[0], first, shape.slice.length()), shape, first,
-                          last - first);
+                add_lines(tensor, partition_.tile(parts[0], in), partial_line(parts[0], first, in),
+                          shape, first, last - first);
             }
             first = last;
         }
@@ -433,8 +479,8 @@ private:
             const std::int64_t begin = part * all / split_.parts();
             for (std::int64_t at = begin; at < (part + 1) * all / split_.parts(); ++at) {
                 add_lines(tensor, partition_.tile(part, in),
-                          {empty_rows_, (at - begin) * line_bytes}, shape,
-                          reduction_.empty_rows[static_cast<std::size_t>(at)], 1);
+                          {empty_rows_, pass_of(in) * empty_bytes_ + (at - begin) * line_bytes},
+                          shape, reduction_.empty_rows[static_cast<std::size_t>(at)], 1);
             }
         }
     }
@@ -449,14 +495,17 @@ private:
     Emitted emitted_;
     graph::Graph& graph_;
     std::vector<graph::Receiver> others_;
-    graph::BufferId partials_;
+    std::vector<graph::BufferId> partials_; ///< by pass where they stay
     graph::BufferId x_;
     graph::BufferId values_;
     graph::BufferId slices_;
     graph::BufferId home_x_;
     graph::BufferId home_values_;
-    graph::BufferId lists_;
+    std::map<std::pair<bool, std::uint32_t>, graph::BufferId> lists_; ///< see lists_of
+    std::set<std::pair<TileId, std::uint32_t>> held_lists_; ///< that an earlier pass brought
     graph::BufferId result_;
+    Bytes result_bytes_ = 0; ///< of a pass
+    Bytes empty_bytes_ = 0;  ///< of a pass
     graph::BufferId empty_rows_;
 };
 

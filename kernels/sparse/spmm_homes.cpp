@@ -33,7 +33,7 @@ std::size_t messages_to(std::size_t users) {
 std::size_t reduction_messages(const Partition& partition, const Reduction& reduction) {
     std::size_t count = 0;
     for (const SumJob& job : reduction.jobs) {
-        count += job.others.size() * static_cast<std::size_t>(partition.split().parts_n);
+        count += job.others.size() * static_cast<std::size_t>(partition.split().slices());
     }
     return count;
 }
@@ -42,7 +42,7 @@ std::size_t reduction_messages(const Partition& partition, const Reduction& redu
 
 Homes::Homes(const spec::MachineSpec& machine, const Partition& partition)
     : machine_(machine), partition_(partition),
-      x_(static_cast<std::size_t>(partition.split().parts_n)),
+      x_(static_cast<std::size_t>(partition.split().slices())),
       filled_x_(static_cast<std::size_t>(machine.chip.tiles)),
       filled_values_(static_cast<std::size_t>(machine.chip.tiles)) {
     find_runs();
@@ -88,21 +88,21 @@ void Homes::find_runs() {
     runs_ = line_runs(partition_);
 }
 
-/// A line that one tile needs is at home there. The others of slice `in` stand on the tiles of the
+/// A line that one tile needs in the only pass is at home there. The others of slice `in` stand on the tiles of the
 /// next slice, which never receive them. Lines that nobody needs are dealt with them, so that they
 /// leave room where a line is received, and then stand nowhere.
 void Homes::deal_x() {
     const Split& split = partition_.split();
     const Problem& problem = partition_.problem();
-    for (std::int64_t in = 0; in < split.parts_n; ++in) {
+    for (std::int64_t in = 0; in < split.slices(); ++in) {
         std::vector<std::int64_t> lines_of_run;
         for (const LineRun& run : runs_) {
-            lines_of_run.push_back(users(run).size() == 1 ? 0 : run.length());
+            lines_of_run.push_back(stays(run) ? 0 : run.length());
         }
         std::vector<TileId> candidates;
         if (split.parts_n > 1) {
             for (std::int64_t part = 0; part < split.parts(); ++part) {
-                candidates.push_back(partition_.tile(part, (in + 1) % split.parts_n));
+                candidates.push_back(partition_.tile(part, in + 1));
             }
         } else {
             for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
@@ -180,9 +180,9 @@ std::size_t least_messages(const Partition& partition, const Reduction& reductio
     std::size_t count = 0;
     for (const LineRun& run : line_runs(partition)) {
         const std::size_t users = partition.users_of_line(run.first).size();
-        count += users == 1 ? 0 : messages_to(users);
+        count += users == 1 && split.passes == 1 ? 0 : messages_to(users);
     }
-    count *= static_cast<std::size_t>(split.parts_n);
+    count *= static_cast<std::size_t>(split.slices());
     for (std::int64_t part = 0; split.parts_n > 1 && part < split.parts(); ++part) {
         count += partition.part(part).blocks.empty() ? 0 : 1;
     }

@@ -43,6 +43,10 @@ public:
     [[nodiscard]] const std::vector<std::int32_t>& users(const LineRun& run) const {
         return partition_.users_of_line(run.first);
     }
+    /// Lines that one part alone needs are at home there, unless what stands there changes with each pass.
+    [[nodiscard]] bool stays(const LineRun& run) const {
+        return partition_.split().passes == 1 && users(run).size() == 1;
+    }
     /// Receivers of one message of a run's lines.
     [[nodiscard]] std::size_t together(const LineRun& run) const;
     [[nodiscard]] const std::vector<HomeRun>& x(std::int64_t in) const {

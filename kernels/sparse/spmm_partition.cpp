@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_partition.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace tessera::spmm {
@@ -15,7 +16,15 @@ constexpr double kShareForAll = 0.75;
 
 Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a)
     : matrix(&a), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
-      kind(&kind_of(a.block, types)) {}
+      kind(&kind_of(a.block, types)) {
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        const auto at = static_cast<std::size_t>(row);
+        if (a.row_start[at + 1] > a.row_start[at]) {
+            row_blocks.push_back(a.row_start[at + 1] - a.row_start[at]);
+        }
+    }
+    std::ranges::sort(row_blocks, std::greater<>());
+}
 
 std::int64_t Part::local_row(std::int32_t row) const {
     return std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
@@ -51,43 +60,136 @@ void Partition::cut_bands() {
     }
 }
 
+namespace {
+
+/// One band's rows on their way to its parts: pieces of those that are cut go to one part after the other, the others
+/// in their order to where a part's share of the work is not yet reached.
+class Band {
+public:
+    Band(const Split& split, std::int64_t work) : split_(split), work_(work), all_(work) {
+        dealt_.resize(static_cast<std::size_t>(split.parts_m));
+    }
+
+    /// Into how many pieces a row of so much work is cut.
+    [[nodiscard]] std::int64_t pieces(std::int64_t row_work) const {
+        if (split_.cut == 0 || row_work * split_.cut * split_.parts_m <= work_) {
+            return 1;
+        }
+        return std::min(ceil_div(row_work * split_.cut * split_.parts_m, work_), split_.parts_m);
+    }
+    [[nodiscard]] std::int64_t deal() { return std::exchange(next_, (next_ + 1) % split_.parts_m); }
+    void note_cut(std::int64_t row_work) { all_ -= row_work; }
+    /// What a piece that part `im` has costs it.
+    void note_piece(std::int64_t im, std::int64_t piece_work) {
+        dealt_[static_cast<std::size_t>(im)] += piece_work;
+        all_ += piece_work;
+    }
+    void begin() {
+        next_ = 0;
+        std::int64_t before = 0;
+        for (std::int64_t im = 1; im < split_.parts_m; ++im) {
+            before += dealt_[static_cast<std::size_t>(im - 1)];
+            const double share =
+                static_cast<double>(all_ * im) / static_cast<double>(split_.parts_m);
+            until_.push_back(std::max(until_.empty() ? 0.0 : until_.back(),
+                                      share - static_cast<double>(before)));
+        }
+    }
+    /// The part of the next row that is not cut.
+    [[nodiscard]] std::int64_t place(std::int64_t row_work) {
+        const double middle = static_cast<double>(done_) + static_cast<double>(row_work) / 2;
+        done_ += row_work;
+        while (part_ < until_.size() && until_[part_] <= middle) {
+            ++part_;
+        }
+        return static_cast<std::int64_t>(part_);
+    }
+
+private:
+    const Split& split_;
+    std::int64_t work_ = 0;           ///< of all rows
+    std::int64_t all_ = 0;            ///< of all rows and pieces
+    std::vector<std::int64_t> dealt_; ///< by part: work of its pieces
+    std::vector<double> until_;       ///< work of whole rows at which each part but the last ends
+    std::int64_t next_ = 0;           ///< part that has the next piece
+    std::int64_t done_ = 0;           ///< work of the whole rows that are placed
+    std::size_t part_ = 0;            ///< where the last of them is
+};
+
+} // namespace
+
 /// Row boundaries of every band at equal shares of its work.
 void Partition::cut_parts() {
     const workload::SparsePattern& a = *problem_.matrix;
-    const auto bands = static_cast<std::size_t>(split_.parts_k);
     // Columns ascend in a row, and bands with them: a row's blocks of one band are neighbours.
-    const auto for_each_band = [&](std::int64_t row, auto visit) {
-        const std::int64_t end = a.row_start.at(static_cast<std::size_t>(row + 1));
-        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)]; b < end;) {
-            const std::int64_t first = b;
-            const std::int32_t band = band_of_block(first);
-            while (b < end && band_of_block(b) == band) {
-                ++b;
+    const auto for_each_band = [&](auto visit) {
+        for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+            const std::int64_t end = a.row_start.at(static_cast<std::size_t>(row + 1));
+            for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)]; b < end;) {
+                const std::int64_t first = b;
+                const std::int32_t band = band_of_block(first);
+                while (b < end && band_of_block(b) == band) {
+                    ++b;
+                }
+                visit(static_cast<std::size_t>(band), row, first, b);
             }
-            visit(static_cast<std::size_t>(band), first, b);
         }
     };
-    std::vector<std::int64_t> work(bands);
-    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        for_each_band(row, [&](std::size_t band, std::int64_t first, std::int64_t last) {
-            work[band] += problem_.row_work(last - first);
-        });
+    const auto for_each_piece = [](std::int64_t pieces, std::int64_t first, std::int64_t last,
+                                   auto visit) {
+        for (std::int64_t piece = 0; piece < pieces; ++piece) {
+            visit(first + piece * (last - first) / pieces,
+                  first + (piece + 1) * (last - first) / pieces);
+        }
+    };
+    std::vector<std::int64_t> work(static_cast<std::size_t>(split_.parts_k));
+    for_each_band([&](std::size_t band, std::int64_t /*row*/, std::int64_t first,
+                      std::int64_t last) { work[band] += problem_.row_work(last - first); });
+    std::vector<Band> bands;
+    for (const std::int64_t of_band : work) {
+        bands.emplace_back(split_, of_band);
     }
-    std::vector<std::int64_t> done(bands);
-    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        for_each_band(row, [&](std::size_t band, std::int64_t first, std::int64_t last) {
-            const std::int64_t row_work = problem_.row_work(last - first);
-            const std::int64_t im =
-                std::min((2 * done[band] + row_work) * split_.parts_m / (2 * work[band]),
-                         split_.parts_m - 1);
-            done[band] += row_work;
-            Part& part = parts_[static_cast<std::size_t>(im) * bands + band];
-            part.rows.push_back(static_cast<std::int32_t>(row));
-            part.row_blocks.push_back(static_cast<std::int32_t>(last - first));
-            for (std::int64_t b = first; b < last; ++b) {
-                part.blocks.push_back(b);
-            }
+    if (split_.cut > 0) {
+        for_each_band(
+            [&](std::size_t at, std::int64_t /*row*/, std::int64_t first, std::int64_t last) {
+                Band& band = bands[at];
+                const std::int64_t pieces =
+                    std::min(band.pieces(problem_.row_work(last - first)), last - first);
+                if (pieces > 1) {
+                    band.note_cut(problem_.row_work(last - first));
+                    for_each_piece(pieces, first, last, [&](std::int64_t begin, std::int64_t end) {
+                        band.note_piece(band.deal(), problem_.row_work(end - begin));
+                    });
+                }
+            });
+    }
+    for (Band& band : bands) {
+        band.begin();
+    }
+    for_each_band([&](std::size_t at, std::int64_t row, std::int64_t first, std::int64_t last) {
+        Band& band = bands[at];
+        const std::int64_t row_work = problem_.row_work(last - first);
+        const std::int64_t pieces = std::min(band.pieces(row_work), last - first);
+        const auto part = [&](std::int64_t im) {
+            return im * split_.parts_k + static_cast<std::int64_t>(at);
+        };
+        if (pieces == 1) {
+            add_row(part(band.place(row_work)), row, first, last);
+            return;
+        }
+        for_each_piece(pieces, first, last, [&](std::int64_t begin, std::int64_t end) {
+            add_row(part(band.deal()), row, begin, end);
         });
+    });
+}
+
+void Partition::add_row(std::int64_t part, std::int64_t row, std::int64_t first,
+                        std::int64_t last) {
+    Part& to = parts_[static_cast<std::size_t>(part)];
+    to.rows.push_back(static_cast<std::int32_t>(row));
+    to.row_blocks.push_back(static_cast<std::int32_t>(last - first));
+    for (std::int64_t b = first; b < last; ++b) {
+        to.blocks.push_back(b);
     }
 }
 

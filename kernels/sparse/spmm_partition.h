@@ -19,9 +19,15 @@ struct Split {
     std::int64_t parts_m = 1;
     std::int64_t parts_k = 1;
     std::int64_t parts_n = 1;
+    /// Rows of a band that have more than this part of a part's mean work are cut, and their pieces dealt to the
+    /// band's parts: a row with most of the non-zeros is not one tile's, nor one worker's. 0: none is cut.
+    std::int64_t cut = 0;
+    /// The slices of X come one pass after another, parts_n at a time: each tile has one.
+    std::int64_t passes = 1;
 
     [[nodiscard]] std::int64_t parts() const { return parts_m * parts_k; }
     [[nodiscard]] std::int64_t tiles() const { return parts() * parts_n; }
+    [[nodiscard]] std::int64_t slices() const { return parts_n * passes; }
 };
 
 struct Range {
@@ -39,19 +45,20 @@ struct Problem {
     std::int64_t block = 1;
     codelets::ProductTypes types{ElementType::F16, ElementType::F16};
     const BlockKind* kind = nullptr;
+    std::vector<std::int64_t> row_blocks; ///< of the rows that have blocks, most first
 
     /// Columns of X come in this grain.
     [[nodiscard]] std::int64_t column_grain() const { return kind->traits().column_grain; }
     [[nodiscard]] std::int64_t column_groups() const {
         return (n + column_grain() - 1) / column_grain();
     }
-    /// Columns [begin, end) of slice `in`; the last may reach beyond n.
+    /// Columns [begin, end) of slice `in` of all passes; the last may reach beyond n.
     [[nodiscard]] Range slice(const Split& split, std::int64_t in) const {
-        return {in * column_groups() / split.parts_n * column_grain(),
-                (in + 1) * column_groups() / split.parts_n * column_grain()};
+        return {in * column_groups() / split.slices() * column_grain(),
+                (in + 1) * column_groups() / split.slices() * column_grain()};
     }
     [[nodiscard]] std::int64_t widest_slice(const Split& split) const {
-        return (column_groups() + split.parts_n - 1) / split.parts_n * column_grain();
+        return ceil_div(column_groups(), split.slices()) * column_grain();
     }
     [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const {
         return bytes_of(types.data) * block * columns;
@@ -93,7 +100,7 @@ public:
         return parts_.at(static_cast<std::size_t>(number));
     }
     [[nodiscard]] TileId tile(std::int64_t part, std::int64_t in) const {
-        return static_cast<TileId>(part * split_.parts_n + in);
+        return static_cast<TileId>(part * split_.parts_n + in % split_.parts_n);
     }
     /// Parts that have line `line` of X, ascending; empty for lines that nobody needs.
     [[nodiscard]] const std::vector<std::int32_t>& users_of_line(std::int64_t line) const {
@@ -110,6 +117,7 @@ public:
 private:
     void cut_bands();
     void cut_parts();
+    void add_row(std::int64_t part, std::int64_t row, std::int64_t first, std::int64_t last);
     void collect_lines();
     void collect_rows();
     [[nodiscard]] std::int32_t band_of_block(std::int64_t block) const;

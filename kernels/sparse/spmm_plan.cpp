@@ -5,6 +5,7 @@
 #include "kernels/plan/chip_memory.h"
 #include "kernels/sparse/published/plan.h"
 #include "kernels/sparse/spmm.h"
+#include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_graph.h"
 #include "kernels/sparse/spmm_search.h"
 #include "models/spec/matrix_unit.h"
@@ -26,8 +27,6 @@ namespace {
 /// Splits whose buffers are placed; the estimate ranks them, and what they take at least decides which one's
 /// exchanges are scheduled.
 constexpr std::size_t kPlaced = 3;
-/// With more transfers than this the best-ranked split is taken: making and binding them takes the time.
-constexpr std::size_t kManyTransfers = 30'000;
 /// Long schedules leave gaps of 0.2 to 3 % of the bound, so of splits whose bounds are as near to each other none is
 /// likelier than the others.
 constexpr double kHardlyMore = 1.02;
@@ -62,7 +61,7 @@ std::string name_of(const Problem& problem) {
 }
 
 family::Cuts cuts_of(const Split& split) {
-    return {split.parts_m, split.parts_k, split.parts_n, 1, "none"};
+    return {split.parts_m, split.parts_k, split.parts_n, split.passes, "none"};
 }
 
 /// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
@@ -72,8 +71,15 @@ emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split
            bool compared) {
     std::optional<Activity> doing(std::in_place, "dividing the matrix");
     const Partition partition(problem, split);
-    const Homes homes(machine, partition);
     const Reduction reduction = find_reduction(partition);
+    if (const Bytes bytes = least_bytes(machine, partition, reduction);
+        bytes > machine.memory.bytes()) {
+        throw DoesNotFit(
+            fmt::format("{} does not fit in tile memory: the fullest tile is {} bytes over "
+                        "with the operands, partial results and results that it has at once",
+                        name_of(problem), bytes - machine.memory.bytes()));
+    }
+    const Homes homes(machine, partition);
     if (compared && messages(homes, reduction) > kManyTransfers) {
         return std::nullopt;
     }

@@ -19,6 +19,12 @@ namespace {
 constexpr std::int64_t kRankedLooks = 10'000'000;
 constexpr std::int64_t kFewestRanked = 8;
 constexpr std::int64_t kMostRanked = 100;
+/// Messages beyond which planning takes seconds. Of estimates that are hardly more than the best the one with the
+/// fewest is taken then.
+constexpr std::size_t kSeconds = 300'000;
+constexpr double kHardlyMore = 1.02;
+/// Columns of C that come one pass after another, in numbers of passes that double.
+constexpr std::int64_t kMostPasses = 64;
 
 /// Numbers of parts that make the largest part of `length` smaller than any fewer parts do.
 std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
@@ -34,32 +40,62 @@ std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
     return parts;
 }
 
-} // namespace
+/// How finely rows are cut: not at all; so that each part gets its share; so that each worker does, where workers part
+/// rows between them.
+std::vector<std::int64_t> useful_cuts(const spec::MachineSpec& machine, const Problem& problem,
+                                      const Split& split) {
+    std::vector<std::int64_t> cuts{0};
+    const std::int64_t by_part =
+        2; // pieces of half a share: shares come out within a quarter of each other
+    const std::int64_t longest = problem.row_blocks.empty() ? 0 : problem.row_blocks.front();
+    const auto cuts_a_row = [&](std::int64_t cut) {
+        return longest * cut * split.parts_m > problem.matrix->blocks();
+    };
+    for (const std::int64_t cut : {by_part, by_part * machine.tile.workers}) {
+        const bool workers_have_rows =
+            problem.kind->vertex_kind() == program::VertexKind::MultiWorker;
+        if (split.parts_m > 1 && cuts_a_row(cut) && (cut == by_part || workers_have_rows)) {
+            cuts.push_back(cut);
+        }
+    }
+    return cuts;
+}
 
-std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem) {
+/// Splits of a product in so many passes, with what they take by means.
+void add_splits(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                const Problem& problem, std::int64_t passes, std::vector<Candidate>& candidates) {
     const std::int64_t tiles = machine.chip.tiles;
-    const workload::SparsePattern& a = *problem.matrix;
     const Bytes limit = plan::bytes_for_data(machine);
-    const plan::ExchangeCost exchange(machine);
-    std::vector<Candidate> candidates;
-    for (const std::int64_t pn : useful_parts(problem.column_groups(), tiles)) {
+    const workload::SparsePattern& a = *problem.matrix;
+    for (const std::int64_t pn : useful_parts(problem.column_groups() / passes, tiles)) {
         for (const std::int64_t pk : useful_parts(a.block_columns(), tiles / pn)) {
             const std::int64_t most_m = std::min(a.block_rows(), tiles / pn / pk);
             for (std::int64_t pm = most_m; pm >= 1; pm = pm == 1 ? 0 : 1) {
-                Candidate candidate;
-                candidate.split = {pm, pk, pn};
-                candidate.bytes = estimate_bytes(machine, problem, candidate.split);
-                candidate.predicted = estimate(machine, exchange, problem, candidate.split);
-                candidates.push_back(candidate);
+                for (const std::int64_t cut : useful_cuts(machine, problem, {pm, pk, pn})) {
+                    Candidate candidate;
+                    candidate.split = {pm, pk, pn, cut, passes};
+                    candidate.bytes = estimate_bytes(machine, problem, candidate.split);
+                    candidate.over = std::max(candidate.bytes - limit,
+                                              estimate_beyond_reach(problem, candidate.split));
+                    candidate.predicted = estimate(machine, exchange, problem, candidate.split);
+                    candidates.push_back(candidate);
+                }
             }
         }
     }
+}
+
+/// The best by means first, then as many as some 10 million blocks, rows and columns allow ranked by their parts.
+void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+          const Problem& problem, std::vector<Candidate>& candidates) {
+    const workload::SparsePattern& a = *problem.matrix;
+    const Bytes limit = plan::bytes_for_data(machine);
     std::sort(candidates.begin(), candidates.end(),
-              [limit](const Candidate& left, const Candidate& right) {
-                  const auto key = [limit](const Candidate& c) {
-                      const bool over = c.bytes > limit;
-                      return std::make_tuple(over, over ? c.bytes : c.cycles(), c.split.tiles(),
-                                             c.split.parts_n, c.split.parts_k);
+              [](const Candidate& left, const Candidate& right) {
+                  const auto key = [](const Candidate& c) {
+                      return std::make_tuple(c.over > 0, c.over > 0 ? c.over : c.cycles(),
+                                             c.split.tiles(), c.split.parts_n, c.split.parts_k,
+                                             c.split.cut, c.split.passes);
                   };
                   return key(left) < key(right);
               });
@@ -74,14 +110,52 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
         const Partition partition(problem, candidate.split);
         const Reduction reduction = find_reduction(partition);
         candidate.predicted = refine(machine, exchange, partition, reduction);
+        candidate.bytes = least_bytes(machine, partition, reduction);
+        candidate.over = std::max(
+            candidate.bytes - limit,
+            beyond_reach(problem, candidate.split, static_cast<double>(partition.most_x_lines())));
         candidate.least_messages = least_messages(partition, reduction);
         comparing.step();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,
-                     [limit](const Candidate& left, const Candidate& right) {
-                         return std::make_tuple(left.bytes > limit, left.cycles()) <
-                                std::make_tuple(right.bytes > limit, right.cycles());
+                     [](const Candidate& left, const Candidate& right) {
+                         return std::make_tuple(left.over > 0, left.cycles()) <
+                                std::make_tuple(right.over > 0, right.cycles());
                      });
+    // of splits that are as good by what is known of them, the one that takes least to plan
+    const Candidate& best = candidates.front();
+    const auto as_good =
+        std::find_if(candidates.begin(), candidates.begin() + ranked, [&](const Candidate& one) {
+            return (one.over > 0) != (best.over > 0) ||
+                   static_cast<double>(one.cycles()) >
+                       kHardlyMore * static_cast<double>(best.cycles());
+        });
+    const auto plainest = std::min_element(candidates.begin(), as_good,
+                                           [](const Candidate& left, const Candidate& right) {
+                                               return std::max(left.least_messages, kSeconds) <
+                                                      std::max(right.least_messages, kSeconds);
+                                           });
+    std::rotate(candidates.begin(), plainest, plainest + 1);
+}
+
+} // namespace
+
+std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem) {
+    const plan::ExchangeCost exchange(machine);
+    std::vector<Candidate> candidates;
+    add_splits(machine, exchange, problem, 1, candidates);
+    rank(machine, exchange, problem, candidates);
+    // Passes take more cycles of everything but memory: they are of use where memory keeps from a faster split.
+    const bool cramped = std::ranges::any_of(candidates, [&](const Candidate& candidate) {
+        return candidate.over > 0 && candidate.cycles() < candidates.front().cycles();
+    });
+    if (cramped || candidates.front().over > 0) {
+        for (std::int64_t passes = 2; passes <= std::min(kMostPasses, problem.column_groups());
+             passes *= 2) {
+            add_splits(machine, exchange, problem, passes, candidates);
+        }
+        rank(machine, exchange, problem, candidates);
+    }
     return candidates;
 }
 

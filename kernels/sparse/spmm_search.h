@@ -11,10 +11,14 @@
 
 namespace tessera::spmm {
 
+/// With more transfers than this the best-ranked split is taken: making and binding them takes the time.
+inline constexpr std::size_t kManyTransfers = 30'000;
+
 struct Candidate {
     Split split;
     plan::PredictedCycles predicted;
-    Bytes bytes = 0;
+    Bytes bytes = 0; ///< of a tile
+    Bytes over = 0;  ///< of them, or of X, more than a tile has room for or its lists reach
     std::size_t least_messages = 0; ///< of what was cut out, see spmm_homes.h; else 0
 
     [[nodiscard]] Cycles cycles() const { return predicted.total(); }

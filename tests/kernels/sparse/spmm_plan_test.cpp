@@ -2,6 +2,9 @@
 #include "base/float16.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_graph.h"
+#include "kernels/sparse/spmm_homes.h"
+#include "kernels/sparse/spmm_reduction.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/codelets/codelet_bench.h"
 #include "tests/kernels/sparse/sparse_operands.h"
@@ -23,34 +26,45 @@ constexpr codelets::ProductTypes kHalf = test::kProductTypes[0];
 constexpr codelets::ProductTypes kMixed = test::kProductTypes[1];
 constexpr codelets::ProductTypes kSingle = test::kProductTypes[2];
 
-void check_spmm(const spec::MachineSpec& machine, const Shape& shape,
-                const codelets::ProductTypes& types) {
-    CAPTURE(machine.chip.tiles, machine.tile.workers, shape.rows, shape.columns, shape.n,
-            shape.block, shape.kept_of_100, codelets::suffix(types));
-    const workload::SparseF16 a = test::sparse_operand(shape);
-    workload::SpmmWorkload workload;
-    workload.n = shape.n;
-    workload.block = shape.block;
-    workload.dtype = types.data;
-    workload.partials = types.partials;
-    plan::KnownSchedules known;
-    const family::Divided planned = spmm::choose_ours(machine, workload, a, known);
-    CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
+/// Runs a plan of our own: exact, without faults, and as long as predicted.
+void check_planned(const spec::MachineSpec& machine, const workload::SparseF16& a, std::int64_t n,
+                   const codelets::ProductTypes& types, const family::Divided& planned) {
     const auto faults = test::faults_of(machine, planned.lowered.program);
     CAPTURE(faults.empty() ? std::string() : faults.front());
     CHECK(faults.empty());
     std::vector<std::uint16_t> x;
-    for (std::int64_t i = 0; i < shape.columns * shape.n; ++i) {
+    for (std::int64_t i = 0; i < a.columns * n; ++i) {
         x.push_back(f32_to_f16(test::small_integer(static_cast<std::size_t>(i) + 99, 1)));
     }
     const auto outcome = test::run_program(
         machine, planned.lowered.program,
         {{"a", test::operand(a.values, types.data)}, {"b", test::operand(x, types.data)}});
     CHECK((test::elements(outcome.tensors.at("c"), types.data) ==
-           test::sparse_product(a, x, shape.n))); // not printed
+           test::sparse_product(a, x, n))); // not printed
     CHECK(outcome.cycles.compute == planned.division.predicted.compute);
     CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
     CHECK(outcome.cycles.sync == planned.division.predicted.sync);
+}
+
+family::Division check_product(const spec::MachineSpec& machine, const workload::SparseF16& a,
+                               std::int64_t n, const codelets::ProductTypes& types) {
+    workload::SpmmWorkload workload;
+    workload.n = n;
+    workload.block = a.block;
+    workload.dtype = types.data;
+    workload.partials = types.partials;
+    plan::KnownSchedules known;
+    const family::Divided planned = spmm::choose_ours(machine, workload, a, known);
+    CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
+    check_planned(machine, a, n, types, planned);
+    return planned.division;
+}
+
+void check_spmm(const spec::MachineSpec& machine, const Shape& shape,
+                const codelets::ProductTypes& types) {
+    CAPTURE(machine.chip.tiles, machine.tile.workers, shape.rows, shape.columns, shape.n,
+            shape.block, shape.kept_of_100, codelets::suffix(types));
+    check_product(machine, test::sparse_operand(shape), shape.n, types);
 }
 
 spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
@@ -243,6 +257,78 @@ TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
     check_spmm(machine_with(64), shape, kHalf);
     check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, kHalf);
     check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, kMixed);
+}
+
+TEST_CASE("a sparse product in passes over its columns is exact, and as fast as predicted",
+          "[kernels]") {
+    using spmm::Split;
+    const spec::MachineSpec machine = machine_with(32);
+    for (const auto& types : {kHalf, kMixed, kSingle}) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            const Shape shape{96, 128, 83, block, 30};
+            const workload::SparseF16 a = test::sparse_operand(shape);
+            for (const Split& split : {Split{2, 1, 2, 0, 2}, Split{1, 2, 3, 0, 2},
+                                       Split{3, 1, 1, 2, 4}, Split{2, 2, 2, 12, 3}}) {
+                CAPTURE(codelets::suffix(types), block, split.parts_m, split.parts_k, split.parts_n,
+                        split.cut, split.passes);
+                workload::SpmmWorkload workload;
+                workload.n = shape.n;
+                workload.block = block;
+                workload.dtype = types.data;
+                workload.partials = types.partials;
+                const spmm::Problem problem(workload, a);
+                const spmm::Partition partition(problem, split);
+                const spmm::Homes homes(machine, partition);
+                const spmm::Reduction reduction = spmm::find_reduction(partition);
+                auto emitted = spmm::emit(machine, homes, reduction, "passes");
+                plan::KnownSchedules known;
+                family::Division division;
+                division.predicted.compute = emitted.compute;
+                check_planned(
+                    machine, a, shape.n, types,
+                    family::lowered(machine, std::move(emitted.graph), std::move(division), known));
+            }
+        }
+    }
+}
+
+TEST_CASE("a sparse product of which lists do not reach a slice goes over its columns in passes",
+          "[kernels]") {
+    // a line of X more than a list's offsets reach in the narrowest slice that two tiles can have
+    constexpr std::int64_t kColumns = 2200;
+    constexpr std::int64_t kN = 64;
+    const Shape shape{24, kColumns, kN, 1, 20};
+    const family::Division division =
+        check_product(machine_with(2), test::sparse_operand(shape), kN, kHalf);
+    CHECK(division.chunks > 1);
+    CHECK(division.chunks * division.parts_n * 16 >= kN);
+}
+
+TEST_CASE("a row with most of the non-zeros is cut between tiles, exactly", "[kernels]") {
+    for (const auto& types : {kHalf, kMixed, kSingle}) {
+        for (const std::int64_t block : {1, 4, 16}) {
+            CAPTURE(codelets::suffix(types), block);
+            constexpr std::int64_t kRows = 40;
+            constexpr std::int64_t kColumns = 640;
+            workload::SparseF16 a;
+            a.rows = kRows * block;
+            a.columns = kColumns * block;
+            a.block = block;
+            a.row_start.push_back(0);
+            for (std::int32_t row = 0; row < kRows; ++row) {
+                for (std::int32_t column = 0; column < kColumns; ++column) {
+                    if (row == 5 || column % kRows == row) {
+                        a.block_column.push_back(column);
+                        a.values.insert(a.values.end(), static_cast<std::size_t>(block * block),
+                                        f32_to_f16(test::small_integer(a.values.size(), 2)));
+                    }
+                }
+                a.row_start.push_back(a.blocks());
+            }
+            const family::Division division = check_product(machine_with(32), a, 8, types);
+            CHECK(division.predicted.reduction > 0);
+        }
+    }
 }
 
 TEST_CASE("a sparse product that is too big says what takes the memory", "[kernels]") {

@@ -100,9 +100,9 @@ TEST_CASE(
 
 TEST_CASE("a sparse split fits whose bytes leave one memory element, and none larger",
           "[kernels]") {
-    const auto a = full(8, 32, 1);
+    const auto a = full(64, 32, 1);
     const Problem problem(workload_of(64, 1), a);
-    spec::MachineSpec machine = machine_with(2);
+    spec::MachineSpec machine = machine_with(8);
     const auto all = spmm::search(machine, problem);
     const Candidate& best = all.front();
     const bool has_smaller = std::any_of(
@@ -114,7 +114,9 @@ TEST_CASE("a sparse split fits whose bytes leave one memory element, and none la
         return spmm::search(machine, problem).front();
     };
     CHECK(first_with(best.bytes).bytes == best.bytes);
-    CHECK(first_with(best.bytes - 1).bytes < best.bytes);
+    const Candidate smaller = first_with(best.bytes - 1);
+    CHECK(smaller.bytes < best.bytes);
+    CHECK(smaller.over <= 0);
 }
 
 TEST_CASE("the least number of a split's messages is known without its homes", "[kernels]") {
@@ -389,6 +391,169 @@ TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of 
                 most = std::max(most, end);
             }
             CHECK(homes.most_x_bytes() == most);
+        }
+    }
+}
+
+namespace {
+
+/// Rows of the given lengths; blocks of one row are neighbours, each row's from where the last one's end.
+workload::SparseF16 with_rows(std::int64_t columns, const std::vector<std::int64_t>& lengths) {
+    std::vector<std::vector<std::int32_t>> rows;
+    std::int64_t next = 0;
+    for (const std::int64_t length : lengths) {
+        auto& row = rows.emplace_back();
+        for (std::int64_t i = 0; i < length; ++i) {
+            row.push_back(static_cast<std::int32_t>((next + i) % columns));
+        }
+        std::sort(row.begin(), row.end());
+        next += length;
+    }
+    return matrix_of(columns, 1, rows);
+}
+
+std::int64_t work_of(const Problem& problem, const spmm::Part& part) {
+    std::int64_t work = 0;
+    for (const std::int32_t blocks : part.row_blocks) {
+        work += problem.row_work(blocks);
+    }
+    return work;
+}
+
+/// Blocks that a part has of a row.
+std::int64_t blocks_of(const spmm::Part& part, std::int32_t row) {
+    const auto found = std::find(part.rows.begin(), part.rows.end(), row);
+    return found == part.rows.end()
+               ? 0
+               : part.row_blocks[static_cast<std::size_t>(found - part.rows.begin())];
+}
+
+/// Rows of a band that are cut: into as many pieces as shares say, of nearly equal length.
+std::int64_t check_pieces(const Partition& whole, const Partition& cut, std::int64_t band) {
+    const Split& split = cut.split();
+    const Problem& problem = cut.problem();
+    std::int64_t work = 0;
+    std::map<std::int32_t, std::int64_t> blocks_of_row;
+    for (std::int64_t im = 0; im < split.parts_m; ++im) {
+        const spmm::Part& part = whole.part(im * split.parts_k + band);
+        work += work_of(problem, part);
+        for (const std::int32_t row : part.rows) {
+            blocks_of_row[row] += blocks_of(part, row);
+        }
+    }
+    std::int64_t cut_rows = 0;
+    for (const auto& [row, blocks] : blocks_of_row) {
+        const std::int64_t shares = problem.row_work(blocks) * split.cut * split.parts_m;
+        const std::int64_t pieces =
+            shares > work ? std::min({ceil_div(shares, work), split.parts_m, blocks}) : 1;
+        std::int64_t has = 0;
+        for (std::int64_t im = 0; im < split.parts_m; ++im) {
+            const std::int64_t here = blocks_of(cut.part(im * split.parts_k + band), row);
+            has += here > 0 ? 1 : 0;
+            CHECK((here == 0 || (here >= blocks / pieces && here <= ceil_div(blocks, pieces))));
+        }
+        CHECK(has == pieces);
+        cut_rows += pieces > 1 ? 1 : 0;
+    }
+    return cut_rows;
+}
+
+} // namespace
+
+TEST_CASE("a cut row's pieces are on parts of its band, each block once", "[kernels]") {
+    std::mt19937 random(11);
+    std::int64_t cut_rows = 0;
+    for (int round = 0; round < 60; ++round) {
+        CAPTURE(round);
+        const std::int64_t columns = 64 + static_cast<std::int64_t>(random() % 64);
+        std::vector<std::int64_t> lengths(20 + random() % 40);
+        for (std::int64_t& length : lengths) {
+            length = random() % 5 == 0 ? columns / 2 + static_cast<std::int64_t>(random() % 32)
+                                       : static_cast<std::int64_t>(random() % 4);
+        }
+        lengths.front() = columns;
+        const auto a = with_rows(columns, lengths);
+        const Problem problem(workload_of(8, 1), a);
+        const std::int64_t parts_m = 2 + static_cast<std::int64_t>(random() % 6);
+        const std::int64_t parts_k = 1 + static_cast<std::int64_t>(random() % 3);
+        const Partition whole(problem, Split{parts_m, parts_k, 1});
+        const Partition cut(
+            problem, Split{parts_m, parts_k, 1, 1 + static_cast<std::int64_t>(random() % 12)});
+        std::set<std::int64_t> seen;
+        for (std::int64_t number = 0; number < cut.split().parts(); ++number) {
+            const spmm::Part& part = cut.part(number);
+            CHECK(std::is_sorted(part.rows.begin(), part.rows.end()));
+            CHECK(std::adjacent_find(part.rows.begin(), part.rows.end()) == part.rows.end());
+            std::size_t at = 0;
+            for (std::size_t row = 0; row < part.rows.size(); ++row) {
+                const auto of = static_cast<std::size_t>(part.rows[row]);
+                for (std::int32_t b = 0; b < part.row_blocks[row]; ++b, ++at) {
+                    const std::int64_t block = part.blocks.at(at);
+                    CHECK(seen.insert(block).second);
+                    CHECK((a.row_start[of] <= block && block < a.row_start[of + 1]));
+                }
+            }
+            CHECK(at == part.blocks.size());
+        }
+        CHECK(static_cast<std::int64_t>(seen.size()) == a.blocks());
+        for (std::int64_t band = 0; band < parts_k; ++band) {
+            cut_rows += check_pieces(whole, cut, band);
+        }
+    }
+    CHECK(cut_rows > 0);
+}
+
+TEST_CASE("a row with half of all blocks is not one part's where rows are cut", "[kernels]") {
+    constexpr std::int64_t kParts = 8;
+    constexpr std::int64_t kColumns = 800;
+    std::vector<std::int64_t> lengths(400, 2);
+    lengths[17] = kColumns;
+    const auto a = with_rows(kColumns, lengths);
+    const Problem problem(workload_of(8, 1), a);
+    const auto fullest = [&](std::int64_t cut) {
+        const Partition partition(problem, Split{kParts, 1, 1, cut});
+        std::int64_t most = 0;
+        for (std::int64_t number = 0; number < kParts; ++number) {
+            most = std::max(most, work_of(problem, partition.part(number)));
+        }
+        return most;
+    };
+    std::int64_t all = 0;
+    for (const std::int64_t length : lengths) {
+        all += problem.row_work(length);
+    }
+    CHECK(fullest(0) >= problem.row_work(kColumns));
+    // each piece costs what a row does beside its blocks; borders are up to half a row off at either end
+    const std::int64_t mean = ceil_div(all + kParts * problem.row_work(1), kParts);
+    CHECK(fullest(2) <= mean + problem.row_work(2));
+}
+
+TEST_CASE("slices of several passes have every column once, and a tile one of each pass",
+          "[kernels]") {
+    const auto a = full(4, 4, 1);
+    for (const std::int64_t n : {8, 40, 64, 100, 333}) {
+        for (const std::int64_t passes : {1, 2, 4}) {
+            for (const std::int64_t parts_n : {1, 2, 3}) {
+                const Problem problem(workload_of(n, 1), a);
+                const Split split{2, 1, parts_n, 0, passes};
+                if (split.slices() > problem.column_groups()) {
+                    continue;
+                }
+                const Partition partition(problem, split);
+                std::int64_t next = 0;
+                std::map<TileId, std::set<std::int64_t>> passes_of_tile;
+                for (std::int64_t in = 0; in < split.slices(); ++in) {
+                    const spmm::Range slice = problem.slice(split, in);
+                    CHECK(slice.begin == next);
+                    CHECK(slice.length() > 0);
+                    CHECK(slice.length() <= problem.widest_slice(split));
+                    next = slice.end;
+                    CHECK(passes_of_tile[partition.tile(1, in)].insert(in / parts_n).second);
+                }
+                CHECK(next >= n);
+                CHECK(next < n + problem.column_grain());
+                CHECK(static_cast<std::int64_t>(passes_of_tile.size()) == parts_n);
+            }
         }
     }
 }
