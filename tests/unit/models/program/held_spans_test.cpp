@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ Step around(Kind kind, std::vector<Step> children, std::uint32_t count = 1) {
     return made;
 }
 
-double held(Step control) {
+double held(Step control, double most_rounds = std::numeric_limits<double>::infinity()) {
     program::Program program;
     program::ComputeSet set;
     set.tiles.resize(kTiles);
@@ -39,7 +41,7 @@ double held(Step control) {
     program.functions = {
         {"twice", around(Kind::Sequence, {leaf(Kind::ComputeSet), leaf(Kind::ComputeSet)})}};
     program.control = std::move(control);
-    return program::most_held_spans(program, kTiles);
+    return program::most_held_spans(program, kTiles, most_rounds);
 }
 
 const Step kCompute = leaf(Kind::ComputeSet);
@@ -77,4 +79,19 @@ TEST_CASE("a loop of no rounds holds nothing and is no barrier", "[unit][program
     const Step none = around(Kind::Repeat, {kCompute, kBarrier}, 0);
     CHECK(held(none) == 0);
     CHECK(held(around(Kind::Sequence, {kCompute, none, kCompute})) == 2 * kWork);
+}
+
+TEST_CASE("of a loop without barriers no more rounds are held than are not counted",
+          "[unit][program]") {
+    constexpr double kMost = 4;
+    for (const std::uint32_t rounds : {1U, 3U, 4U, 5U, 1'000U}) {
+        const double held_rounds = std::min<double>(rounds, kMost);
+        const Step plain = around(Kind::Repeat, {kCompute}, rounds);
+        CHECK(held(plain, kMost) == held_rounds * (kTiles + kWork));
+        CHECK(held(around(Kind::Repeat, {plain}, rounds), kMost) ==
+              held_rounds * (kTiles + held_rounds * (kTiles + kWork)));
+        // with a barrier from one round to the next
+        CHECK(held(around(Kind::Repeat, {plain, kBarrier}, rounds), kMost) ==
+              kTiles + held_rounds * (kTiles + kWork));
+    }
 }
