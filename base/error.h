@@ -59,7 +59,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Of timing mode: what happens next depends on tensor data, which it does not have.
+/// Thrown in timing mode where the next step depends on tensor data, which it does not have.
 class NeedsData : public NotModelled {
 public:
     using NotModelled::NotModelled;

@@ -17,7 +17,7 @@ struct Float8Format {
     int fraction_bits = 0;
     int bias = 0;
 };
-/// Of F143 or F152.
+/// The format of F143 or F152.
 [[nodiscard]] constexpr Float8Format float8_format(ElementType type) {
     return type == ElementType::F143 ? Float8Format{3, 8} : Float8Format{2, 16};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sorts 64-bit keys by their upper half, keeping the order of equal ones: what is sorted stands in
-// the upper 32 bits, what it belongs to in the lower.
+// Sorts 64-bit keys by their upper half; equal keys keep their order. The upper 32 bits hold the value
+// to sort by, the lower ones the index of the item.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,8 @@ inline void sort_keys(std::span<std::uint64_t> keys, std::vector<std::uint64_t>&
     }
 }
 
-/// `items` by ascending `value` of each, which is below 2^32, equal ones as they stood; written to
-/// `sorted`.
+/// Writes `items` to `sorted` in ascending order of `value`, which is below 2^32. Items of equal value
+/// keep their order.
 template <typename Item, typename Value>
 void sort_items(std::span<const Item> items, Value value, std::vector<std::uint64_t>& keys,
                 std::vector<std::uint64_t>& scratch, std::vector<Item>& sorted) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A file that is not whole yet: beside its target, under a name of its own, and gone with its
-// owner.
+// A file that is still being written: it is beside its target, has a name of its own, and is removed
+// with its owner.
 //
 // Contract:
-// - A living owner holds a lock on the file; the system lets go of it however the owner ends. Who
-//   makes a file in a folder first removes those there that nobody holds.
+// - A living owner holds a lock on the file; the system releases it however the owner ends. A new
+//   file in a folder first removes the unlocked ones there.
 // - remove_temporary_files() may be called by a signal handler, of any thread, at any time.
 #pragma once
 
@@ -23,7 +23,7 @@ public:
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
     [[nodiscard]] std::filesystem::path path() const;
-    /// Gives the file its name, in place of one that has it. @throws std::system_error
+    /// Renames the file to `target`, replacing a file of that name. @throws std::system_error
     void put_in_place(const std::filesystem::path& target);
 
 private:
@@ -41,7 +41,7 @@ private:
 /// Removes all temporary files of this process that are not in place.
 void remove_temporary_files();
 
-/// In a child process: they are the parent's business.
+/// For a child process: leaves the parent's files alone.
 void forget_temporary_files();
 
 } // namespace tessera

@@ -163,11 +163,11 @@ struct CounterSample {
 ///
 /// Contract:
 /// - Ask `wants()` first and build no event where it is false; it never turns from false to true.
-/// - Of one track the spans come in order of time and do not overlap (a track is flat); those of
-///   different tracks come in any order. Of one counter the samples come in order of time.
-/// - Per tile the spans of level Tile cover the whole run without a gap, from cycle 0; so do those
-/// of
-///   the machine. A span of no cycles is allowed and says nothing.
+/// - Spans of one track come in order of time and do not overlap (a track is flat). Spans of
+///   different tracks come in any order. Samples of one counter come in order of time.
+/// - The spans of level Tile of each tile cover the whole run without a gap, from cycle 0. So do the
+///   spans of the machine.
+///   A span of no cycles is allowed and has no meaning.
 /// - All calls come from one thread; host threads that run tiles ask `wants()` before they start
 ///   and leave their spans in buffers.
 /// - A sink changes nothing in the run: cycles are equal with and without it.

@@ -53,13 +53,13 @@ public:
         field_->default_value = nullptr;
         return *this;
     }
-    /// Of a JSON member: the types that may stand there, and the rest of its JSON Schema.
+    /// For a JSON member: the types that are allowed, and the rest of its JSON Schema.
     FieldLine& json(std::vector<std::string> types, nlohmann::json form = nullptr) {
         field_->json_types = std::move(types);
         field_->form = std::move(form);
         return *this;
     }
-    /// Of text: a name.
+    /// For text: it is a name.
     FieldLine& name() {
         field_->is_name = true;
         return *this;

@@ -57,10 +57,10 @@ struct Field {
     std::function<void*(void* owner)> enter;
     std::function<const void*(const void* owner)> view; ///< null where the owner has none
 
-    /// Of List and Map: a new element, at the end or of that name. `assign` takes all away.
+    /// For List and Map: adds an element, at the end or of that name. `assign` removes all.
     std::function<void*(void* owner, const std::string& name)> add;
     std::function<std::vector<std::pair<std::string, const void*>>(const void* owner)> elements;
-    /// Of a List of plain values, instead of the shape; its `assign` adds one.
+    /// For a List of plain values, instead of the shape; its `assign` adds one.
     std::shared_ptr<const Field> element;
 };
 

@@ -39,7 +39,7 @@ struct Work {
 /// Characters of one expression.
 inline constexpr std::size_t kLongest = 1'000'000;
 
-/// Of an expression in a message: its mistake is told by the number of a character.
+/// The longest part of an expression in a message; the mistake is located by its character.
 inline constexpr std::size_t kLongestShown = 200;
 
 /// What an expression may name.

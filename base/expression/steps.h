@@ -58,7 +58,7 @@ enum class Op : std::uint8_t {
     SumNext,  ///< takes a term, which cost `value`; back to `argument` for the next one
 };
 
-/// Of kMostSteps: about the host's time.
+/// The cost of an operation in units of kMostSteps: about proportional to the host's time.
 [[nodiscard]] constexpr int cost_of(Op op) {
     const bool is_series = op == Op::Log2 || op == Op::Exp || op == Op::Log || op == Op::Tanh;
     return is_series ? 10 : op == Op::Modulo ? 5 : 1;

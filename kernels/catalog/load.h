@@ -40,7 +40,7 @@ inline constexpr int kMatrixColumns = 64;
 /// `workload.path=value`. File paths in it are looked up beside the workload file (those of --set
 /// in the working directory), then in the data/ folders of `paths`. Throws ConfigError with all
 /// mistakes; IoError if a file cannot be read or found. Of a pattern's file only its size is read,
-/// and only where a pipeline's shapes hang on it.
+/// and only where a pipeline's shapes depend on it.
 [[nodiscard]] LoadedWorkload load_workload(const std::string& name_or_path,
                                            const config::ConfigPaths& paths,
                                            const std::vector<std::string>& set_overrides = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a file of kind `pipeline` may say: its tensors, and its steps with the keys of their
+// The form of a file of kind `pipeline`: its tensors, and its steps with the keys of their
 // families.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tessera::catalog {
 
-/// Of a workload::PipelineWorkload.
+/// The shape that reads a workload::PipelineWorkload.
 [[nodiscard]] std::shared_ptr<const config::Shape> pipeline_shape(Families families);
 
 } // namespace tessera::catalog

@@ -34,7 +34,7 @@ struct Resolved {
 using SparseMatrices = std::map<std::string, std::shared_ptr<const workload::SparsePattern>>;
 
 /// Shapes that files of patterns decide are filled in. `told`: JSON pointers at which a mistake is
-/// known already; what hangs on them is not checked.
+/// known already; what depends on them is not checked.
 [[nodiscard]] Resolved resolve(const workload::PipelineWorkload& workload,
                                Families families = catalog::families(),
                                const SparseMatrices& sparse = {},

@@ -15,12 +15,12 @@ struct ProductTypes {
     [[nodiscard]] constexpr bool operator==(const ProductTypes& other) const = default;
 };
 
-/// Of FP16 operands.
+/// The types of a product of FP16 operands.
 [[nodiscard]] constexpr ProductTypes of_f16(ElementType partials) {
     return {ElementType::F16, partials};
 }
 
-/// What names of codelets end in.
+/// The ending of codelet names for these types.
 [[nodiscard]] constexpr const char* suffix(ProductTypes types) {
     if (types.data == ElementType::F32) {
         return "single";

@@ -11,7 +11,7 @@ constexpr std::int64_t kRearrangeNothing = 7; ///< a worker without lines
 constexpr std::int64_t kRearrangeFrame = 19;  ///< around the loop over lines
 constexpr std::int64_t kRearrangeLine = 7;    ///< its items apart
 
-/// Of an item.
+/// Worker issues of an item.
 constexpr std::int64_t kRearrangeLinesItem = 2;     ///< rearrange_lines32, _lines64
 constexpr std::int64_t kRearrangeTransposeItem = 4; ///< rearrange_transpose_f16
 constexpr std::int64_t kRearrangeCastItem = 3;      ///< rearrange_cast_f16_f32, _f32_f16

@@ -13,7 +13,7 @@ constexpr std::int64_t kReduceNothing = 11; ///< a worker without units
 constexpr std::int64_t kReduceFrame = 24;   ///< around the loop over units
 constexpr std::int64_t kReduceSlice = 1;    ///< of a unit
 
-/// Of a unit, its slices apart.
+/// Worker issues of a unit, without its slices.
 [[nodiscard]] constexpr std::int64_t reduce_unit_issues(ProductTypes types) {
     if (types.data == ElementType::F32) {
         return 7;

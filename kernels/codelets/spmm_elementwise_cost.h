@@ -20,7 +20,7 @@ constexpr std::int64_t kElementwiseNonZero = 3;
     return 16.0 / static_cast<double>(bytes_of(data)) / static_cast<double>(kElementwiseNonZero);
 }
 
-/// Of a row, its non-zeros apart.
+/// Worker issues of a row, without its non-zeros.
 [[nodiscard]] constexpr std::int64_t elementwise_row_issues(ProductTypes types) {
     if (types.data == ElementType::F32) {
         return 5;

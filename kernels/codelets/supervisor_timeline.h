@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When a supervisor's instructions issue, for cost models: the same rules as the machine, written
-// down by hand for each vertex instead of read from its code. Source:
+// The issue cycles of a supervisor's instructions, for cost models. The rules are the machine's; the
+// cost model of each vertex lists its instructions by hand. Source:
 // docs/evidence.md#instruction-timing.
 #pragma once
 
@@ -45,7 +45,7 @@ private:
     Cycles round_; ///< slots of a round
     Cycles now_ = 0;
     std::int64_t issues_ = 0;
-    std::vector<Cycles> free_; ///< when each worker's slot is the supervisor's again
+    std::vector<Cycles> free_; ///< cycle from which the supervisor may use each worker's slot
 };
 
 } // namespace tessera::codelets

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Single events that are marked, one bit each: for what is asked of often and takes no stretch.
+// A set of events, one bit each. It is for frequent queries about single events, not ranges.
 #pragma once
 
 #include "base/units.h"
@@ -12,7 +12,7 @@ namespace tessera::plan {
 
 class EventMarks {
 public:
-    /// Events below 0 are left out.
+    /// Events below 0 are ignored.
     void mark(Cycles event) {
         if (event < 0)
             return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What no row can do, found in the transfers before they are planned.
+// Checks the transfers of an exchange, before planning, for what no exchange row can do.
 #pragma once
 
 #include "models/program/program.h"

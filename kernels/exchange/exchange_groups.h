@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which messages of an exchange go to the same tiles.
+// Groups the messages of an exchange that go to the same tiles.
 #pragma once
 
 #include "kernels/exchange/exchange_jobs.h"
@@ -11,10 +11,10 @@ namespace tessera::plan {
 
 enum class GroupBy {
     Receivers, ///< messages to the same pairs of tiles are one group
-    AllTiles   ///< messages between the same pairs of tiles, the sender's counted
+    AllTiles   ///< messages between the same pairs of tiles, the sender's included
 };
 
-/// Tiles count by pairs, each named by its first member.
+/// Tiles count as pairs; a pair is named by its first tile.
 struct Groups {
     std::vector<std::uint32_t> group_of_job;
     std::vector<std::vector<TileId>> pairs; ///< of each group, ascending; groups as they appear

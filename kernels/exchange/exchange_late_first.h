@@ -22,7 +22,7 @@ public:
 
 private:
     const JobList& list_;
-    /// Of each message: its place in the first order, less what it has gone forward.
+    /// For each message: its place in the first order, less the places that it was moved forward.
     std::vector<std::int64_t> places_;
     std::vector<Cycles> sent_;  ///< by tile: end of its last message
     std::vector<Cycles> taken_; ///< likewise, of those that it receives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The schedules that a search has found, for messages that come again with their data elsewhere: what was tried for
-// a step of a pipeline comes again in the whole, and what was placed once may be placed again with more room for rows.
+// A cache of schedules for messages that recur with their data at other addresses. A pipeline reuses what the search
+// for a step has found, and placing again, with more room for rows, reuses the schedules of the first try.
 #pragma once
 
 #include "kernels/exchange/exchange_jobs.h"
@@ -16,25 +16,25 @@
 
 namespace tessera::plan {
 
-/// Several threads may ask and tell at once.
+/// Thread-safe.
 class KnownSchedules {
 public:
-    /// `most_bytes`: of host memory for all that is kept.
+    /// `most_bytes`: limit on the host memory of all schedules.
     explicit KnownSchedules(std::size_t most_bytes = std::size_t{128} << 20)
         : most_bytes_(most_bytes) {}
 
-    /// What is known of messages: when they go, and where they go in parts, these.
+    /// A schedule; of `parts` of the messages where they are sent in parts.
     struct Found {
         std::shared_ptr<const Schedule> schedule;
         std::optional<JobList> parts;
     };
 
-    /// The schedule of the same messages, wherever they stood; nothing: none is known, or addresses decide when they
-    /// may go.
+    /// The schedule of the same messages at any addresses; nothing if none is known, or if addresses decide when
+    /// words may go.
     [[nodiscard]] std::optional<Found> find(const spec::MachineSpec& machine, const JobList& list);
 
-    /// Keeps what was planned last; what is older goes when there is too much. With `parts` of the messages the
-    /// schedule is theirs.
+    /// Stores a schedule, and drops the oldest ones beyond the limit. Where there are `parts`, the schedule is that of
+    /// the parts.
     void keep(const spec::MachineSpec& machine, JobList list, Schedule schedule,
               std::optional<Parts> parts = std::nullopt);
 
@@ -42,7 +42,7 @@ public:
         const std::lock_guard lock(mutex_);
         return bytes_;
     }
-    /// How many were found.
+    /// The number of successful find() calls.
     [[nodiscard]] std::size_t found() const {
         const std::lock_guard lock(mutex_);
         return found_;

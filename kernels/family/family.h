@@ -84,7 +84,7 @@ struct Option {
     const char* says = "";          ///< one sentence for schema and lists
     std::vector<const char*> words; ///< none: it is a number or a flag
     double number = 0;              ///< unless told
-    const char* word = "";          ///< unless told; "" where that hangs on the inputs
+    const char* word = "";          ///< the default; "" if it depends on the inputs
     bool is_flag = false;           ///< true or false, which is false unless told
 };
 using OptionValue = std::variant<double, std::string, bool>;

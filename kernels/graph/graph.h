@@ -110,7 +110,7 @@ struct Field {
     Bytes bytes = 0;
 };
 
-/// Of a number that has 32 bits.
+/// A field that holds a number of 32 bits.
 [[nodiscard]] constexpr Field word(std::int64_t value) {
     return {.kind = Field::Kind::Word, .word = static_cast<std::uint32_t>(value)};
 }
@@ -124,7 +124,7 @@ struct Field {
 [[nodiscard]] constexpr Field write(Place place, Bytes bytes) {
     return pointer(place, bytes, Access::Write);
 }
-/// Of the round that a repeat has stored in this buffer.
+/// A field that holds the round that a repeat has stored in this buffer.
 [[nodiscard]] constexpr Field round_of(BufferId round) {
     return read({round}, 4);
 }

@@ -14,7 +14,7 @@
 
 namespace tessera::graph {
 
-/// `value` in half a word. `what` it is stands in the answer where it does not fit.
+/// `value` in half a word. If it does not fit, the message calls it `what`.
 /// @throws DoesNotFit
 [[nodiscard]] inline std::uint16_t half(std::int64_t value, std::string_view what) {
     constexpr std::int64_t kMost = std::numeric_limits<std::uint16_t>::max();

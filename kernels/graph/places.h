@@ -12,7 +12,7 @@
 
 namespace tessera::graph {
 
-/// Does the tensor stand on these tiles alone?
+/// Whether the tensor is on these tiles only.
 [[nodiscard]] bool is_on(TileRange tiles, const Tensor& tensor);
 
 /// Where an element of the tensor stands, the first place of several; nothing: nowhere.

@@ -45,7 +45,7 @@ struct CheckOutcome {
 
 using family::ProductWork;
 
-/// What the closed forms of a family's planner expect, no program being made.
+/// The estimate by the closed forms of a family's planner, without a program.
 struct Estimate {
     std::string family;
     plan::PredictedCycles predicted;
@@ -64,7 +64,7 @@ struct Look {
     program::ArrayId tensor;
 };
 
-/// Of which operands plan() makes the values: of all, of those that timing mode knows, of none.
+/// The operands whose values plan() makes: all, those that timing mode knows, or none.
 enum class Operands { Made, Known, None };
 
 class Job {

@@ -20,7 +20,7 @@ struct CodeZone {
     Bytes bytes = 0; ///< from the start of region 0 on
 };
 
-/// Of each piece of code, and of rows.
+/// The alignment of each piece of code, and of rows.
 inline constexpr Bytes kCodeAlignment = 8;
 
 /// What contexts fetch ahead of the end of code or rows; data must not stand there.

@@ -13,9 +13,9 @@ namespace tessera::lower {
 class CodeletLibrary {
 public:
     /// Links the graph's sources (`matmul_amp_f16`, `copy`, ...) at the start of region 0 for the
-    /// machine's number of workers. @throws NotModelled naming source and instruction where a
-    /// source needs what the machine's generation lacks; ProgramError for a source that there is
-    /// not
+    /// machine's number of workers. @throws NotModelled with source and instruction if a source
+    /// needs an instruction that the machine's generation lacks; ProgramError for a source that
+    /// does not exist
     CodeletLibrary(const spec::MachineSpec& machine, const graph::Graph& graph);
 
     [[nodiscard]] const program::Codelet& codelet() const { return codelet_; }

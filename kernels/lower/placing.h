@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where the buffers of a graph stand. Tiles that have buffers in common share one plan, in which
-// each buffer has its largest size and a name of its own: a second "x" is "x (2)". Where that does
+// Places the buffers of a graph. Tiles that have buffers in common share one plan. In a plan each
+// buffer has its largest size and a name of its own: a second "x" is "x (2)". Where one plan does
 // not fit, the tiles are divided: by the buffers that they hold, then by how much they hold of
-// them; both tiles of a pair stay together, as messages of double width ask for. Plans of tiles
-// that have nothing in common know nothing of each other. Code and rows are where they are on all
+// them. Both tiles of a pair stay together, because messages of double width need that. Plans of
+// tiles that have nothing in common are independent. Code and rows have the same addresses on all
 // tiles.
 #pragma once
 
@@ -29,10 +29,10 @@ struct Need {
     bool by_rows = true;
 };
 
-/// Of every buffer. What no step uses is taken as touched by all.
+/// The needs of every buffer. A buffer that no step uses counts as used by all.
 [[nodiscard]] std::vector<Need> needs_of(const graph::Graph& graph, const Uses& uses);
 
-/// What stands first in region 0, the same on all tiles.
+/// The contents of the start of region 0, the same on all tiles.
 struct CodeRoom {
     Bytes code = 0;             ///< codelets, stubs and what is fetched ahead of them
     std::vector<RowBlock> rows; ///< a guess until they are planned
@@ -52,7 +52,7 @@ struct Placing {
     [[nodiscard]] std::uint32_t group_of(TileId tile) const {
         return tile < group_of_tile.size() ? group_of_tile[tile] : kNoGroup;
     }
-    /// What a tile holds of a buffer; of no bytes where that is nothing.
+    /// The part of a buffer that a tile holds; it has no bytes where the tile holds none.
     [[nodiscard]] const MemoryPlan::Buffer& at(TileId tile, graph::BufferId buffer) const {
         static const MemoryPlan::Buffer nothing;
         const std::uint32_t group = group_of(tile);
@@ -66,13 +66,13 @@ struct Placing {
                             std::span<const Need> needs, const CodeRoom& room,
                             const std::vector<std::string>& steps);
 
-/// Other rows than those that were guessed, where the buffers leave room for them. False where they
-/// do not.
+/// Replaces the guessed rows by `rows`. Returns false if the buffers leave no room for
+/// them.
 [[nodiscard]] bool move_rows(const spec::MachineSpec& machine, Placing& placing,
                              std::span<const RowBlock> rows);
 
-/// Before there are vertices: the buffers are needed together in some step. A graph of a division
-/// that cannot fit may be far too large to make.
+/// Checks, before there are vertices, that buffers which some step needs together fit. The graph of a
+/// division that cannot fit may be far too large to make.
 /// @throws DoesNotFit where they find no place beside one memory element of code
 void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
                     const std::vector<graph::BufferId>& buffers, const std::string& step);

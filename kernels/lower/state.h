@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Vertex state of a graph: the words of every vertex and table, in buffers of their own. What is
-// needed for the last time in the same step shares a buffer, and goes with it. In a buffer, words
-// stand behind each other on their tile, in the order of compute sets and vertices, tables before
-// what points to them.
+// Vertex state of a graph: the words of every vertex and table, in buffers of their own. Words whose
+// last use is in the same step share a buffer, which is freed after that step. In a buffer, words
+// follow each other on their tile in the order of compute sets and vertices. A table precedes the
+// words that point to it.
 #pragma once
 
 #include "base/units.h"
@@ -19,12 +19,12 @@ namespace tessera::lower {
 constexpr Bytes kStateWordBytes = 4;
 
 struct State {
-    /// Of vertex state alone, added behind the graph's own; held by the tiles that have some.
+    /// Buffers of vertex state, added behind the graph's own; on the tiles that have vertex state.
     std::vector<graph::BufferId> buffers;
     std::vector<program::Lifetime> lifetimes; ///< by buffer: from the start on
     std::vector<graph::Place> of_vertex;      ///< in the order of compute sets and vertices
     std::vector<std::size_t> first_vertex;    ///< by compute set: in of_vertex
-    std::vector<graph::Place> of_table;       ///< by table; of no use where nothing points to it
+    std::vector<graph::Place> of_table;       ///< by table; unused where nothing points to it
 };
 
 /// Adds the buffers to the graph. `last_runs`: by step, as lifetimes.h finds them.

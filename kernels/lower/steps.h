@@ -16,7 +16,7 @@ namespace tessera::lower {
 struct Steps {
     static constexpr std::uint32_t kLeftOut = 0xffffffff;
 
-    /// Of the graph, by compute set and by exchange of the program.
+    /// The graph's steps, by compute set and by exchange of the program.
     std::vector<std::uint32_t> sets;
     std::vector<std::uint32_t> exchanges;
     /// The other way round: of the program, or kLeftOut.

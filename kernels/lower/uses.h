@@ -37,10 +37,10 @@ struct UsesOnTile {
 class Uses {
 public:
     /// @throws ProgramError for a field, message, piece or address in contents outside what its
-    /// tile holds of the buffer (read_beyond not counted), for a message to its own tile, and for
-    /// two vertices of one tile and compute set that write the same bytes, and for a word of a step
-    /// at no multiple of 4; names program, kernel and step (or tensor, or whose contents), tile and
-    /// buffer
+    /// tile holds of the buffer (read_beyond not counted); for a message to its own tile; for two
+    /// vertices of one tile and compute set that write the same bytes; and for a word of a step at
+    /// no multiple of 4. The error names program, kernel and step (or tensor, or owner of the
+    /// contents), tile and buffer
     explicit Uses(const graph::Graph& graph);
 
     /// Ascending tiles; only tiles that use the buffer.

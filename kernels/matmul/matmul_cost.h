@@ -6,7 +6,7 @@
 //               latency, prologue)
 //   reduction = (parts_k - 1) / parts_k * partial words, and parts_k + 8 (6) issues for every
 //               16 bytes of partials
-//   bias, activation: as their vertices cost, on the largest share of the result
+//   bias, activation: the cost of their vertices on the largest share of the result
 // Source: docs/models/amp_vertex.md, docs/models/exchange.md;
 // tests/kernels/matmul/matmul_plan_test.cpp holds it to the simulated cycles.
 #pragma once

@@ -50,7 +50,7 @@ struct Problem {
     Epilogue epilogue;
 
     [[nodiscard]] Bytes block_bytes() const { return group * 32; }
-    /// Of a row of one out group's results.
+    /// Bytes of a row of one out group's results.
     [[nodiscard]] Bytes result_cell() const { return group * 2; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All partitions worth trying, cheapest first.
+// Lists the partitions of a dense product that fit by estimate, cheapest first.
 #pragma once
 
 #include "kernels/matmul/matmul_grid.h"

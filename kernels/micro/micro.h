@@ -43,7 +43,7 @@ struct Emitted {
     std::optional<Arrivals> arrivals = {}; ///< what must stand in tiles while it runs
     Bytes useful_bytes = 0;                ///< moved for the user, whatever way they take
     std::map<std::string, std::int64_t> choices = {}; ///< what was chosen, for the result's `plan`
-    /// Of a repetition without its exchanges; nothing where nobody has counted.
+    /// Expected cycles of a repetition without its exchanges; nothing if they are not known.
     std::optional<Cycles> expected_cycles = {};
 };
 

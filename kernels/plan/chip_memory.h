@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can fit, for those who search before they plan.
+// Bounds on what fits in memory, for searches before planning.
 #pragma once
 
 #include "base/units.h"
@@ -7,12 +7,12 @@
 
 namespace tessera::plan {
 
-/// What estimates may fill of a tile: all but an element, for the code.
+/// The bytes of a tile that an estimate may fill: all but one element, which is left for code.
 [[nodiscard]] inline Bytes bytes_for_data(const spec::MachineSpec& machine) {
     return machine.memory.bytes() - machine.memory.element_bytes;
 }
 
-/// Are so many bytes, operands and result of a product, more than all tiles have together?
+/// Whether operands and result of a product, `bytes` together, exceed the memory of all tiles.
 [[nodiscard]] inline bool exceeds_chip(const spec::MachineSpec& machine, double bytes) {
     return bytes >
            static_cast<double>(machine.chip.tiles) * static_cast<double>(machine.memory.bytes());

@@ -7,7 +7,7 @@
 //   W[m,k] * X[k,n]: part (j_i, j_f, j_o) multiplies its rows of W and channels of k with its columns
 //   of X. Parts of k are summed afterwards; `out_serial` or `in_serial` steps follow each other.
 //
-// All costs are the planner's own: no barriers, no starts of exchanges, no launches.
+// Costs are those of the library's planner: without barriers, starts of exchanges and launches.
 #pragma once
 
 #include "base/element_type.h"
@@ -26,7 +26,7 @@ struct DenseProblem {
     std::int64_t k = 0;
     std::int64_t n = 0;
     ElementType data = ElementType::F16;     ///< F16, F32 or FP8: F143 or F152
-    ElementType partials = ElementType::F16; ///< F16 or F32; not narrower than the data, of FP8 F16
+    ElementType partials = ElementType::F16; ///< F16 or F32, no narrower than data; FP8: F16
 
     /// Products of FP8 are FP16.
     [[nodiscard]] ElementType result() const {
@@ -117,15 +117,15 @@ struct DensePlan {
 /// The share of a tile's memory that the plan's temporaries may take.
 inline constexpr double kTemporaryShare = 0.6;
 
-/// The plan with the least cycles, then the least temporary bytes, then the first found, among
-/// those whose temporaries fit into `temporary_share` of a tile; where none fits, into the least
-/// doubling of it up to twice the tile's memory, and at last into anything. A field or dimension
-/// below 1, or types that are not those above, are a broken invariant.
+/// The plan with the least cycles, then the least temporary bytes, then the first found, among those
+/// whose temporaries fit into `temporary_share` of a tile. Where none fits, the share is doubled up
+/// to twice the tile's memory, then dropped. Dimensions below 1 and types other than those above are
+/// a broken invariant.
 [[nodiscard]] DensePlan plan_dense(const DenseProblem& problem, const DenseMachine& machine,
                                    double temporary_share = kTemporaryShare);
 [[nodiscard]] DensePlan plan_dense(const DenseProblem& problem, const spec::MachineSpec& machine);
 
-/// What a split that somebody else chose costs.
+/// The plan and the costs of a given split.
 [[nodiscard]] DensePlan plan_of(const DenseProblem& problem, const DenseMachine& machine,
                                 const DenseVertex& vertex, const DenseSplit& split);
 [[nodiscard]] DensePhases phases_of(const DenseProblem& problem, const DenseMachine& machine,
@@ -159,7 +159,7 @@ struct ReductionStage {
 [[nodiscard]] Cycles reduction_stage_cycles(const DenseMachine& machine, ElementType from,
                                             ElementType to, const ReductionStage& stage);
 
-// Where things stand.
+// Placement.
 
 /// Part `part` of `grains` cut into `parts`: the last (grains mod parts) parts have one grain more.
 [[nodiscard]] Run part_of(std::int64_t grains, std::int64_t parts, std::int64_t part);
@@ -176,10 +176,10 @@ struct DensePart {
 [[nodiscard]] TileId tile_of(const DenseSplit& split, const DensePart& part);
 [[nodiscard]] DensePart part_on(const DenseSplit& split, TileId tile);
 
-/// How the elements of a piece stand on the tiles that need it: a run for each tile that holds any,
-/// in the tiles' order. Grains of `grain` elements (the last one may be short), on the fewest of
-/// `tiles` tiles on which no tile has more than it needs to, nor less than `least` elements where
-/// the piece has as many.
+/// Spreads a piece over the tiles that need it: a run of elements for each tile that holds any, in the
+/// tiles' order. Runs are whole grains of `grain` elements (the last may be short). As few of the
+/// `tiles` tiles as possible are used without raising the largest run, and each has at least `least`
+/// elements if the piece has as many.
 [[nodiscard]] std::vector<Run> spread_piece(std::int64_t elements, std::int64_t tiles,
                                             std::int64_t grain, std::int64_t least);
 

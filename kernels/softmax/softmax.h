@@ -3,13 +3,13 @@
 //
 // Each row is one worker's of one tile: the rows of a tile are dealt to its workers. What is
 // between x and y is FP32 (kernels/codelets/softmax.S).
-// x: m x n, f16 or f32, any m and n of at least 1; it is read where it stands if each of its rows
-// stands
-//   whole on one tile of the site, from a multiple of 4 (f16) or 8 bytes on; else it is brought into rows,
-//   which are dealt evenly. y is of x's type and stands beside x's rows, each padded to 8 bytes.
-// Timing: kernels/codelets/softmax_cost.h. Not modelled: rows with more pairs of elements than a
-// repeat
-//   counts.
+// x: m x n, f16 or f32, any m and n of at least 1. It is read in place if each of its rows is whole
+// on one tile of the site, from a multiple of 4 (f16) or 8 bytes on. Otherwise it is copied into
+// rows, which are dealt evenly. y has x's type and is beside x's rows, each row padded to 8 bytes.
+//
+// Timing: kernels/codelets/softmax_cost.h.
+// Not modelled: rows with more pairs of elements than a repeat
+// counts.
 #pragma once
 
 #include "base/units.h"

@@ -17,9 +17,9 @@
 // One exchange brings every tile the rows of X that its non-zeros touch and, when parts_n > 1, the
 // values of its non-zeros; then one vertex multiplies. Rows of C with several contributing bands
 // are then reduced: each contributor sums up some.
-// Where things stand: X and the values each on one tile; rows of X that one tile alone needs are on
-// that tile. Rows of A without non-zeros are zero-filled memory that nothing writes: they are zero
-// because the image is loaded so.
+// Placement: every row of X and every value is on one tile. Rows of X that only one tile needs are on
+// that tile. Rows of C without non-zeros in A are zero-filled memory that no vertex writes: they are
+// zero in the image.
 // A row with much of the work may be cut into pieces for several parts (Split::cut). The slices of X may come in several
 // passes, one slice a tile in each (Split::passes).
 // Timing: kernels/sparse/spmm_cost.h. Not modelled: passes over k. Source: docs/kernels.md.

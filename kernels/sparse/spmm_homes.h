@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where X and the values of a partition stand before they are sent.
+// The tiles that hold X and the values of a partition before they are sent: their homes.
 #pragma once
 
 #include "kernels/plan/homes.h"
@@ -12,7 +12,7 @@
 
 namespace tessera::spmm {
 
-/// Consecutive lines of X that the same parts need.
+/// Consecutive lines (rows) of X that the same parts need.
 struct LineRun {
     std::int64_t first = 0;
     std::int64_t last = 0;
@@ -32,7 +32,7 @@ public:
     Homes(const spec::MachineSpec& machine, const Partition& partition);
 
     [[nodiscard]] const Partition& partition() const { return partition_; }
-    /// Values of a part travel in units of this many bytes.
+    /// Bytes of a unit, in which the values of a part are sent.
     [[nodiscard]] Bytes value_unit_bytes() const;
     [[nodiscard]] std::int64_t values_a_unit() const;
     [[nodiscard]] bool values_stay() const { return partition_.split().parts_n == 1; }
@@ -74,10 +74,10 @@ private:
     std::vector<Bytes> filled_values_;
 };
 
-/// Messages of both exchanges, at most.
+/// Upper bound on the messages of both exchanges, operands and reduction.
 [[nodiscard]] std::size_t messages(const Homes& homes, const Reduction& reduction);
 
-/// No more than `messages` says, whatever the homes are: for who has not dealt them.
+/// A lower bound of messages() that holds for any homes, for callers that have not assigned them.
 [[nodiscard]] std::size_t least_messages(const Partition& partition, const Reduction& reduction);
 
 } // namespace tessera::spmm

@@ -43,7 +43,7 @@ struct NOfM {
     std::int64_t kept = 1;
     std::int64_t group = 1;
 
-    /// Of a group of so many blocks, at most `group`.
+    /// The non-zero blocks of a group of that many blocks, at most `group`.
     [[nodiscard]] std::int64_t of(std::int64_t blocks) const;
     [[nodiscard]] std::int64_t of_row(std::int64_t columns) const;
 };

@@ -9,7 +9,7 @@
 namespace tessera::workload {
 
 constexpr std::int64_t kMostRepeats = 1'000'000;
-/// Of one step in all loops around it.
+/// The most executions of one step in all loops around it.
 constexpr std::int64_t kMostRounds = 10'000'000;
 constexpr std::int64_t kLargestSeed = 1LL << 53; ///< what every JSON reader keeps exactly
 /// More tiles than any machine may have; planners compare with those of the machine at hand.

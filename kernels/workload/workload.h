@@ -21,7 +21,7 @@
 
 namespace tessera::workload {
 
-/// Whose choice of splits, places and steps a product goes by.
+/// Whose choice of splits, places and steps a product uses.
 enum class PlanKind {
     Fastest,  ///< the fastest that the planner finds
     Published ///< that of the published planner, for comparison with measured hardware

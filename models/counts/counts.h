@@ -59,7 +59,7 @@ enum class MemoryUse : std::uint8_t { Loaded, Stored };
 enum class Word : std::uint8_t { Sent, Received };
 enum class Stream : std::uint8_t { MemoryRead, MemoryWrite, HostRead, HostWrite };
 
-/// Of the one kind of a group that has no more.
+/// The only kind of a group with one kind.
 enum class Only : std::uint8_t { All };
 
 /// Those of instructions come first (kInstructionCounts).

@@ -67,9 +67,9 @@ public:
     [[nodiscard]] Cycles finished_at() const { return *finished_at_; }
 
     [[nodiscard]] ChipMemory& memory() { return memory_; }
-    /// Of timing mode; null otherwise.
+    /// The known words in timing mode; null otherwise.
     [[nodiscard]] program::KnownWords* known_words();
-    /// Of timing mode; nothing otherwise.
+    /// The facts of timing mode; nothing otherwise.
     [[nodiscard]] std::optional<TimingFacts> timing() const;
     [[nodiscard]] const memory::RemoteMemory& remote_memory() const {
         return stream_links_.remote_memory();

@@ -30,7 +30,7 @@ struct MemoryView {
     std::uint32_t code_end = 0;
 };
 
-/// What the widened lanes of a WeightStore were made for.
+/// The type for which the lanes of a WeightStore are widened.
 enum class WeightLanes : std::uint8_t {
     Halves,        ///< FP16, all of them numbers
     SpecialHalves, ///< FP16, some that raise a flag when they are used
@@ -135,7 +135,7 @@ struct MemoryConflict {
     Address address = 0;
 };
 
-/// What the observed engine (observed_engine.h) notes of a context's instructions; the caller
+/// Accesses and conflicts of a context, as the observed engine (observed_engine.h) notes them. The caller
 /// empties it.
 struct AccessLog {
     std::vector<MemoryAccess> accesses;
@@ -194,7 +194,7 @@ struct Context {
     const MicroOperation* repeat_end_operation = nullptr; ///< its BodyEnd
     std::int64_t repeat_issues = 0; ///< what going back to the first operation adds
 
-    /// Of the shadow engine alone: what it knows of memory, its registers $m0..$m11 that it does not
+    /// For the shadow engine only: what it knows of memory, its registers $m0..$m11 that it does not
     /// know, as bits, and those that follow from a round that the phase has not had to know yet.
     ShadowMemory* shadow = nullptr;
     std::uint32_t unknown = 0;

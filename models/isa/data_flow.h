@@ -46,7 +46,7 @@ struct DataFlow {
 
 [[nodiscard]] DataFlow data_flow(const Operation& operation);
 
-/// Of a bundle, both halves of which read before either writes.
+/// The data flow of a bundle, both halves of which read before either writes.
 [[nodiscard]] DataFlow data_flow(const Operation& main, const Operation& aux);
 
 /// Whether a worker that executes the operation learns the sticky flags of its arithmetic.

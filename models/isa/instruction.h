@@ -136,7 +136,7 @@ constexpr std::uint32_t kBundleBit = 0x80000000U;
 [[nodiscard]] const FormSpec& spec_of(Form form);
 
 /// All rows with this mnemonic, in table order; the assembler takes the first whose operands fit.
-/// Of an alias (aliases.def) its one row.
+/// The rows of a mnemonic; of an alias (aliases.def) its single row.
 [[nodiscard]] std::span<const Opcode> opcodes_named(std::string_view mnemonic);
 
 /// Every mnemonic once, aliases too.

@@ -19,7 +19,7 @@ namespace tessera::isa {
 
 class JumpLog {
 public:
-    /// Of code that outlives the log or the next load.
+    /// The code must outlive the log, or live until the next load.
     void load(std::span<const DecodedProgram* const> programs) {
         programs_.assign(programs.begin(), programs.end());
         times_.clear();

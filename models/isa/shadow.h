@@ -59,7 +59,7 @@ struct ShadowRead {
     return known ? (std::uint64_t{1} << 32U) | value : 0;
 }
 
-/// Of one host thread: what the running phase of a tile reads and writes.
+/// The reads and writes of the running phase of a tile, for one host thread.
 class ShadowMemory {
 public:
     /// Before a phase of a tile whose memory has `words` words from address `base` on; `known` are

@@ -28,7 +28,7 @@ struct WaitLoop {
     bool operator==(const WaitLoop&) const = default;
 };
 
-/// Of code at `base`, in the order of their branches back.
+/// The wait loops of code at `base`, in the order of their branches back.
 [[nodiscard]] std::vector<WaitLoop> wait_loops(std::span<const std::uint32_t> words, Address base);
 
 } // namespace tessera::isa

@@ -105,7 +105,7 @@ public:
     /// words that it is told. In phases().compute and .exchange.
     [[nodiscard]] Cycles control_cycles() const { return control_cycles_; }
     [[nodiscard]] Cycles cycles() const { return phases_.sum(); }
-    /// Of all steps, and what belongs to none: barriers of syncs and told values.
+    /// The counts of all steps, with those outside steps: barriers of syncs and of sent decisions.
     [[nodiscard]] counts::Counts counts() const;
     [[nodiscard]] const CyclesByKind& phases() const { return phases_; }
     [[nodiscard]] const std::vector<CyclesByKind>& tiles() const { return tiles_; }

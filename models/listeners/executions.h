@@ -39,7 +39,7 @@ public:
         }
         add(all_[place], tile, span);
     }
-    /// Of a step of which a tile has told.
+    /// The execution of a step that some tile has reported.
     [[nodiscard]] const Execution& of(std::int64_t step) const {
         const std::size_t place = place_of(step);
         TESSERA_ASSERT(place < all_.size() && steps_[place] == step);
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /// Of a step, or where it would stand. A tile tells its steps one after the other.
+    /// The index of a step, or where it would be. A tile reports its steps in order.
     [[nodiscard]] std::size_t place_of(std::int64_t step) const {
         for (const std::size_t near : {last_, last_ + 1}) {
             if (near < steps_.size() && steps_[near] == step) {

@@ -75,7 +75,7 @@ private:
     };
     [[nodiscard]] Link& link_of(std::uint32_t copy);
 
-    /// Of one copy of the program.
+    /// The state of one copy of the program.
     struct State {
         events::Call call;      ///< while tiles come
         std::size_t come = 0;   ///< tiles that have

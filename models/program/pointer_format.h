@@ -39,7 +39,7 @@ inline constexpr std::array<PointerFacts, 5> kPointerFormats{{
 [[nodiscard]] constexpr const PointerFacts& facts_of(PointerFormat format) {
     return kPointerFormats[static_cast<std::size_t>(format)];
 }
-/// Of the units that it counts: bytes, but in a relative format.
+/// The largest offset in the format's units: bytes, except in a relative format.
 [[nodiscard]] constexpr std::int64_t largest_offset(PointerFormat format) {
     return (std::int64_t{1} << facts_of(format).address_bits) - 1;
 }

@@ -53,7 +53,7 @@ public:
     /// ProgramError, NotModelled
     void run();
 
-    /// Of timing mode; nothing otherwise.
+    /// The facts of timing mode; nothing otherwise.
     [[nodiscard]] std::optional<ipu::TimingFacts> timing(std::size_t chip = 0) const;
     [[nodiscard]] const listeners::Account& account(std::size_t chip = 0) const;
     /// Cycles that SystemC's clock has counted up to the end of the chip's program; equals

@@ -22,8 +22,8 @@ struct ChipSpec {
              {{"ipu1", Generation::Ipu1}, {"ipu2", Generation::Ipu2}, {"ipu21", Generation::Ipu21}})
             .says("instruction-set generation: ipu1 is GC2, ipu2 is GC200 and Bow, ipu21 is C600")
             .from("docs/evidence.md#chip");
-        // The compiled exchange numbers fewer (kMostCompiledTiles); the other fabrics take them
-        // all.
+        // The compiled exchange takes fewer tiles (kMostCompiledTiles); the other fabrics take all
+        // of this range.
         d.field("tiles", &ChipSpec::tiles)
             .unit("tiles")
             .range(1, 16384)

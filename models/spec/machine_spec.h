@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every parameter of a machine, as plain structs. The name of a field is its JSON key, its --set
-// path
-// (`tile.workers`) and the prefix of its errors. Defaults are those of `bow`. What a field means,
-// its unit, range and source stand in its `describe` line, which is all that reading, --set, the
-// schema and the listings need.
+// Every parameter of a machine, as plain structs. The name of a field is its JSON key, its path of
+// --set (`tile.workers`) and the prefix of its errors. Defaults are those of `bow`.
+//
+// The `describe` line of a field holds its meaning, unit, range and source. Reading, --set, the
+// schema and the listings use nothing else.
 #pragma once
 
 #include "models/spec/amp_spec.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a reference row becomes: runs of micro-workloads, and how the row's figure is read from
+// Maps a reference row to runs of workloads, and to a function that reads the row's figure from
 // their results.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Run {
     std::string mode = {};                    ///< of a workload's run; empty: functional
     std::string vertex = {};                  ///< name of a vertex file: one tile runs it
     std::vector<std::string> parameters = {}; ///< of the vertex: name=value
-    std::string called = {}; ///< for people, where a row has several; no part of key
+    std::string called = {}; ///< label in reports, where a row has several runs; no part of key
 
     [[nodiscard]] std::string key() const;
     /// Whether its workload draws a sparse pattern, which a seed decides.
@@ -37,12 +37,12 @@ struct Measurement {
     std::vector<Run> runs;
     /// The simulated figure in the row's unit, from the results (result.json) of `runs`.
     std::function<double(const std::vector<nlohmann::json>&)> read;
-    /// The same runs by our own plans, which the published ones stand beside; empty: none.
+    /// The same runs by our own plans, for comparison with the published ones; empty: none.
     std::vector<Run> ours = {};
-    /// Of a rate: the row's ratio is that of the times, above 1 where we are slower than measured.
+    /// For a rate: the ratio of times counts, which is above 1 where we are slower than measured.
     bool ratio_of_times = false;
     std::string timed;   ///< what is timed, for people
-    std::string assumed; ///< what the row does not say and was chosen; empty: nothing
+    std::string assumed; ///< what we chose because the row does not say it; empty: nothing
 };
 
 /// Why no run stands for a row.

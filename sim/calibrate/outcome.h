@@ -43,7 +43,7 @@ struct RowOutcome {
     [[nodiscard]] std::optional<double> spread() const;
     /// The same without the barriers' cycles: of a kernel row with one run.
     [[nodiscard]] std::optional<double> no_sync_ratio() const;
-    /// Of a judged kernel row with one run.
+    /// The gap of a judged kernel row with one run.
     [[nodiscard]] std::optional<Gap> gap() const;
     /// "judged", "calibrated" (column `calibrates` says what was taken from it), "failed",
     /// "not modelled" or "not covered".

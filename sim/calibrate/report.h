@@ -22,7 +22,7 @@ namespace tessera::sim::calibrate {
 
 [[nodiscard]] std::string calibration_text(const Calibration& calibration,
                                            const Layout& layout = {});
-/// Of kernel groups, what measured cycles have over simulated ones; empty where there are none.
+/// For kernel groups: what measured cycles exceed simulated ones by; empty if there are none.
 [[nodiscard]] std::string unexplained_text(const Calibration& calibration,
                                            const Layout& layout = {});
 [[nodiscard]] nlohmann::json calibration_json(const Calibration& calibration);

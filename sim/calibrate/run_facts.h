@@ -23,7 +23,7 @@ struct RunFacts {
     std::vector<StepCycles> by_step;   ///< most cycles first; barriers are a step "sync"
 };
 
-/// Of a workload's result (result.json), or of what the runner makes of a vertex's.
+/// The facts of a workload's result (result.json), or of the runner's result of a vertex.
 [[nodiscard]] RunFacts facts_of(const nlohmann::json& result);
 
 } // namespace tessera::sim::calibrate

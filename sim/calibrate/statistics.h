@@ -7,7 +7,7 @@
 
 namespace tessera::sim::calibrate {
 
-/// Of the ratios r = simulated / measured of a group.
+/// Statistics of the ratios r = simulated / measured of a group.
 struct Nearness {
     std::size_t rows = 0;
     double ratio_mean = 1; ///< geometric mean of r
@@ -20,7 +20,7 @@ struct Nearness {
 /// Contract: all ratios are above zero.
 [[nodiscard]] Nearness nearness(const std::vector<double>& ratios);
 
-/// Of figures that are above 1 where one thing is faster than another, and below it otherwise.
+/// Agreement of figures that are above 1 where one thing is faster than another, else below.
 struct Signs {
     std::size_t rows = 0; ///< where the measured figure is clear: |log2| above kClear
     std::size_t right = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Digests of what a run found tile by tile and bit by bit: equal runs have equal ones, and a record
-// of results holds them instead of megabytes.
+// Digests of a run's cycles on every tile and of its output bits. Equal runs have equal digests; a
+// record of results stores them instead of megabytes.
 #pragma once
 
 #include "models/listeners/account.h"
@@ -12,7 +12,7 @@
 
 namespace tessera::sim {
 
-/// CRC-32 (that of zlib) of bytes that come in parts.
+/// CRC-32 (as zlib computes it) of bytes that are added in parts.
 class Digest {
 public:
     void add(std::span<const std::byte> bytes);
@@ -24,7 +24,7 @@ private:
     unsigned long crc_ = 0;
 };
 
-/// Of every tile's cycles by kind, in the order of tiles: five 64-bit numbers each, little-endian.
+/// The digest of every tile's cycles by kind, tile by tile: five 64-bit little-endian numbers each.
 [[nodiscard]] std::string tile_cycles_digest(const listeners::Account& account);
 
 } // namespace tessera::sim

@@ -29,8 +29,8 @@ namespace tessera::sim {
 
 inline constexpr int kResultSchemaVersion = 1;
 
-/// Of what results hang on: raised with every change of tests/system/record.json or of what
-/// estimates come to, so that what was stored before is not taken for what a run would give now.
+/// The version of the model. Raise it with every change of tests/system/record.json or of estimates:
+/// results of an older version are then not taken for those of this program.
 inline constexpr int kModelVersion = 9;
 
 /// What the host spent; the only part of a result that two equal runs may differ in.

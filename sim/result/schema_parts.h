@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What JSON Schemas of our documents are made of.
+// Building blocks of the JSON Schemas of our documents.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ inline json text(const char* sentence) {
     return {{"type", "string"}, {"description", sentence}};
 }
 
-/// An object whose keys are all required and the only ones, but for those in `optional`.
+/// An object without further keys. All keys are required except those in `optional`.
 inline json object(const char* sentence, json properties,
                    const std::vector<std::string>& optional = {}) {
     json required = json::array();
@@ -45,7 +45,7 @@ inline json list(const char* sentence, json items) {
     return {{"type", "array"}, {"description", sentence}, {"items", std::move(items)}};
 }
 
-/// Of unused_parameters() in sim/run/unused_parameters.h.
+/// The schema of unused_parameters() in sim/run/unused_parameters.h.
 [[nodiscard]] inline nlohmann::json unused_parameters_schema() {
     return {{"type", "object"},
             {"description", "machine parameters that --set gave and the run has no use for, each "

@@ -28,14 +28,14 @@ struct RunReport {
     std::vector<ResultFile> outputs;   ///< of a functional run
 };
 
-/// Reads the machine and all workloads of `command`. @throws as run_workload does for what is wrong
-/// with them
+/// Reads the machine and all workloads of `command`. @throws as run_workload for mistakes in
+/// them
 void check_configuration(const RunCommand& command, const config::ConfigPaths& paths);
 
-/// Runs `workload` as `command` says, or estimates; writes the trace, and no other file. Inside
-/// sc_main, once a process.
-/// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; no file is left half
-/// written
+/// Runs `workload` as `command` says, or estimates it. Writes the trace, and no other file. Call it
+/// inside sc_main, once a process.
+/// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; then no file is left
+/// incomplete
 [[nodiscard]] RunReport run_workload(const RunCommand& command, const std::string& workload,
                                      const config::ConfigPaths& paths);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Machine parameters that a run cannot feel: the program has nothing that uses them.
+// Machine parameters that do not affect a run, because its program has nothing that uses them.
 #pragma once
 
 #include "kernels/job/job.h"
@@ -16,13 +16,13 @@ namespace tessera::sim {
 /// Words that a parameter's `used_by` may name.
 [[nodiscard]] const std::set<std::string>& known_parts();
 
-/// Those of them that a program has, whether or not a decision reaches them.
+/// The known parts that a program has, whether or not a decision reaches them.
 [[nodiscard]] std::set<std::string> parts_of(const program::Program& program);
 
-/// The same of what closed forms take into account.
+/// The known parts that the closed forms of an estimate take into account.
 [[nodiscard]] std::set<std::string> parts_of(const job::Estimate& estimate);
 
-/// The same of a vertex on its tile.
+/// The known parts of a vertex on its tile.
 [[nodiscard]] std::set<std::string> parts_of(const program::Codelet& code);
 
 /// {path: reason} of the parameters that --set gave and that nothing in `parts` uses.

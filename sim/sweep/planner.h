@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a sweep's points to runs: machine, workload and every value that a point changes, those that
-// follow from others too, and its key.
+// Turns a sweep's points into runs: machine, workload, every value that a point changes (derived values
+// too), and its key.
 #pragma once
 
 #include "base/config/paths.h"

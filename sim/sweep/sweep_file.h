@@ -26,7 +26,7 @@ struct Derived {
 
 /// What makes a point good.
 struct Objective {
-    /// Of the results of several workloads.
+    /// How results of several workloads are combined.
     enum class Over { GeometricMean, WeightedSum, Worst };
 
     std::string path;     ///< of a result: `cycles`

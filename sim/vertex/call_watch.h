@@ -29,7 +29,7 @@ public:
 
     /// "'entry': ", of the supervisor vertex that runs or was the last to run; empty without one.
     [[nodiscard]] std::string culprit() const;
-    /// Of vertices that returned while workers ran, each entry once.
+    /// Warnings of vertices that returned while workers ran; each entry once.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:

@@ -141,7 +141,7 @@ public:
 
     [[nodiscard]] const Linear& x_homes() const { return x_homes_; }
     [[nodiscard]] const Linear& c_homes() const { return c_homes_; }
-    /// Of blocks that move, in the order of bands.
+    /// Homes of blocks that move, in the order of bands.
     [[nodiscard]] const Linear& value_homes() const { return value_homes_; }
 
     /// By tile.
@@ -169,7 +169,7 @@ public:
     /// lane from the exchange's start on, so only one tile of each pair, the first, sends so.
     [[nodiscard]] bool sends_wide(TileId home, Bytes bytes) const;
     [[nodiscard]] Bytes block_bytes() const { return block() * block() * types_.element; }
-    /// Of a row of X or C the elements of a part.
+    /// The elements of a row of X or C that a part has.
     [[nodiscard]] published::Run elements_of(std::int64_t row, std::int64_t part) const;
 
     /// What a tile has of values that move, in the order of bands: whole words, so that single

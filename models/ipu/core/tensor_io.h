@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The host's way in and out of tile memory: row-major arrays <-> the strided pieces of a tensor.
+// Host access to tile memory: copies between row-major arrays and the strided pieces of a tensor.
 #pragma once
 
 #include "models/ipu/core/chip_memory.h"
@@ -11,7 +11,7 @@
 
 namespace tessera::ipu {
 
-/// Elements of the tensor's shape, multiplied.
+/// The number of elements of the tensor.
 [[nodiscard]] std::int64_t elements_of(const program::Tensor& tensor);
 
 /// Writes the host array `host` (elements_of * bytes_of(type) bytes) to all pieces.
@@ -20,7 +20,7 @@ namespace tessera::ipu {
 void write_tensor(const program::Tensor& tensor, std::span<const std::byte> host,
                   ChipMemory& memory);
 
-/// In timing mode: the words of all pieces are known. After write_tensor().
+/// In timing mode, marks the words of all pieces as known. Call it after write_tensor().
 void learn_tensor(const program::Tensor& tensor, program::KnownWords& known);
 
 /// Gathers the pieces into `host`; elements that no piece holds keep their value. Errors as in

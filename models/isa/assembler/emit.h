@@ -13,7 +13,7 @@
 
 namespace tessera::isa::assembly {
 
-/// Where things go and for which machine.
+/// The addresses to link at, and the machine.
 struct EmitOptions {
     Target target;
     std::optional<Address> data_address; ///< of the sections that hold only data; none: with code

@@ -39,7 +39,7 @@ struct SourceLine {
     std::string text;          ///< without the newline
     std::vector<Piece> pieces; ///< by column; the first at column 0
 
-    /// Of a 0-based column; beyond the text the last piece goes on.
+    /// The origin of a 0-based column; columns beyond the text continue the last piece.
     [[nodiscard]] Origin origin_of(std::uint32_t column) const;
 };
 

@@ -47,7 +47,7 @@ struct Statement {
 [[nodiscard]] constexpr bool is_word(char c) {
     return is_letter(c) || is_digit(c);
 }
-/// Of a name after its first character.
+/// Whether a name may contain `c` after its first character.
 [[nodiscard]] constexpr bool is_name_character(char c) {
     return is_word(c) || c == '.' || c == '$' || c == '@';
 }

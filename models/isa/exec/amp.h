@@ -34,7 +34,7 @@ struct Flag {
     }
 };
 
-/// What a step adds to the sums of a set: four FP16 products a unit, ..
+/// The products that a step adds to the sums of a set: four FP16 products a unit, ..
 struct HalfProducts {
     F32x8 x[4];
     const float* weights;
@@ -72,7 +72,7 @@ struct Entering {
     unsigned moving = 3;
 };
 
-/// What leaves each set: two FP32. Zero where nothing does.
+/// The results that leave each set: two FP32 numbers; zero where nothing leaves.
 struct Leaving {
     std::uint64_t first;
     std::uint64_t second;
@@ -120,7 +120,7 @@ std::uint64_t step_of_some(Context& c, unsigned set, Flag flag, const Products& 
     return result;
 }
 
-/// Takes everything by value and out of the way, so that the usual case keeps it in registers.
+/// Takes everything by value and is not inlined, so that the usual case stays in registers.
 template <typename Products, unsigned kSets>
 [[gnu::noinline]] Leaving narrow_step(Context& c, const MicroOperation& op, Entering in) {
     const Flag flag(op.imm);

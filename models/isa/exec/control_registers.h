@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker's control and status registers. Those that it does not have read 0 and ignore writes, as
-// do the read-only ones.
+// A worker's control and status registers. A register that does not exist reads 0. Writes to it and
+// to read-only registers are ignored.
 // Source: docs/evidence.md#instruction-set (control and status registers)
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tessera::isa::TESSERA_ENGINE {
 [[noreturn]] void fault_trap(const MicroOperation& op);
 [[noreturn]] void fault_exchange(const Context& c, const MicroOperation& op);
 
-/// What `get` reads; `clock` is the tile clock at which it issues.
+/// The value that `get` reads; `clock` is the tile clock at which it issues.
 [[gnu::noinline]] inline std::uint32_t control_register(const Context& c, const MicroOperation& op,
                                                         Cycles clock) {
     const auto cycles = static_cast<std::uint64_t>(clock);
@@ -45,7 +45,7 @@ namespace tessera::isa::TESSERA_ENGINE {
     }
 }
 
-/// What `put` writes.
+/// Performs the write of `put`.
 [[gnu::noinline]] inline void set_control_register(Context& c, std::int32_t number,
                                                    std::uint32_t value) {
     if (number == kCsrDebugData || number == kCsrDebugBreak) {
@@ -66,7 +66,7 @@ inline void set_random_word(Context& c, std::int32_t number, std::uint32_t value
     state = (state & ~(std::uint64_t{0xffffffff} << shift)) | (std::uint64_t{value} << shift);
 }
 
-/// What `uget` reads.
+/// The value that `uget` reads.
 [[gnu::noinline]] inline std::uint32_t aux_control_register(const Context& c, std::int32_t number) {
     switch (number) {
     case kCsrFpStatus:
@@ -89,7 +89,7 @@ inline void set_random_word(Context& c, std::int32_t number, std::uint32_t value
     }
 }
 
-/// What `uput` writes.
+/// Performs the write of `uput`.
 [[gnu::noinline]] inline void set_aux_control_register(Context& c, std::int32_t number,
                                                        std::uint32_t value) {
     switch (number) {

@@ -133,7 +133,7 @@ TESSERA_INLINE std::byte* checked_store(const Context& c, const MicroOperation& 
     return to;
 }
 
-/// Of a main register.
+/// Stores a main register.
 TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address address,
                           std::uint32_t value) {
     std::byte* to = checked_store<std::uint32_t>(c, op, address);
@@ -143,7 +143,7 @@ TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address ad
 #endif
 }
 
-/// Of aux registers.
+/// Stores aux registers.
 template <typename T>
 TESSERA_INLINE void write_data(const Context& c, const MicroOperation& op, Address address,
                                T value) {

@@ -18,7 +18,7 @@
 #include <immintrin.h>
 #endif
 
-// The loop's speed hangs on these being part of it. Under a sanitizer the compiler would take
+// The loop's speed depends on these being inlined. Under a sanitizer the compiler would take
 // minutes for them.
 #if defined(__SANITIZE_ADDRESS__)
 #define TESSERA_INLINE inline

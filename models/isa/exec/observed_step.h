@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One instruction at a time; the end of engine_loop.cpp where that is compiled as the observed
-// engine.
+// Steps one instruction at a time. engine_loop.cpp ends with this file when it is compiled as the
+// observed engine.
 #pragma once
 
 #include "models/isa/observed_engine.h"
@@ -9,8 +9,8 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace {
 
-/// Goes on from `op` to where an instruction starts: past the ends of repeat bodies, the joints of
-/// the list and the marks of what other engines do at once.
+/// Advances `op` to the next instruction: past ends of repeat bodies, links between parts of the list
+/// and marks of loops that other engines execute as a whole.
 const MicroOperation* settle(Context& c, const MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(Internal::Continue)) {
@@ -34,7 +34,7 @@ const MicroOperation* enter_worker(Context& c) {
     return settle(c, enter(c));
 }
 
-/// The operation behind a branch that is taken or not, null behind an exit.
+/// The operation after a control instruction, whether it branches or not; null after an exit.
 const MicroOperation* behind_control(Context& c, const MicroOperation& op) {
     const auto opcode = static_cast<Opcode>(op.code);
     if (opcode == Opcode::rpt_r || opcode == Opcode::rpt_i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rows of the matrix unit in AVX-512 registers, from memory to memory: four registers of sums at a
-// time, weights in registers all along. Each row starts from its partials, or from zero, adds its
-// four dot products in the order of the steps and is stored. exec/matrix_loop.h and
-// exec/matrix_pass.h say which rows those are.
+// Computes rows of the matrix unit in AVX-512 registers, from memory to memory: four registers of
+// sums at a time, while the weights stay in registers. A row starts from its partials or from zero,
+// adds its four dot products in the order of the steps, and is stored. exec/matrix_loop.h and
+// exec/matrix_pass.h choose the rows.
 #pragma once
 
 #include "models/isa/exec/numbers.h"
@@ -16,8 +16,8 @@
 
 namespace tessera::isa::TESSERA_ENGINE {
 
-/// A row is taken only if all its results are numbers: where an operand is infinite or NaN, so is a result, as neither products nor
-/// sums make a number of those.
+/// A row is computed here only if all its results are finite. An infinite or NaN operand makes a
+/// result infinite or NaN, because neither products nor sums of it are finite.
 namespace in_registers {
 
 constexpr unsigned kSums = 4;
@@ -77,7 +77,7 @@ struct Halves {
             sums[r] = at.partials == nullptr ? _mm512_setzero_ps() : widened(at.partials + offset);
         }
         sums[0] = at.partials == nullptr && row == 0 ? first : sums[0];
-        // A load broadcasts for nothing; GCC would take the lanes from registers instead, two
+        // A load broadcasts at no cost. GCC would take the lanes from registers instead, at two
         // permutes each.
         asm("" : "+m"(inputs));
         multiply(
@@ -103,8 +103,8 @@ struct Halves {
     }
 };
 
-/// Eight channels of two rows in a register, those of one channel side by side: FP32 partials.
-/// Subnormal ones count as zero in the first sum, and no sum is one: the host is set so.
+/// FP32 partials: eight channels of two rows in a register, the two rows of a channel side by side.
+/// The host flushes subnormals: subnormal partials count as zero, and no sum is subnormal.
 struct Singles {
     static constexpr unsigned kRows = 2 * kSums;
 
@@ -176,7 +176,7 @@ private:
     }
 };
 
-/// Does rows from `row` on, as far as results are numbers; returns the next one.
+/// Computes rows from `row` on while their results are finite; returns the first row not done.
 template <typename Kind>
 std::uint32_t run(const Places& at, std::uint32_t row, std::uint32_t count, const float* start) {
     __m512 w[16];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the lock-step model of a tile says about a run: each issue, each clock in which a context
-// waited and why, races and memory conflicts. Plain data; cycles count from the start of the phase.
+// Records of the lock-step model of a tile: each issue, each clock in which a context waited and why,
+// races and memory conflicts. Plain data; cycles count from the start of the phase.
 #pragma once
 
 #include "base/units.h"
@@ -46,7 +46,7 @@ struct IssueRecord {
 struct StallRecord {
     int context = -1;
     Cycles begin = 0;
-    Cycles cycles = 0; ///< of a worker whole turns, but for the launch
+    Cycles cycles = 0; ///< whole turns for a worker, except at launch
     StallReason reason = StallReason::MultiCycle;
     Address address = 0; ///< of the instruction that takes or awaits the time
 };
@@ -79,9 +79,9 @@ struct Conflict {
 ///
 /// Contract:
 /// - Issues come in order of time. Stalls of one context come in order of time and do not overlap.
-/// - Of the supervisor, issues (a cycle each) and stalls cover the phase without a gap.
-/// - Of a worker, its launch, its issues (a round each, but for steps that share one) and its other
-///   stalls cover the time from the launch to a turn behind its exit without a gap.
+/// - Issues (a cycle each) and stalls of the supervisor cover the phase without a gap.
+/// - Launch, issues (a round each; steps may share one) and other stalls of a worker cover the time
+///   from its launch to a turn after its exit without a gap.
 class LockstepObserver {
 public:
     LockstepObserver() = default;

@@ -18,7 +18,7 @@ namespace tessera::tile {
 
 class RaceDetector {
 public:
-    /// Of one word, by one instruction; 0 is none.
+    /// A read of one word by one instruction; 0 is none.
     using ReadId = std::uint32_t;
 
     RaceDetector(const isa::MemoryView& memory, std::size_t workers, std::size_t listed_races);

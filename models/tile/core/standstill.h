@@ -31,7 +31,7 @@ public:
     explicit Standstill(std::size_t workers) : rounds_(workers + 1) {}
 
     void start_phase();
-    /// Of a word of memory, or of who runs: what contexts look at may be another now.
+    /// Call it when a word of memory, or the set of running contexts, has changed.
     void changed() { ++version_; }
     void read(int context, const Look& look);
     /// A context goes on at `target`, at or before the branch. Whether it is known to go round for

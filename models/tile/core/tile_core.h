@@ -3,8 +3,8 @@
 // SRAM, the weight store and the accumulators. A compute phase runs to its end in one call.
 //
 // Timing: a round has R = max(tile.workers, tile.pipeline_cycles) slots. Worker s issues at clocks
-// = s modulo R; its n-th
-//   issue is its first + R * n. The supervisor takes the clocks whose slots no worker holds.
+//   = s modulo R; its n-th issue is its first + R * n.
+//   The supervisor takes the clocks whose slots no worker holds.
 // Not modelled: instruction faults as exceptions that a program could handle (a fault ends the
 // run). Source: docs/evidence.md#instruction-set
 #pragma once

@@ -115,7 +115,7 @@ public:
     void skip_rounds(const program::Step& repeat, std::int64_t rounds, std::int64_t steps);
     [[nodiscard]] std::vector<ControlCursor::Place> position() const { return control_.position(); }
     [[nodiscard]] std::int64_t steps() const { return steps_; }
-    /// Of timing mode, with rounds that were skipped.
+    /// The facts of timing mode, skipped rounds included.
     [[nodiscard]] KnownFacts known_facts() const;
 
     /// Whether the way on from the stop may be long enough to be worth a host thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands that read a store say of it.
+// Messages of commands that read a store.
 #pragma once
 
 #include "base/error.h"
@@ -20,7 +20,7 @@ inline void need_store(const std::filesystem::path& folder) {
     }
 }
 
-/// Lines that are left out.
+/// Warns of damaged lines, which are left out.
 inline void tell_damage(const sweep::Damage& damage) {
     for (const std::string& warning : damage.warnings()) {
         tell_warning(warning);

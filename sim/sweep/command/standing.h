@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a sweep's points stand to each other: which closed forms call best.
+// Compares the points of a sweep: which ones are best by the estimates in its store.
 #pragma once
 
 #include "sim/sweep/condition.h"
@@ -16,8 +16,8 @@ namespace tessera::sweep {
 /// The sweep's objectives; the fewest cycles where it has none.
 [[nodiscard]] std::vector<Objective> objectives_of(const SweepSpec& sweep);
 
-/// Gives a table the parameters among `paths` that its points leave as they are, from what was frozen
-/// in the store.
+/// Adds to a table those parameters among `paths` that its points do not change. Their values are read
+/// from the files that the store has frozen.
 void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
                      const std::filesystem::path& store, const config::ConfigPaths& configs);
 
@@ -26,9 +26,9 @@ struct BestPoints {
     Reasons left_out;                  ///< why others could not be among them
 };
 
-/// The points of the best `percent` of a sweep's candidates: by the sum of
-/// their ranks in each objective. What broke a constraint or has no result in the store is not among
-/// them.
+/// The best `percent` of a sweep's points, ordered by the sum of their ranks in each objective.
+/// Points that break a constraint or have no result in the store are left out; `left_out` says
+/// why.
 [[nodiscard]] BestPoints best_points(const std::filesystem::path& store, const SweepSpec& sweep,
                                      std::vector<Condition>& constraints, Planner& planner,
                                      const config::ConfigPaths& configs, double percent);

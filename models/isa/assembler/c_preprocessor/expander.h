@@ -26,7 +26,7 @@ public:
     /// @throws Stop when macros make too much of too little.
     [[nodiscard]] std::vector<Lexeme> expand(std::vector<Lexeme> line, const MoreText& more);
 
-    /// Of an #if: leaves the names behind `defined` alone.
+    /// Expands the line of an #if; names after `defined` are left alone.
     [[nodiscard]] std::vector<Lexeme> expand_condition(std::vector<Lexeme> line);
 
     /// Of a lexeme of the current statement; adds to the map's trails when they are needed.
