@@ -253,6 +253,18 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
     return cycles;
 }
 
+namespace {
+
+/// Rows of C without blocks, dealt evenly.
+Bytes empty_bytes(const Problem& problem, const Split& split) {
+    const auto rows =
+        problem.matrix->block_rows() - static_cast<std::int64_t>(problem.row_blocks.size());
+    return split.passes * ceil_div(rows, split.parts()) *
+           problem.result_line_bytes(problem.widest_slice(split));
+}
+
+} // namespace
+
 Bytes beyond_reach(const Problem& problem, const Split& split, double lines) {
     const auto furthest = problem.kind->reach();
     const auto line = static_cast<double>(problem.x_line_bytes(problem.widest_slice(split)));
@@ -278,6 +290,7 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
         bytes += (problem.types.sums_are_results() ? average.rows : own_rows) *
                  static_cast<double>((split.passes - 1) * problem.result_line_bytes(columns));
     }
+    bytes += static_cast<double>(empty_bytes(problem, split));
     bytes += static_cast<double>(a.block_columns() * problem.x_line_bytes(problem.n)) / tiles;
     bytes += static_cast<double>(a.blocks() * problem.value_bytes()) / tiles;
     return static_cast<Bytes>(bytes);
@@ -296,7 +309,8 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
                            problem.partial_line_bytes(columns);
     const Bytes results =
         split.passes * most(reduction.result_lines) * problem.result_line_bytes(columns);
-    Bytes multiply = partials +
+    const Bytes empty = empty_bytes(problem, split);
+    Bytes multiply = empty + partials +
                      static_cast<Bytes>(partition.most_x_lines()) * problem.x_line_bytes(columns) +
                      static_cast<Bytes>(partition.most_blocks()) *
                          (problem.value_bytes() + problem.kind->traits().list_bytes);
@@ -304,8 +318,8 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
                                   problem.x_line_bytes(problem.n) / machine.chip.tiles;
     }
-    const Bytes reduce =
-        partials + results + most(reduction.slices_lines) * problem.partial_line_bytes(columns);
+    const Bytes reduce = empty + partials + results +
+                         most(reduction.slices_lines) * problem.partial_line_bytes(columns);
     return std::max(multiply, reduce);
 }
 

@@ -477,10 +477,18 @@ private:
         const Bytes line_bytes = problem_.result_line_bytes(shape.slice.length());
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const std::int64_t begin = part * all / split_.parts();
-            for (std::int64_t at = begin; at < (part + 1) * all / split_.parts(); ++at) {
+            const std::int64_t end = (part + 1) * all / split_.parts();
+            const auto row = [&](std::int64_t at) {
+                return std::int64_t{reduction_.empty_rows[static_cast<std::size_t>(at)]};
+            };
+            for (std::int64_t at = begin; at < end;) {
+                const std::int64_t first = at++;
+                while (at < end && row(at) == row(at - 1) + 1) {
+                    ++at;
+                }
                 add_lines(tensor, partition_.tile(part, in),
-                          {empty_rows_, pass_of(in) * empty_bytes_ + (at - begin) * line_bytes},
-                          shape, reduction_.empty_rows[static_cast<std::size_t>(at)], 1);
+                          {empty_rows_, pass_of(in) * empty_bytes_ + (first - begin) * line_bytes},
+                          shape, row(first), at - first);
             }
         }
     }

@@ -110,8 +110,10 @@ Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost&
     const double c_line = (half ? 2 : 4) * side * columns;
     const double value = 2 * side * side;
     std::int64_t longest = 0;
+    std::int64_t empty = 0;
     for (std::size_t row = 0; row + 1 < a.row_start.size(); ++row) {
         longest = std::max(longest, a.row_start[row + 1] - a.row_start[row]);
+        empty += a.row_start[row + 1] == a.row_start[row] ? 1 : 0;
     }
     const double row = number(longest) / number(split.parts_k);
     Expected made;
@@ -161,7 +163,7 @@ Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost&
     }
     const double tiles = number(machine.chip.tiles);
     made.bytes = mean.lines * x_line + mean.rows * c_line + mean.blocks * (value + 12) +
-                 own_rows * more * c_line +
+                 own_rows * more * c_line + number(ceil_div(empty, split.parts())) * x_line +
                  number(a.block_columns()) * side * 2 * number(problem.n) / tiles +
                  number(a.blocks()) * value / tiles;
     return made;
@@ -439,6 +441,39 @@ TEST_CASE("blocks are estimated near to what their vertex takes where rows have 
                         CHECK(got < 1.1 * number(exact) + 100);
                     }
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("passes over columns cost what products of their columns do, but that values come once",
+          "[kernels]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 64;
+    const plan::ExchangeCost exchange(machine);
+    for (const std::int64_t block : {1, 4, 16}) {
+        for (const std::int64_t passes : {2, 4}) {
+            for (const Split split :
+                 {Split{4, 1, 1}, Split{2, 3, 2}, Split{1, 5, 4}, Split{6, 2, 1}}) {
+                CAPTURE(block, passes, split.parts_m, split.parts_k, split.parts_n);
+                const auto a = test::sparse_operand({160, 160, 0, block, 20});
+                workload::SpmmWorkload workload;
+                workload.block = block;
+                workload.n = 32 * split.parts_n;
+                const spmm::Problem one(workload, a);
+                workload.n *= passes;
+                const spmm::Problem all(workload, a);
+                Split in_passes = split;
+                in_passes.passes = passes;
+                const auto of_one = spmm::estimate(machine, exchange, one, split);
+                const auto of_all = spmm::estimate(machine, exchange, all, in_passes);
+                CHECK(std::abs(of_all.compute - passes * of_one.compute) <= passes);
+                CHECK(of_all.exchange <= passes * of_one.exchange + passes);
+                CHECK((split.parts_n == 1) ==
+                      (of_all.exchange >= passes * of_one.exchange - passes));
+                CHECK(of_all.sync >= passes * of_one.sync);
+                CHECK(spmm::estimate_bytes(machine, all, in_passes) >
+                      spmm::estimate_bytes(machine, one, split));
             }
         }
     }
