@@ -4,6 +4,7 @@
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
+#include "kernels/sparse/spmm_homes.h"
 #include "models/timing/exchange_latency.h"
 
 #include <algorithm>
@@ -255,6 +256,21 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
 
 namespace {
 
+/// Instructions that bring a pass's lines of X: one at least for each piece that one of them sends or receives.
+Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
+    constexpr Bytes kInstruction = 4;
+    const Problem& problem = partition.problem();
+    const Bytes line = problem.x_line_bytes(problem.widest_slice(partition.split()));
+    const Bytes piece = 4 * machine.exchange.max_words_per_sendoff;
+    std::size_t messages = 0;
+    for (std::int64_t at = 0; at < problem.matrix->block_columns(); ++at) {
+        messages += messages_to(partition.users_of_line(at).size());
+    }
+    const auto sent = static_cast<Bytes>(messages) / partition.split().parts();
+    return kInstruction * ceil_div(line, piece) *
+           (static_cast<Bytes>(partition.most_x_lines()) + sent);
+}
+
 /// Rows of C without blocks, dealt evenly.
 Bytes empty_bytes(const Problem& problem, const Split& split) {
     const auto rows =
@@ -314,9 +330,10 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
                      static_cast<Bytes>(partition.most_x_lines()) * problem.x_line_bytes(columns) +
                      static_cast<Bytes>(partition.most_blocks()) *
                          (problem.value_bytes() + problem.kind->traits().list_bytes);
-    if (split.passes > 1) { // X of the passes to come, and results of those before
+    if (split.passes > 1) { // X of the passes to come, results of those before, and rows of all
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
                                   problem.x_line_bytes(problem.n) / machine.chip.tiles;
+        multiply += split.passes * row_bytes(machine, partition);
     }
     const Bytes reduce = empty + partials + results +
                          most(reduction.slices_lines) * problem.partial_line_bytes(columns);

@@ -26,10 +26,6 @@ std::vector<LineRun> line_runs(const Partition& partition) {
     return runs;
 }
 
-std::size_t messages_to(std::size_t users) {
-    return (users + kGathered - 1) / kGathered;
-}
-
 std::size_t reduction_messages(const Partition& partition, const Reduction& reduction) {
     std::size_t count = 0;
     for (const SumJob& job : reduction.jobs) {
@@ -39,6 +35,10 @@ std::size_t reduction_messages(const Partition& partition, const Reduction& redu
 }
 
 } // namespace
+
+std::size_t messages_to(std::size_t users) {
+    return (users + kGathered - 1) / kGathered;
+}
 
 Homes::Homes(const spec::MachineSpec& machine, const Partition& partition)
     : machine_(machine), partition_(partition),

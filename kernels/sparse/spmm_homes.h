@@ -74,6 +74,9 @@ private:
     std::vector<Bytes> filled_values_;
 };
 
+/// In which a line comes to so many parts, unless these are all of a band.
+[[nodiscard]] std::size_t messages_to(std::size_t users);
+
 /// Upper bound on the messages of both exchanges, operands and reduction.
 [[nodiscard]] std::size_t messages(const Homes& homes, const Reduction& reduction);
 

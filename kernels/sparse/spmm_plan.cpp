@@ -35,8 +35,9 @@ constexpr double kHardlyMore = 1.02;
 constexpr std::size_t kSeen = 8;
 /// Splits of the search's order that are compared with the first that is placed.
 constexpr std::size_t kCompared = 60;
-/// Splits tried before the answer is that none fits.
+/// Splits tried before the answer is that none fits, and among them those that seemed to fit.
 constexpr std::size_t kTried = 240;
+constexpr std::size_t kMisfits = 12;
 
 /// The FP32 accumulators of elements are rounded once with FP16 partials that are reduced. The check's
 /// own last rounding stands for the result.
@@ -260,13 +261,18 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
         }
     };
     std::size_t seen = 0; // from the first that is placed on
+    std::size_t misfits = 0;
     const Activity trying("split", 0);
-    for (std::size_t at = 0; at < most; ++at) {
+    for (std::size_t at = 0; at < most && misfits < kMisfits; ++at) {
         trying.step();
         const Split& split = candidates[at].split;
+        if (at > 0 && candidates[at].ranked && candidates[at].over > 0) {
+            continue; // the first says why
+        }
         const bool likely = !placed.empty() || (at == 0 && !vain); // that this one fits
         Tried made = placing.place(at, likely ? kPlaced - placed.size() : 1, !placed.empty());
         note_misfit(split, made.misfit);
+        misfits += made.misfit.empty() || candidates[at].over > 0 ? 0 : 1;
         if (made.placed) {
             placed.push_back(std::move(*made.placed));
         }
@@ -278,6 +284,7 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
                 return std::move(*divided);
             }
             seen = 0;
+            ++misfits;
             note_misfit(split, misfit);
         }
     }

@@ -23,6 +23,8 @@ constexpr std::int64_t kMostRanked = 100;
 /// fewest is taken then.
 constexpr std::size_t kSeconds = 300'000;
 constexpr double kHardlyMore = 1.02;
+/// More than these are planned only where nothing else fits: it takes a minute, and their rows seldom find room.
+constexpr std::int64_t kMostMessages = 3'000'000;
 /// Columns of C that come one pass after another, in numbers of passes that double.
 constexpr std::int64_t kMostPasses = 64;
 
@@ -111,10 +113,12 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
         const Reduction reduction = find_reduction(partition);
         candidate.predicted = refine(machine, exchange, partition, reduction);
         candidate.bytes = least_bytes(machine, partition, reduction);
-        candidate.over = std::max(
-            candidate.bytes - limit,
-            beyond_reach(problem, candidate.split, static_cast<double>(partition.most_x_lines())));
         candidate.least_messages = least_messages(partition, reduction);
+        candidate.ranked = true;
+        candidate.over = std::max(
+            {candidate.bytes - limit,
+             beyond_reach(problem, candidate.split, static_cast<double>(partition.most_x_lines())),
+             static_cast<Bytes>(candidate.least_messages) - kMostMessages});
         comparing.step();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,

@@ -18,7 +18,9 @@ struct Candidate {
     Split split;
     plan::PredictedCycles predicted;
     Bytes bytes = 0; ///< of a tile
-    Bytes over = 0;  ///< of them, or of X, more than a tile has room for or its lists reach
+    Bytes over =
+        0; ///< of them, of X or of messages, more than there is room for, lists reach or can well be planned
+    bool ranked = false;            ///< by its parts, not by means
     std::size_t least_messages = 0; ///< of what was cut out, see spmm_homes.h; else 0
 
     [[nodiscard]] Cycles cycles() const { return predicted.total(); }
