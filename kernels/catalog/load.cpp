@@ -207,11 +207,12 @@ private:
         for (std::size_t i = 0; i < steps.size(); ++i) {
             PipelineStep& step = steps[i];
             const nlohmann::json& written = around.at(key).at(i);
-            if (step.kind != PipelineStep::Kind::Family) {
+            if (!step.is_leaf()) {
                 visit_lists(step, [&](const char* inner, std::vector<PipelineStep>& inside) {
                     name_tensors(written, inner, inside);
                 });
-            } else if (step.family.empty() && written.is_object()) {
+            } else if (step.kind == PipelineStep::Kind::Family && step.family.empty() &&
+                       written.is_object()) {
                 add_names(written, "output", step.outputs);
                 add_names(written, "outputs", step.outputs);
                 add_names(written, "inputs", step.inputs);

@@ -87,6 +87,11 @@ ShapePointer dense_shape() {
     d.field("layout", &PipelineTensor::row_major, {{"codelet", false}, {"row_major", true}})
         .says("on the tiles: as the first step reads it, or in rows as a framework has them")
         .from(kSource);
+    d.field("place", &PipelineTensor::place,
+            {{"tiles", Place::Tiles}, {"host", Place::Host}, {"remote", Place::Remote}})
+        .says("on the tiles, or as rows by its first size in the host's memory or in streaming "
+              "memory")
+        .from(kSource);
     d.field("grain_bytes", &PipelineTensor::grain_bytes)
         .unit("B")
         .range(1, 1'000'000)
@@ -195,6 +200,19 @@ std::string inputs_text(const family::Family& family) {
     return text;
 }
 
+/// A step's only one.
+FieldLine describe_output(Describe<PipelineStep>& d, const char* key) {
+    return d
+        .text(
+            key, [](PipelineStep& step, const std::string& name) { step.outputs = {name}; },
+            [](const PipelineStep& step) {
+                return step.outputs.empty() ? std::string() : step.outputs.front();
+            })
+        .name()
+        .required()
+        .from(kSource);
+}
+
 void describe_outputs(Describe<PipelineStep>& d, const family::Family& family) {
     if (family.outputs.size() > 1) {
         d.names_or_null("outputs", &PipelineStep::outputs)
@@ -206,17 +224,7 @@ void describe_outputs(Describe<PipelineStep>& d, const family::Family& family) {
             .from(kSource);
         return;
     }
-    const auto assign = [](PipelineStep& step, const std::string& output) {
-        step.outputs = {output};
-    };
-    const auto output_of = [](const PipelineStep& step) {
-        return step.outputs.empty() ? std::string() : step.outputs.front();
-    };
-    d.text("output", assign, output_of)
-        .name()
-        .required()
-        .says("name of the tensor that it writes, new or anew")
-        .from(kSource);
+    describe_output(d, "output").says("name of the tensor that it writes, new or anew");
 }
 
 ShapePointer family_shape(const family::Family& family) {
@@ -308,6 +316,53 @@ ShapePointer if_shape(const ShapePointer& step) {
     return d.shape();
 }
 
+void describe_rows(Describe<PipelineStep>& d) {
+    d.field("name", &PipelineStep::name)
+        .name()
+        .empty_if_absent("as the tensor that is written")
+        .says("of the step, in results")
+        .from(kSource);
+    d.field("row", &PipelineStep::row)
+        .unit("rows")
+        .range(0, kLongestDimension)
+        .says("which row, in round 0 of the innermost repeat")
+        .from(kSource);
+    d.field("row_a_round", &PipelineStep::row_a_round)
+        .unit("rows")
+        .range(-kLongestDimension, kLongestDimension)
+        .says("how many rows further it is in each next round")
+        .from(kSource);
+}
+
+FieldLine describe_input(Describe<PipelineStep>& d, const char* key) {
+    return d
+        .text(
+            key, [](PipelineStep& step, const std::string& name) { step.inputs = {name}; },
+            [](const PipelineStep& step) {
+                return step.inputs.empty() ? std::string() : step.inputs.front();
+            })
+        .name()
+        .required()
+        .from(kSource);
+}
+
+ShapePointer load_shape() {
+    Describe<PipelineStep> d;
+    describe_input(d, "load").says("name of a tensor in the host's or in streaming memory");
+    describe_output(d, "output").says("name of the tensor on the tiles that has the row then");
+    describe_rows(d);
+    return d.shape();
+}
+
+ShapePointer store_shape() {
+    Describe<PipelineStep> d;
+    describe_input(d, "store").says("name of a tensor on the tiles");
+    describe_output(d, "into").says(
+        "name of the tensor in the host's or in streaming memory that has it as a row then");
+    describe_rows(d);
+    return d.shape();
+}
+
 ShapePointer parallel_shape(const ShapePointer& step) {
     Describe<PipelineStep> branch;
     branch.field("tiles", &PipelineStep::tiles)
@@ -346,6 +401,8 @@ ShapePointer step_shape(Families families) {
     shape->alternatives.push_back(of_kind("repeat", repeat_shape(itself), Kind::Repeat));
     shape->alternatives.push_back(of_kind("while", while_shape(itself), Kind::While));
     shape->alternatives.push_back(of_kind("if", if_shape(itself), Kind::If));
+    shape->alternatives.push_back(of_kind("load", load_shape(), Kind::Load));
+    shape->alternatives.push_back(of_kind("store", store_shape(), Kind::Store));
     shape->alternatives.push_back(of_kind("parallel", parallel_shape(itself), Kind::Parallel));
     return shape;
 }

@@ -24,6 +24,7 @@ using pipeline::Node;
 using workload::PipelineStep;
 using workload::PipelineTensor;
 using workload::PipelineWorkload;
+using workload::Place;
 using workload::SparsePattern;
 using Kind = PipelineStep::Kind;
 
@@ -75,7 +76,7 @@ std::shared_ptr<const SparsePattern> nothing_stored(const PipelineTensor& tensor
 using Names = std::set<std::string>;
 
 void add_outputs(const PipelineStep& step, Names& outputs) {
-    if (step.kind == Kind::Family) {
+    if (step.is_leaf()) {
         outputs.insert(step.outputs.begin(), step.outputs.end());
         outputs.erase("");
     }
@@ -161,6 +162,11 @@ private:
         if (given != nullptr) {
             added.given = true;
             added.row_major = given->row_major;
+            if (given->place != Place::Tiles) {
+                added.outside = given->place == Place::Host
+                                    ? program::RemoteBuffer::Place::Host
+                                    : program::RemoteBuffer::Place::StreamingMemory;
+            }
             added.grain_bytes = given->grain_bytes;
         }
         return known;
@@ -191,6 +197,9 @@ private:
         }
         TensorType type{tensor.type, tensor.shape};
         type.known = tensor.known;
+        if (tensor.place != Place::Tiles) {
+            check_rows(tensor, type, pointer);
+        }
         if (tensor.is_sparse()) {
             const auto found = sparse.find(tensor.name);
             type.sparse = found == sparse.end() ? nothing_stored(tensor) : found->second;
@@ -198,12 +207,28 @@ private:
         add(tensor.name, std::move(type), &tensor);
     }
 
+    /// Of a tensor outside the tiles.
+    void check_rows(const PipelineTensor& tensor, const TensorType& type,
+                    const std::string& pointer) {
+        constexpr Bytes kWordBytes = 4;
+        const Bytes row_bytes = type.elements() / type.shape.front() * bytes_of(type.type);
+        if (row_bytes % kWordBytes != 0) {
+            fail(pointer + "/shape",
+                 fmt::format("got rows of {} bytes, expected whole words of {} bytes", row_bytes,
+                             kWordBytes));
+        }
+        if (tensor.row_major) {
+            fail(pointer + "/layout", "got row_major, expected it of a tensor on the tiles alone",
+                 "outside the tiles all tensors stand so");
+        }
+    }
+
     /// Which step is the first to write a tensor.
     void note_writers(const std::vector<PipelineStep>& steps, const std::string& list) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const PipelineStep& step = steps[i];
             const std::string pointer = fmt::format("{}/{}", list, i);
-            if (step.kind == Kind::Family) {
+            if (step.is_leaf()) {
                 for (const std::string& output : step.outputs) {
                     writers_.emplace(output, pointer);
                 }
@@ -225,11 +250,18 @@ private:
     void run_one(const PipelineStep& step, std::string pointer, Node& made) {
         made.pointer = std::move(pointer);
         made.name = step.called();
-        is_some_step_hidden_ =
-            is_some_step_hidden_ || (step.kind != Kind::Family && step.children.empty());
+        is_some_step_hidden_ = is_some_step_hidden_ || (!step.is_leaf() && step.children.empty());
         switch (step.kind) {
         case Kind::Family:
             kernel(step, made);
+            return;
+        case Kind::Load:
+            made.kind = Node::Kind::Load;
+            move_row(step, made, "load");
+            return;
+        case Kind::Store:
+            made.kind = Node::Kind::Store;
+            move_row(step, made, "store");
             return;
         case Kind::Repeat:
             made.kind = Node::Kind::Repeat;
@@ -268,7 +300,9 @@ private:
         } else {
             rounds_ *= step.repeats; // otherwise one mistake is enough
         }
+        const std::int64_t of_outer = std::exchange(innermost_rounds_, step.repeats);
         run(step.children, made.pointer + "/steps", made.children);
+        innermost_rounds_ = of_outer;
         rounds_ = around;
     }
 
@@ -278,6 +312,96 @@ private:
                  fmt::format("{} {} may stand around the parallel", kind == "if" ? "an" : "a",
                              kind));
         }
+    }
+
+    /// Of a load or a store.
+    void move_row(const PipelineStep& step, Node& made, const std::string& key) {
+        const bool loads = made.kind == Node::Kind::Load;
+        const std::string from = made.pointer + "/" + key;
+        const std::string into = pointer_of_output(step, made.pointer, 0);
+        refuse_in_branch(key, from);
+        name_step(step, made.pointer);
+        made.row = step.row;
+        made.row_a_round = step.row_a_round;
+        made.outputs.resize(step.outputs.size());
+        const Known* const source =
+            step.inputs.empty() ? nullptr : placed(step.inputs.front(), loads, from);
+        if (source != nullptr) {
+            made.inputs = {source->index};
+            auto& storage = storages_[source->index];
+            storage = storage.value_or(storages_made_++);
+        }
+        const bool has_type = source != nullptr && source->has_type;
+        is_some_step_hidden_ = is_some_step_hidden_ || step.inputs.empty() || step.outputs.empty();
+        if (step.outputs.empty()) {
+            return;
+        }
+        if (loads) {
+            write(step, 0, has_type ? row_of(*source, step, made.pointer) : std::nullopt,
+                  storages_made_++, made);
+            return;
+        }
+        const Known* const target = placed(step.outputs.front(), true, into);
+        if (target == nullptr) {
+            return;
+        }
+        made.outputs.front() = target->index;
+        const auto row = target->has_type ? row_of(*target, step, made.pointer) : std::nullopt;
+        if (!row || !has_type) {
+            return;
+        }
+        const TensorType& type = tensor(*source).type;
+        if (type.sparse != nullptr || type.type != row->type || type.shape != row->shape) {
+            fail(from, fmt::format("got {} to be stored as a row of '{}', expected {}",
+                                   type_text(type), step.outputs.front(), type_text(*row)));
+        }
+    }
+
+    /// Null if the tensor is not there, or elsewhere than the load or the store at hand has it.
+    const Known* placed(const std::string& name, bool outside, const std::string& pointer) {
+        if (is_told(pointer) || !may_read(name, pointer)) {
+            return nullptr;
+        }
+        Known& known = known_.at(name);
+        known.is_read = true;
+        return is_placed(known, outside, name, pointer) ? &known : nullptr;
+    }
+
+    /// What a row of the tensor is. Nothing if the step's rows are not all there.
+    std::optional<TensorType> row_of(const Known& known, const PipelineStep& step,
+                                     const std::string& pointer) {
+        const TensorType& all = tensor(known).type;
+        TensorType row{all.type, {all.shape.begin() + 1, all.shape.end()}};
+        row.known = all.known;
+        const std::int64_t rows = all.shape.front();
+        const std::int64_t last = step.row + (innermost_rounds_ - 1) * step.row_a_round;
+        const std::string& name = tensor(known).name;
+        if (step.row >= rows || last < 0 || last >= rows) {
+            fail(pointer + (step.row >= rows ? "/row" : "/row_a_round"),
+                 fmt::format("got row{} of '{}', expected rows 0 to {}, which are all",
+                             last == step.row ? fmt::format(" {}", last)
+                                              : fmt::format("s {} to {}", step.row, last),
+                             name, rows - 1));
+            return std::nullopt;
+        }
+        return row;
+    }
+
+    /// Whether the tensor is on the tiles, or outside of them, as the step has it.
+    bool is_placed(const Known& known, bool outside, const std::string& name,
+                   const std::string& pointer) {
+        const bool stands_outside = known.given != nullptr && known.given->place != Place::Tiles;
+        if (stands_outside == outside) {
+            return true;
+        }
+        fail(pointer,
+             outside
+                 ? fmt::format("got '{}', which is on the tiles, expected a tensor with place "
+                               "host or remote",
+                               name)
+                 : fmt::format("got '{}', which is outside the tiles, expected one on them", name),
+             outside ? "" : "a step \"load\" brings a row of it");
+        return false;
     }
 
     void loop(const PipelineStep& step, Node& made) {
@@ -338,7 +462,8 @@ private:
 
     /// Notes the word that decides. False if there is a mistake.
     bool decide(const PipelineStep& step, const std::string& pointer, Node& made) {
-        if (step.word.empty() || is_told(pointer) || !may_read(step.word, pointer)) {
+        if (step.word.empty() || is_told(pointer) || !may_read(step.word, pointer) ||
+            !is_placed(known_.at(step.word), false, step.word, pointer)) {
             return false;
         }
         Known& known = known_.at(step.word);
@@ -471,8 +596,9 @@ private:
             if (known != known_.end()) {
                 known->second.is_read = true;
             }
+            const std::string at = fmt::format("{}/inputs/{}", pointer, i);
             const bool is_good =
-                !has_places || may_read(name, fmt::format("{}/inputs/{}", pointer, i));
+                !has_places || (may_read(name, at) && is_placed(known_.at(name), false, name, at));
             inputs.push_back(is_good && known != known_.end() ? &known->second : nullptr);
         }
         return inputs;
@@ -554,6 +680,9 @@ private:
     [[nodiscard]] std::string pointer_of_output(const PipelineStep& step,
                                                 const std::string& pointer,
                                                 std::size_t number) const {
+        if (step.kind == Kind::Store) {
+            return pointer + "/into";
+        }
         const family::Family* family = find(step.family, families_);
         const bool are_several = family != nullptr && family->outputs.size() > 1;
         return pointer + (are_several ? fmt::format("/outputs/{}", number) : "/output");
@@ -589,6 +718,9 @@ private:
         }
         const std::size_t index = known->second.index;
         made.outputs[number] = index;
+        if (!is_placed(known->second, false, output, pointer)) {
+            return;
+        }
         TensorType& stands = tensor(known->second).type;
         if (type && known->second.has_type &&
             (type->type != stands.type || type->shape != stands.shape ||
@@ -631,7 +763,8 @@ private:
     /// By tensor: those of one number stand in the same bytes. Nothing: it does not stand yet.
     std::vector<std::optional<std::size_t>> storages_;
     std::size_t storages_made_ = 0;
-    std::int64_t rounds_ = 1; ///< of the repeats around the step at hand
+    std::int64_t rounds_ = 1;           ///< of the repeats around the step at hand
+    std::int64_t innermost_rounds_ = 1; ///< of the innermost of them
     const Branch* branch_ = nullptr;
     bool is_some_step_hidden_ = false;
 };

@@ -183,6 +183,9 @@ Source source_of(const workload::PipelineWorkload& workload) {
         for (const std::int64_t size : tensor.shape) {
             elements *= size;
         }
+        if (tensor.place != workload::Place::Tiles && !tensor.shape.empty()) {
+            elements /= tensor.shape.front(); // steps read a row
+        }
         const std::int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
         draw.contraction = std::max(
             {elements / columns, columns, bytes_of(tensor.type) == 1 ? kExactF8 : std::int64_t{0}});

@@ -29,10 +29,12 @@ struct HostArray {
     std::span<const std::byte> bytes;
 };
 
-/// A tensor that the workload is run for.
+/// A tensor that the workload is run for, as the host sees it: row-major.
 struct Result {
     std::string name; ///< as its user calls it
-    program::ArrayId tensor;
+    program::ArrayId array;
+    ElementType type = ElementType::F16;
+    std::vector<std::int64_t> shape;
 };
 
 /// How the answer compares with the host reference.
@@ -57,7 +59,8 @@ struct Estimate {
 /// it.
 using ReadArray = std::function<std::vector<std::byte>(program::ArrayId array)>;
 
-/// A tensor that a job wants to see as a compute set or an exchange of its program leaves it.
+/// A tensor that a job wants to see as a compute set, an exchange or a stream copy of its program leaves
+/// it.
 struct Look {
     program::Step::Kind kind = program::Step::Kind::ComputeSet;
     std::uint32_t index = 0;
@@ -96,13 +99,12 @@ public:
     [[nodiscard]] virtual std::vector<Look> looks() const { return {}; }
     /// Before the program runs, with its operands in place. For the check, on `threads` host threads.
     virtual void begun(const ReadArray& /*read*/, int /*threads*/) {}
-    /// While the program runs: a compute set or an exchange of looks() has ended; `read` has what
-    /// they name. For the check, on `threads` host threads.
+    /// While the program runs: a step of looks() has ended, of a stream copy with the row; `read` has
+    /// what they name. For the check, on `threads` host threads.
     virtual void ended(const program::Step& /*leaf*/, const ReadArray& /*read*/, int /*threads*/) {}
     /// Compares what the run left with the host reference, on `threads` host threads.
     [[nodiscard]] virtual CheckOutcome check(const ReadArray& read, int threads) = 0;
-    /// After plan(). The first one is the answer; none where all that a workload leaves is in
-    /// remote buffers.
+    /// After plan(). The first one is the answer; none where bytes are moved for their own sake.
     [[nodiscard]] virtual std::vector<Result> results() const = 0;
 
     /// What the planner chose, for the result's `plan`.

@@ -110,7 +110,8 @@ public:
         std::vector<Result> results;
         for (const auto& expected : values_.expected) {
             if (expected.array.kind == program::ArrayId::Kind::Tensor) {
-                results.push_back({name_of(expected.array), expected.array});
+                const program::Tensor& tensor = program_.tensors.at(expected.array.index);
+                results.push_back({tensor.name, expected.array, tensor.type, tensor.shape});
             }
         }
         return results;

@@ -14,9 +14,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 
 namespace tessera::job {
 namespace {
@@ -173,7 +175,7 @@ public:
     void begun(const ReadArray& read, int threads) override {
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             if (planned_.finished[i].from_start && !source_.is_kind) {
-                look_at(i, read, threads);
+                look_at(i, 0, read, threads);
             }
         }
     }
@@ -184,7 +186,7 @@ public:
             const auto& leaves = finished.leaves;
             if (std::find(leaves.begin(), leaves.end(), graph::Leaf{leaf.kind, leaf.index}) !=
                 leaves.end()) {
-                look_at(i, read, threads);
+                look_at(i, leaf.row, read, threads);
             }
         }
     }
@@ -192,7 +194,7 @@ public:
     CheckOutcome check(const ReadArray& read, int threads) override {
         if (source_.is_kind) {
             outcomes_.front() = {planned_.finished.front().node, false, 0, {}, 0, {}};
-            look_at(0, read, threads);
+            look_at(0, 0, read, threads);
             const Outcome& only = outcomes_.front();
             return outcome_of(*only.worst.product, only.node->step->division()->roundings);
         }
@@ -215,7 +217,7 @@ public:
                 overflows += (overflows.empty() ? "" : "; ") + outcome.overflow;
             }
             steps.push_back({{"name", outcome.node->name},
-                             {"family", outcome.node->family->name},
+                             {"family", family_of(*outcome.node)},
                              {"passed", passed},
                              {"rounds", outcome.rounds},
                              {"elements", outcome.worst.elements},
@@ -243,7 +245,12 @@ public:
     std::vector<Result> results() const override {
         std::vector<Result> results;
         for (const auto& result : planned_.results) {
-            results.push_back({pipeline_.tensors[result.tensor].name, result.array});
+            const pipeline::Tensor& tensor = pipeline_.tensors[result.tensor];
+            const bool is_outside = result.array.kind == program::ArrayId::Kind::RemoteBuffer;
+            results.push_back(
+                {tensor.name, result.array, tensor.type.type,
+                 is_outside ? tensor.type.shape
+                            : planned_.lowered.program.tensors.at(result.array.index).shape});
         }
         return results;
     }
@@ -254,8 +261,7 @@ public:
         }
         json steps = json::array();
         for (const auto& finished : planned_.finished) {
-            steps.push_back(
-                {{"name", finished.node->name}, {"family", finished.node->family->name}});
+            steps.push_back({{"name", finished.node->name}, {"family", family_of(*finished.node)}});
         }
         return {{"steps", std::move(steps)},
                 {"budget", planned_.budget},
@@ -326,10 +332,19 @@ private:
         case PipelineStep::Kind::Parallel:
             return "side by side (";
         case PipelineStep::Kind::Family:
+        case PipelineStep::Kind::Load:
+        case PipelineStep::Kind::Store:
         case PipelineStep::Kind::Branch:
             break;
         }
         return "(";
+    }
+
+    /// Or what a step is that has none.
+    static std::string family_of(const Node& node) {
+        return node.kind == Node::Kind::Load    ? "load"
+               : node.kind == Node::Kind::Store ? "store"
+                                                : std::string(node.family->name);
     }
 
     static bool decides(const std::vector<Node>& nodes) {
@@ -341,8 +356,11 @@ private:
 
     static void name_families(const std::vector<PipelineStep>& steps, std::string& text) {
         for (const PipelineStep& step : steps) {
-            if (step.kind == PipelineStep::Kind::Family) {
-                text += (text.empty() || text.back() == '(' ? "" : ", ") + step.family;
+            if (step.is_leaf()) {
+                text += text.empty() || text.back() == '(' ? "" : ", ";
+                text += step.kind == PipelineStep::Kind::Family ? step.family
+                        : step.kind == PipelineStep::Kind::Load ? "load " + step.inputs.at(0)
+                                                                : "store " + step.inputs.at(0);
                 continue;
             }
             text += text.empty() || text.back() == '(' ? "" : ", ";
@@ -362,9 +380,9 @@ private:
     static double flops_of(const std::vector<Node>& nodes, const Counts& counts) {
         double sum = 0;
         for (const Node& node : nodes) {
-            if (node.kind != Node::Kind::Step) {
+            if (!node.children.empty()) {
                 sum += static_cast<double>(node.repeats) * flops_of(node.children, counts);
-            } else if (counts(node)) {
+            } else if (node.step != nullptr && counts(node)) {
                 sum += node.step->flops();
             }
         }
@@ -500,6 +518,7 @@ private:
         }
         given_ = std::move(made);
         values_ = given_;
+        stored_.clear();
     }
     [[nodiscard]] family::Value value_of(std::size_t tensor) {
         const Draw& draw = source_.draws[tensor];
@@ -535,11 +554,86 @@ private:
         return {};
     }
 
-    void look_at(std::size_t index, const ReadArray& read, int threads) {
+    /// Where a row of a tensor outside the tiles begins and ends among its bytes.
+    struct Bounds {
+        std::size_t first = 0;
+        std::size_t bytes = 0;
+    };
+    [[nodiscard]] static Bounds bounds_of(const family::Value& rows, std::int64_t row) {
+        const std::size_t bytes =
+            rows.bytes.size() / static_cast<std::size_t>(rows.type.shape.front());
+        return {static_cast<std::size_t>(row) * bytes, bytes};
+    }
+
+    /// Returns where a row that was copied differs from what it was copied from.
+    static family::Checked compare_bytes(std::span<const std::byte> got,
+                                         std::span<const std::byte> expected, Bytes element) {
+        const auto size = static_cast<std::size_t>(element);
+        family::Checked checked;
+        checked.elements = static_cast<std::int64_t>(got.size() / size);
+        std::size_t first = 0;
+        for (std::size_t at = got.size(); at > 0; at -= size) {
+            if (std::memcmp(&got[at - size], &expected[at - size], size) != 0) {
+                ++checked.failed_elements;
+                first = at / size - 1;
+            }
+        }
+        checked.passed = checked.failed_elements == 0;
+        checked.sentence =
+            checked.passed ? fmt::format("exact: all {} elements as they were", checked.elements)
+                           : fmt::format("WRONG: {} of {} elements are not as they were, the first "
+                                         "of them number {}",
+                                         checked.failed_elements, checked.elements, first);
+        return checked;
+    }
+
+    /// What a load has brought, or a store has taken, is compared with what stands at the other end.
+    family::Checked check_row(const Node& node, std::int64_t row, family::Value& moved) {
+        const family::Value& from = *values_[node.inputs.front()];
+        const Bytes element = bytes_of(moved.type.type);
+        moved.whole_numbers = from.whole_numbers;
+        if (node.kind == Node::Kind::Load) {
+            const Bounds of_row = bounds_of(from, row);
+            return compare_bytes(
+                moved.bytes, std::span(from.bytes).subspan(of_row.first, of_row.bytes), element);
+        }
+        return compare_bytes(moved.bytes, from.bytes, element);
+    }
+
+    /// A step has written `tensor`, a store row `row` of it.
+    void take(const Node& node, std::size_t tensor, std::int64_t row, family::Value made) {
+        if (node.kind != Node::Kind::Store) {
+            values_[tensor] = std::make_shared<const family::Value>(std::move(made));
+            return;
+        }
+        std::shared_ptr<family::Value>& rows = stored_[tensor];
+        if (rows == nullptr) {
+            rows = std::make_shared<family::Value>(*values_[tensor]);
+            values_[tensor] = rows;
+        }
+        rows->whole_numbers = rows->whole_numbers && made.whole_numbers;
+        std::memcpy(&rows->bytes[bounds_of(*rows, row).first], made.bytes.data(),
+                    made.bytes.size());
+    }
+
+    /// Types of what a leaf of the pipeline leaves on the tiles.
+    [[nodiscard]] std::vector<family::TensorType> types_of(const Node& node) const {
+        switch (node.kind) {
+        case Node::Kind::Load:
+            return {pipeline_.tensors[*node.outputs.front()].type};
+        case Node::Kind::Store:
+            return {pipeline_.tensors[node.inputs.front()].type};
+        default:
+            return node.step->outputs();
+        }
+    }
+
+    /// `row`: of a load or a store.
+    void look_at(std::size_t index, std::int64_t row, const ReadArray& read, int threads) {
         const auto& finished = planned_.finished[index];
         const Node& node = *finished.node;
         std::vector<family::Value> outputs;
-        const std::vector<family::TensorType> types = node.step->outputs();
+        const std::vector<family::TensorType> types = types_of(node);
         for (std::size_t i = 0; i < types.size(); ++i) {
             outputs.push_back({types[i], read(finished.outputs[i])});
         }
@@ -547,7 +641,9 @@ private:
         for (const std::size_t input : node.inputs) {
             inputs.push_back(values_[input].get());
         }
-        family::Checked checked = node.step->check(inputs, outputs, threads);
+        family::Checked checked = node.kind == Node::Kind::Step
+                                      ? node.step->check(inputs, outputs, threads)
+                                      : check_row(node, row, outputs.front());
         Outcome& outcome = outcomes_[index];
         ++outcome.rounds;
         if (!checked.overflow_warning.empty() && ++outcome.overflowed_rounds == 1) {
@@ -563,7 +659,7 @@ private:
         }
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (const auto tensor = node.outputs[i]) {
-                values_[*tensor] = std::make_shared<const family::Value>(std::move(outputs[i]));
+                take(node, *tensor, row, std::move(outputs[i]));
             }
         }
     }
@@ -575,7 +671,9 @@ private:
     plan::KnownSchedules known_schedules_;                     ///< of all plans that it has made
     std::vector<std::shared_ptr<const family::Value>> given_;  ///< by tensor; null: not made
     std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
-    std::vector<Outcome> outcomes_;                            ///< by planned_.finished
+    /// Of them those outside the tiles that steps have written rows of.
+    std::map<std::size_t, std::shared_ptr<family::Value>> stored_;
+    std::vector<Outcome> outcomes_; ///< by planned_.finished
 };
 
 } // namespace

@@ -86,6 +86,9 @@ public:
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
             for (Leaf& leaf : finished.leaves) {
+                if (leaf.kind == graph::Step::Kind::StreamCopy) {
+                    continue; // none is left out
+                }
                 const auto& numbers = leaf.kind == graph::Step::Kind::ComputeSet
                                           ? lowered.steps.set_numbers
                                           : lowered.steps.exchange_numbers;
@@ -186,6 +189,12 @@ private:
             switch (node.kind) {
             case Node::Kind::Step:
                 steps.push_back(emit_step(node, first_tile, tiles));
+                break;
+            case Node::Kind::Load:
+                steps.push_back(emit_load(node));
+                break;
+            case Node::Kind::Store:
+                steps.push_back(emit_store(node));
                 break;
             case Node::Kind::Repeat:
                 steps.push_back(emit_loop(node, first_tile, tiles, [&](graph::Step inner) {
@@ -388,6 +397,84 @@ private:
         return over;
     }
 
+    /// The row comes in runs over all tiles.
+    graph::Step emit_load(const Node& node) {
+        const Sizes before = sizes();
+        const std::size_t output = node.outputs.front().value();
+        const TensorId row = add_row(pipeline_.tensors[output].type);
+        std::vector<graph::Step> steps{copy_row(node, node.inputs.front(), row, true)};
+        note_finished(node, row);
+        steps.push_back(put(node, output, row));
+        note_leaves(steps.back());
+        name_after(node, before);
+        return graph::sequence(std::move(steps));
+    }
+
+    graph::Step emit_store(const Node& node) {
+        const Sizes before = sizes();
+        const std::size_t input = node.inputs.front();
+        std::vector<graph::Step> steps;
+        TensorId row = standing_or_given(input);
+        const TensorId runs = add_row(pipeline_.tensors[input].type);
+        if (!graph::alike(graph_.tensors[row.index], graph_.tensors[runs.index])) {
+            steps.push_back(rearranged(node, input, row, runs));
+            note_leaves(steps.back());
+            row = runs;
+        }
+        steps.push_back(copy_row(node, node.outputs.front().value(), row, false));
+        note_finished(node, row);
+        name_after(node, before);
+        return graph::sequence(std::move(steps));
+    }
+
+    void note_finished(const Node& node, TensorId row) {
+        planned_.finished.push_back(
+            {&node, {array_of(row)}, ends_.leaves, ends_.is_start, may_not_run_});
+    }
+
+    /// Runs of whole requests over all tiles.
+    TensorId add_row(const family::TensorType& type) {
+        return graph::add_runs(graph_, {0, machine_.chip.tiles},
+                               {.name = "row", .type = type.type, .shape = type.shape},
+                               (machine_.streaming.request_bytes + 7) / 8 * 8);
+    }
+
+    /// A copy between a row of a tensor outside the tiles and `row`, which stands in runs.
+    graph::Step copy_row(const Node& node, std::size_t outside, TensorId row, bool read) {
+        using Direction = program::StreamCopy::Direction;
+        graph::StreamCopy copy{.name = node.name,
+                               .owner = node.name,
+                               .remote_buffer = buffer_of(outside),
+                               .direction = read ? Direction::Read : Direction::Write};
+        graph::Tensor& runs = graph_.tensors[row.index];
+        runs.known = runs.known || (read && pipeline_.tensors[outside].type.known);
+        const Bytes element = bytes_of(runs.type);
+        for (const graph::Piece& piece : runs.pieces) {
+            copy.pieces.push_back({piece.tile, piece.place, piece.dims.at(0).count * element,
+                                   piece.host_offset * element});
+        }
+        const graph::CopyId id = graph_.add_stream_copy(std::move(copy));
+        graph::Step step =
+            graph::stream_by_round(graph::Step::Kind::StreamCopy, id, node.row, node.row_a_round);
+        note_leaves(step);
+        return step;
+    }
+
+    /// Number of the remote buffer that has the rows of a tensor. The host writes it.
+    std::uint32_t buffer_of(std::size_t tensor) {
+        const auto next = static_cast<std::uint32_t>(graph_.remote_buffers.size());
+        const auto [buffer, is_new] = buffers_.try_emplace(tensor, next);
+        if (is_new) {
+            const Tensor& rows = pipeline_.tensors[tensor];
+            const std::int64_t count = rows.type.shape.front();
+            graph_.remote_buffers.push_back(
+                {rows.name, *rows.outside, count,
+                 rows.type.elements() / count * bytes_of(rows.type.type), rows.type.known});
+            planned_.writes.push_back({tensor, program::remote_buffer(next)});
+        }
+        return buffer->second;
+    }
+
     /// What does not fit is tried again with less, for that leaves more to the other steps: but not
     /// where there is no other.
     family::Emitted emit_part(const Node& node, const family::Site& site,
@@ -444,9 +531,11 @@ private:
             }
         }
         const TensorId from = standing_or_given(input);
-        if (from == wanted) {
-            return graph::sequence({});
-        }
+        return from == wanted ? graph::sequence({}) : rearranged(node, input, from, wanted);
+    }
+
+    /// What brings a tensor from one place to another: where a loop does not change it, before that.
+    graph::Step rearranged(const Node& node, std::size_t input, TensorId from, TensorId wanted) {
         graph::Step steps =
             graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
         const auto loop = std::ranges::find_if(
@@ -497,13 +586,13 @@ private:
     }
 
     void note_leaves(const graph::Step& step) {
-        if (step.kind == graph::Step::Kind::ComputeSet ||
-            step.kind == graph::Step::Kind::Exchange) {
-            const bool is_set = step.kind == graph::Step::Kind::ComputeSet;
-            if (is_set ? !graph_.compute_sets[step.index].vertices.empty()
-                       : !graph_.exchanges[step.index].messages.empty()) {
-                ends_ = {{Leaf{step.kind, step.index}}, false};
-            }
+        using Kind = graph::Step::Kind;
+        const bool is_leaf =
+            step.kind == Kind::ComputeSet ? !graph_.compute_sets[step.index].vertices.empty()
+            : step.kind == Kind::Exchange ? !graph_.exchanges[step.index].messages.empty()
+                                          : step.kind == Kind::StreamCopy;
+        if (is_leaf) {
+            ends_ = {{Leaf{step.kind, step.index}}, false};
         }
         for (const graph::Step& child : step.children) {
             note_leaves(child);
@@ -541,29 +630,42 @@ private:
     /// Lowering keeps the order of a graph's tensors.
     static program::ArrayId array_of(TensorId tensor) { return program::tensor(tensor.index); }
 
-    /// What no later step reads is a result, and so is what the last step makes.
+    /// What no later step reads is a result, and so are what the last step makes and what is stored.
     void want_results() {
         const Finished& last = planned_.finished.back();
         for (std::size_t i = 0; i < last.outputs.size(); ++i) {
             const auto tensor = last.node->outputs[i];
             if (tensor && pipeline_.tensors[*tensor].is_left) {
                 // another step may have written the tensor where words decide
+                const bool is_there = standing_[*tensor] && !last.may_not_run;
                 planned_.results.push_back(
-                    {*tensor, last.may_not_run ? array_of(*standing_[*tensor]) : last.outputs[i]});
+                    {*tensor, is_there ? last.outputs[i] : *left_at(*tensor)});
             }
         }
         const auto of_last = planned_.results;
         for (std::size_t tensor = 0; tensor < standing_.size(); ++tensor) {
             const bool is_told = std::ranges::any_of(
                 of_last, [&](const Standing& result) { return result.tensor == tensor; });
-            if (!is_told && standing_[tensor] && pipeline_.tensors[tensor].is_left &&
-                (is_unread_[tensor] || pipeline_.tensors[tensor].wanted)) {
-                planned_.results.push_back({tensor, array_of(*standing_[tensor])});
+            const auto left = left_at(tensor);
+            if (!is_told && left && pipeline_.tensors[tensor].is_left &&
+                (is_unread_[tensor] || pipeline_.tensors[tensor].wanted ||
+                 left->kind == program::ArrayId::Kind::RemoteBuffer)) {
+                planned_.results.push_back({tensor, *left});
             }
         }
         for (const Standing& result : planned_.results) {
-            graph_.tensors[result.array.index].wanted = true;
+            if (result.array.kind == program::ArrayId::Kind::Tensor) {
+                graph_.tensors[result.array.index].wanted = true;
+            }
         }
+    }
+    /// Where the program leaves a tensor. Nothing: it makes no such tensor.
+    [[nodiscard]] std::optional<program::ArrayId> left_at(std::size_t tensor) const {
+        if (pipeline_.tensors[tensor].outside) {
+            return is_written_[tensor] ? std::optional(program::remote_buffer(buffers_.at(tensor)))
+                                       : std::nullopt;
+        }
+        return standing_[tensor] ? std::optional(array_of(*standing_[tensor])) : std::nullopt;
     }
 
     const spec::MachineSpec& machine_;
@@ -580,7 +682,8 @@ private:
     bool may_try_less_ = true;
     std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name
     Ends ends_{{}, true};
-    bool may_not_run_ = false; ///< of the step at hand
+    std::map<std::size_t, std::uint32_t> buffers_; ///< of tensors outside the tiles
+    bool may_not_run_ = false;                     ///< of the step at hand
     Planned planned_;
 };
 

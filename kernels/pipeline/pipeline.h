@@ -34,13 +34,15 @@ struct Tensor {
     family::TensorType type;
     bool given = false;  ///< the host writes it
     bool wanted = false; ///< the host reads it at the end, whether or not a step reads it
+    /// Nothing: it is on the tiles. Otherwise it has rows by its first size there.
+    std::optional<program::RemoteBuffer::Place> outside = {};
     bool is_left = true; ///< it is there at the end however words decide
     bool row_major = false;
     Bytes grain_bytes = 8; ///< row_major: least run of bytes on a tile
 };
 
 struct Node {
-    enum class Kind { Step, Repeat, While, If, Parallel, Branch };
+    enum class Kind { Step, Load, Store, Repeat, While, If, Parallel, Branch };
     Kind kind = Kind::Step;
     std::string name;
     std::string pointer; ///< JSON pointer, for mistakes that only the machine shows
@@ -49,8 +51,10 @@ struct Node {
     std::vector<std::size_t> inputs;                 ///< in Pipeline::tensors
     std::vector<std::optional<std::size_t>> outputs; ///< nothing: nobody wants it
     std::int64_t repeats = 1;
-    std::int64_t tiles = 0;   ///< of a branch
-    std::size_t word = 0;     ///< in Pipeline::tensors: what a while or an if looks at
+    std::int64_t tiles = 0; ///< of a branch
+    std::size_t word = 0;   ///< in Pipeline::tensors: what a while or an if looks at
+    std::int64_t row = 0;   ///< of a load or a store, in round 0 of the innermost repeat
+    std::int64_t row_a_round = 1;
     std::int64_t element = 0; ///< of it
     std::vector<Node> children;
     std::vector<Node> otherwise; ///< of an if
@@ -70,8 +74,9 @@ struct Standing {
 
 /// What is complete in the tiles when a leaf of the program has ended.
 struct Finished {
-    const Node* node = nullptr;
-    std::vector<program::ArrayId> outputs; ///< those that nobody wants, too
+    const Node* node = nullptr; ///< a step, a load or a store
+    std::vector<program::ArrayId>
+        outputs; ///< those that nobody wants, too; of a store: what is stored
     /// It is complete when one of them ends. A step that has no leaf takes those before it, and behind
     /// an if or a while several may be the last.
     std::vector<graph::Leaf> leaves;

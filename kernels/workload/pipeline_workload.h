@@ -17,6 +17,9 @@
 
 namespace tessera::workload {
 
+/// Where a tensor stands while the program runs.
+enum class Place : std::uint8_t { Tiles, Host, Remote };
+
 /// A tensor that the host gives. With a pattern it is a sparse matrix, known when planning.
 struct PipelineTensor {
     std::string name;
@@ -29,6 +32,7 @@ struct PipelineTensor {
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
     bool known = false;     ///< timing mode has it too: it may decide about control
     std::int64_t below = 0; ///< whole numbers that no file has: from 0 on below this one
+    Place place = Place::Tiles; ///< elsewhere: as rows, by its first size, for loads and stores
 
     [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }
 };
@@ -40,6 +44,8 @@ struct PipelineStep {
         Repeat,   ///< children are steps, done `repeats` times
         While,    ///< children are steps, done as long as the word is not 0 before them
         If,       ///< children are steps, done where the word is not 0, else `otherwise`
+        Load,     ///< brings a row of its input onto the tiles as its output
+        Store,    ///< writes its input as a row of its output
         Parallel, ///< children are branches, done side by side
         Branch    ///< children are steps on `tiles` tiles, behind those of the branches before
     };
@@ -55,6 +61,8 @@ struct PipelineStep {
     std::int64_t tiles = 0;
     std::string word;         ///< tensor of 32-bit whole numbers that decides
     std::int64_t element = 0; ///< which of its elements does
+    std::int64_t row = 0;     ///< that is loaded or stored in round 0 of the innermost repeat
+    std::int64_t row_a_round = 1;
     std::vector<PipelineStep> children;
     std::vector<PipelineStep> otherwise;
 
@@ -63,13 +71,17 @@ struct PipelineStep {
                                         [](const std::string& output) { return !output.empty(); });
         return !name.empty() || first == outputs.end() ? name : *first;
     }
+    /// Whether it has no steps inside.
+    [[nodiscard]] bool is_leaf() const {
+        return kind == Kind::Family || kind == Kind::Load || kind == Kind::Store;
+    }
     [[nodiscard]] bool decides() const { return kind == Kind::While || kind == Kind::If; }
 };
 
 /// Calls `visit(key, steps)` for each list of steps in a step, with its key in the file.
 template <class Step, class Visit> void visit_lists(Step& step, const Visit& visit) {
     using Kind = PipelineStep::Kind;
-    if (step.kind == Kind::Family) {
+    if (step.is_leaf()) {
         return;
     }
     visit(step.kind == Kind::Parallel ? "parallel"

@@ -81,6 +81,14 @@ void Looks::released(const events::Release& /*release*/) {
 }
 
 void Looks::copy_ended(const events::Flight& flight) {
+    constexpr auto kCopy = program::Step::Kind::StreamCopy;
+    if (watches(kCopy, flight.copy)) {
+        Left& now = left(kCopy, flight.copy, flight.step);
+        now.step.row = flight.row;
+        for (auto& [tensor, bytes] : now.tensors) {
+            bytes = simulation_->read(tensor);
+        }
+    }
     if (flight.read) {
         job_.arrived(flight.copy,
                      [this](program::ArrayId array) { return simulation_->read(array); });

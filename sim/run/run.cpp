@@ -135,9 +135,8 @@ private:
     }
 };
 
-/// A tensor of the program as a file.
-std::string npy_bytes(const program::Tensor& tensor, std::span<const std::byte> values) {
-    return workload::npy_bytes(npy_of(tensor.type), tensor.shape,
+std::string npy_bytes(const job::Result& result, std::span<const std::byte> values) {
+    return workload::npy_bytes(npy_of(result.type), result.shape,
                                {reinterpret_cast<const char*>(values.data()), values.size()});
 }
 
@@ -161,17 +160,15 @@ bool is_operand(const job::Job& job, program::ArrayId tensor) {
 bool is_result(const job::Job& job, program::ArrayId tensor) {
     const auto results = job.results();
     return std::any_of(results.begin(), results.end(),
-                       [&](const job::Result& result) { return result.tensor == tensor; });
+                       [&](const job::Result& result) { return result.array == tensor; });
 }
 
 /// What `--out` keeps, the answer where several results have files of their own too.
-std::vector<ResultFile> result_files(const job::Job& job, const program::Program& program,
-                                     const job::ReadArray& read) {
+std::vector<ResultFile> result_files(const job::Job& job, const job::ReadArray& read) {
     std::vector<ResultFile> files;
     const auto results = job.results();
     for (const job::Result& result : results) {
-        const std::string bytes =
-            npy_bytes(program.tensors.at(result.tensor.index), read(result.tensor));
+        const std::string bytes = npy_bytes(result, read(result.array));
         if (files.empty()) {
             files.push_back({kAnswerFile, bytes});
         }
@@ -192,7 +189,8 @@ std::vector<ResultRecord> result_records(const job::Job& job) {
     return records;
 }
 
-/// Of the names and bytes of all tensors that the run makes and keeps.
+/// Of the names and bytes of all tensors that the run makes and keeps, and of results outside the
+/// tiles.
 std::string output_digest(const job::Job& job, const program::Program& program,
                           const job::ReadArray& read) {
     Digest output;
@@ -201,6 +199,12 @@ std::string output_digest(const job::Job& job, const program::Program& program,
         if (program.tensors[i].kept && (!is_operand(job, tensor) || is_result(job, tensor))) {
             output.add(program.tensors[i].name);
             output.add(read(program::tensor(i)));
+        }
+    }
+    for (const job::Result& result : job.results()) {
+        if (result.array.kind == program::ArrayId::Kind::RemoteBuffer) {
+            output.add(result.name);
+            output.add(read(result.array));
         }
     }
     return output.text();
@@ -360,7 +364,7 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
         digest = output_digest(*job, program, read);
     }
     if (with_data && !command.out_directory.empty()) {
-        report.outputs = result_files(*job, program, read);
+        report.outputs = result_files(*job, read);
     }
     std::optional<traces::TraceSummary> traced;
     if (trace != nullptr) {

@@ -11,8 +11,8 @@ import unittest
 sys.dont_write_bytecode = True # no folder among the sources
 from cli_case import BINARY, SOURCE, CliTest
 
-CONFIGURED = ["gcn_2_layers", "mlp", "product_gradients", "sparse_update", "two_side_by_side",
-              "update_loop"]
+CONFIGURED = ["gcn_2_layers", "mlp", "product_gradients", "sparse_update", "streamed_layers",
+              "two_side_by_side", "update_loop"]
 FAMILIES = ["matmul", "bias", "relu", "gelu", "add", "multiply", "scale", "cast", "transpose",
             "reduce", "softmax"]
 
@@ -82,6 +82,24 @@ class PipelinesTest(CliTest):
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 5)
         self.assertIn("'left', tensor data that timing mode does not have", done.stderr)
+
+    def test_rows_outside_the_tiles_are_loaded_and_stored_round_by_round(self):
+        steps = [{"load": "data", "output": "x", "row": 4, "row_a_round": -1},
+                 step("matmul", ["x", "w"], "y"), {"store": "y", "into": "log", "row": 1}]
+        for place in ("host", "remote"):
+            workload = self.file("rows.json", pipeline(
+                {"data": {"shape": [6, 40, 64], "place": place}, "w": {"shape": [64, 32]},
+                 "log": {"shape": [6, 40, 32], "place": place, "values": "constant"}},
+                [{"repeat": 5, "steps": steps}]))
+            cycles = set()
+            for arguments in (["--threads", "1"], ["--threads", "3"], ["--mode", "timing"]):
+                result = self.result(workload, *arguments)
+                cycles.add(result["cycles"])
+                if "timing" not in arguments:
+                    times = {one["name"]: one["rounds"] for one in result["check"]["steps"]}
+                    self.assertEqual(times, {"x": 5, "y": 5, "log": 5})
+                    self.assertTrue(result["check"]["passed"])
+            self.assertEqual(len(cycles), 1)
 
     def test_side_by_side_takes_no_longer_than_the_slower_one_alone(self):
         product = {"schema_version": 1, "kind": "matmul", "m": 1024, "k": 1024, "n": 1024}

@@ -44,6 +44,7 @@ REDUCED = {
     "spmm_static_b1_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "stencil": "chip.tiles=16 workload.width=64 workload.height=32",
     "stream_triad": "chip.tiles=4 workload.elements=16000",
+    "streamed_layers": "chip.tiles=4 workload.tensors.x.shape=[32,32] workload.tensors.weights.shape=[8,32,32] workload.tensors.activations.shape=[8,32,32]",
     "streamed_triad": "chip.tiles=16 workload.io_tiles=4 workload.elements=24576 workload.chunk_elements=64",
     "sync": "chip.tiles=4",
     "tiny_matmul": "chip.tiles=4",

@@ -331,3 +331,79 @@ TEST_CASE("a constant is a number that its tensor can hold", "[unit][catalog]") 
     CHECK(filled(ElementType::F16, 65505) ==
           Lines{"/tensors/x/constant: got 65505, expected a number that f16 holds"});
 }
+
+namespace {
+
+PipelineStep move_row(PipelineStep::Kind kind, const std::string& from, const std::string& to,
+                      std::int64_t row, std::int64_t row_a_round) {
+    PipelineStep made;
+    made.kind = kind;
+    made.inputs = {from};
+    made.outputs = {to};
+    made.row = row;
+    made.row_a_round = row_a_round;
+    return made;
+}
+
+PipelineStep load(std::int64_t row, std::int64_t row_a_round) {
+    return move_row(PipelineStep::Kind::Load, "rows", "h", row, row_a_round);
+}
+
+PipelineStep store(const std::string& from, std::int64_t row = 0, std::int64_t row_a_round = 1) {
+    return move_row(PipelineStep::Kind::Store, from, "rows", row, row_a_round);
+}
+
+PipelineStep times(std::int64_t repeats, std::vector<PipelineStep> steps) {
+    PipelineStep made;
+    made.kind = PipelineStep::Kind::Repeat;
+    made.repeats = repeats;
+    made.children = std::move(steps);
+    return made;
+}
+
+/// x, 4 x 8, and five such rows outside the tiles.
+PipelineWorkload of_x_and_rows(std::vector<PipelineStep> steps) {
+    auto made = of_x(std::move(steps));
+    made.tensors.push_back(dense("rows", {5, 4, 8}));
+    made.tensors.back().place = workload::Place::Remote;
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("loads and stores move rows that there are, by the rounds of the innermost repeat",
+          "[unit][catalog]") {
+    const auto read = step("relu", {"h"}, "y");
+    const auto used = step("gelu", {"x"}, "z");
+    CHECK(told(of_x_and_rows({times(5, {load(0, 1), read}), used})).empty());
+    CHECK(told(of_x_and_rows({times(5, {load(4, -1), read}), used})).empty());
+    CHECK(told(of_x_and_rows({times(9, {times(2, {load(1, 3), read})}), used})).empty());
+    CHECK(told(of_x_and_rows({load(4, 7), read, used})).empty()); // no repeat, one round
+    const auto resolved = catalog::resolve(of_x_and_rows({load(2, 1), read, used}), toy_families());
+    CHECK(resolved.pipeline.tensors.at(2).type.shape == std::vector<std::int64_t>{4, 8});
+
+    CHECK(told(of_x_and_rows({times(6, {load(0, 1), read}), used})) ==
+          Lines{"/steps/0/steps/0/row_a_round: got rows 0 to 5 of 'rows', expected rows 0 to 4, "
+                "which are all"});
+    CHECK(told(of_x_and_rows({times(2, {load(0, -1), read}), used})).size() == 1);
+    CHECK(told(of_x_and_rows({load(5, 0), read, used})) ==
+          Lines{"/steps/0/row: got row 5 of 'rows', expected rows 0 to 4, which are all"});
+
+    CHECK(told(of_x_and_rows({store("x")})).empty());
+    CHECK(told(of_x_and_rows({step("relu", {"rows"}, "y"), store("x")})) ==
+          Lines{"/steps/0/inputs/0: got 'rows', which is outside the tiles, expected one on them; "
+                "a step \"load\" brings a row of it"});
+    auto turned = store("x");
+    turned.outputs = {"z"};
+    turned.name = "turned";
+    CHECK(told(of_x_and_rows({used, store("x"), turned})) ==
+          Lines{"/steps/2/into: got 'z', which is on the tiles, expected a tensor with place host "
+                "or remote"});
+    auto wide = of_x_and_rows({step("cast", {"x"}, "w"), store("w")});
+    CHECK(told(wide) == Lines{"/steps/1/store: got f32 4 x 8 to be stored as a row of 'rows', "
+                              "expected f16 4 x 8"});
+    auto odd = of_x_and_rows({load(0, 1), read, used});
+    odd.tensors.back().shape = {5, 3};
+    CHECK(told(odd) ==
+          Lines{"/tensors/rows/shape: got rows of 6 bytes, expected whole words of 4 bytes"});
+}

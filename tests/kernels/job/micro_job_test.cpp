@@ -124,7 +124,7 @@ TEST_CASE("a job compares every byte that a run leaves, and answers with that") 
     CHECK(good.passed);
     CHECK(good.text == "exact: all 768 bytes as expected");
     for (const std::size_t byte : {0U, 200U, 767U}) {
-        auto& at = arrays.at(job->results()[0].tensor)[byte];
+        auto& at = arrays.at(job->results()[0].array)[byte];
         const auto right = std::to_integer<int>(at);
         at ^= std::byte{0x10};
         CHECK(job->check(read, 1).text ==

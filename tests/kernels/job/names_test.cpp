@@ -120,7 +120,7 @@ struct Planned {
             add(look.tensor);
         }
         for (const job::Result& result : job->results()) {
-            add(result.tensor);
+            add(result.array);
         }
         return text;
     }

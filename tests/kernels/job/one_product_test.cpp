@@ -50,7 +50,7 @@ Ran run(const spec::MachineSpec& machine, job::Job& job, const Operands* operand
     }
     Ran ran;
     ran.outcome = test::run_program(machine, program, writes);
-    ran.c = ran.outcome.arrays.at(job.results().front().tensor);
+    ran.c = ran.outcome.arrays.at(job.results().front().array);
     return ran;
 }
 

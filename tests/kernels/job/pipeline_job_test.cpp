@@ -140,7 +140,7 @@ TEST_CASE("a pipeline's product is exact up to the longest contraction of whole 
             const auto ran = run(pipeline);
             auto arrays = ran.arrays;
             const auto read = [&](program::ArrayId array) { return arrays.at(array); };
-            arrays.at(ran.job->results().front().tensor).front() ^= std::byte{1}; // a little off
+            arrays.at(ran.job->results().front().array).front() ^= std::byte{1}; // a little off
             run_leaves(*ran.job, ran.program->control, read);
             const bool exact = left == Kind::Integer && length <= workload::kExactSum;
             CHECK(ran.job->check(read, 1).passed == !exact);
@@ -373,7 +373,7 @@ workload::PipelineStep add(const std::string& name, std::vector<std::string> inp
 std::vector<std::int32_t> result_of(const Ran& ran, const std::string& name) {
     for (const auto& result : ran.job->results()) {
         if (result.name == name) {
-            return elements<std::int32_t>(ran.arrays.at(result.tensor));
+            return elements<std::int32_t>(ran.arrays.at(result.array));
         }
     }
     return {};

@@ -115,7 +115,7 @@ TEST_CASE("the classes of two layers agree with a reference of the whole pipelin
 
     const auto outcome = test::run_program(machine, program, writes);
     Matrix got = matrix(expected.rows, expected.columns);
-    got.values = doubles(outcome.arrays.at(job->results().front().tensor));
+    got.values = doubles(outcome.arrays.at(job->results().front().array));
     REQUIRE(got.values.size() == expected.values.size());
     std::int64_t agreeing = 0;
     for (std::int64_t row = 0; row < got.rows; ++row) {
