@@ -20,15 +20,17 @@ public:
 
 struct RunCommand {
     std::vector<std::string> workloads; ///< names or paths, one or more
-    std::string machine = "bow";
-    std::vector<std::string> sets; ///< path=value
-    std::string json;              ///< file, "-" for stdout, or empty
-    std::string out_directory;     ///< or empty
-    std::string memory;            ///< file, or empty
-    std::string trace;             ///< file, or empty
-    std::string trace_tiles;       ///< as written, or empty
-    std::string trace_level;       ///< as written, or empty
-    std::string trace_clock;       ///< as written, or empty
+    std::string machine = "bow";        ///< of one run
+    std::vector<std::string> machines;  ///< where there are several: each runs every workload
+    std::vector<std::string> sets;      ///< path=value
+    std::string json;                   ///< file, "-" for stdout, or empty
+    std::string csv;                    ///< the same
+    std::string out_directory;          ///< or empty
+    std::string memory;                 ///< file, or empty
+    std::string trace;                  ///< file, or empty
+    std::string trace_tiles;            ///< as written, or empty
+    std::string trace_level;            ///< as written, or empty
+    std::string trace_clock;            ///< as written, or empty
     int threads = 1;
     std::optional<int> shuffle; ///< seed of another order of simultaneous events
     std::string mode; ///< as written: functional, timing, auto or estimate; empty: functional

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <utility>
+
 namespace tessera::sim {
 namespace {
 
@@ -16,6 +19,38 @@ void check_array_files(const std::string& option, const std::vector<std::string>
         if (text.empty() || equals == 0 || (name_needed && !named)) {
             throw UsageError(
                 fmt::format("vertex: --{}: got '{}', expected ARRAY=FILE.npy", option, text));
+        }
+    }
+}
+
+/// The machines that each workload runs on.
+void take_machines(const Given& given, RunCommand& run) {
+    std::vector<std::string> machines = given.texts("machine");
+    std::set<std::string> different;
+    for (const std::string& machine : machines) {
+        refuse_empty("run", "machine", machine);
+        if (!different.insert(machine).second) {
+            throw UsageError(fmt::format(
+                "run: --machine: got '{}' twice, expected different machines", machine));
+        }
+    }
+    if (!machines.empty()) {
+        run.machine = machines.front();
+    }
+    if (machines.size() > 1) {
+        run.machines = std::move(machines);
+    }
+}
+
+/// Options that are of one run.
+void refuse_with_several(const Given& given, const RunCommand& run) {
+    const char* const several = run.workloads.size() > 1  ? "workloads"
+                                : run.machines.size() > 1 ? "machines"
+                                                          : nullptr;
+    for (const auto& [option, one] : {std::pair{"trace", "trace"}, {"memory", "report"}}) {
+        if (several != nullptr && given.has(option)) {
+            throw UsageError(
+                fmt::format("run: --{}: got several {}, expected one a {}", option, several, one));
         }
     }
 }
@@ -36,9 +71,9 @@ void refuse_without_a_run(const Given& given) {
 
 Command make_run(const Given& given) {
     RunCommand run;
-    refuse_empty("run", given, {"machine", "json", "out", "memory", "trace", "point", "store"});
+    refuse_empty("run", given, {"json", "csv", "out", "memory", "trace", "point", "store"});
     run.workloads = given.operands();
-    run.machine = given.text("machine");
+    take_machines(given, run);
     run.point = given.text("point");
     run.store = given.text("store");
     if (run.point.empty() && !run.store.empty()) {
@@ -56,6 +91,7 @@ Command make_run(const Given& given) {
         run.sets.push_back("workload.plan=" + given.text("plan"));
     }
     run.json = given.text("json");
+    run.csv = given.text("csv");
     run.out_directory = given.text("out");
     refuse_dash_folder("run", run.out_directory, "out");
     run.memory = given.text("memory");
@@ -92,12 +128,7 @@ Command make_run(const Given& given) {
         throw UsageError("run: --trace-tiles, --trace-level and --trace-clock say what a trace "
                          "shows, and there is no --trace or --out");
     }
-    if (!run.trace.empty() && run.workloads.size() > 1) {
-        throw UsageError("run: --trace: got several workloads, expected one a trace");
-    }
-    if (!run.memory.empty() && run.workloads.size() > 1) {
-        throw UsageError("run: --memory: got several workloads, expected one a report");
-    }
+    refuse_with_several(given, run);
     return run;
 }
 

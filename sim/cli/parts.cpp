@@ -86,12 +86,18 @@ OptionSpec define() {
                                 "define a preprocessor macro of the sources, 1 without a value"));
 }
 
+void refuse_empty(const std::string& command, const std::string& option, const std::string& text) {
+    if (text.empty()) {
+        throw UsageError(
+            fmt::format("{}: --{}: got an empty text, expected a name or a file", command, option));
+    }
+}
+
 void refuse_empty(const std::string& command, const Given& given,
                   const std::vector<std::string>& names) {
     for (const auto& name : names) {
-        if (given.has(name) && given.text(name).empty()) {
-            throw UsageError(fmt::format("{}: --{}: got an empty text, expected a name or a file",
-                                         command, name));
+        if (given.has(name)) {
+            refuse_empty(command, name, given.text(name));
         }
     }
 }

@@ -31,6 +31,7 @@ namespace tessera::sim {
 [[nodiscard]] OptionSpec define();
 
 /// @throws UsageError where one of the options is given without a text
+void refuse_empty(const std::string& command, const std::string& option, const std::string& text);
 void refuse_empty(const std::string& command, const Given& given,
                   const std::vector<std::string>& names);
 /// @throws UsageError

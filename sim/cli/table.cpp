@@ -22,12 +22,17 @@ CommandSpec run_command() {
             .sentence = "runs each workload on the machine and says where the cycles went",
             .operands = {"workload", 0, kMostWorkloads, Completes::Workload},
             .options =
-                {machine("machine: a name of `tessera list machines`, or a file"),
+                {otherwise("bow", texts("machine", "M",
+                                        "machine: a name of `tessera list machines`, or a file; "
+                                        "each machine runs every workload",
+                                        Completes::Machine)),
                  texts("set", "PATH=VALUE",
                        "override a parameter, for example tile.workers=4 or workload.n=64",
                        Completes::Parameter),
                  text("json", "FILE",
                       "write the result as JSON; - for stdout, the summary then goes to stderr"),
+                 text("csv", "FILE",
+                      "write a line for each run, kernel and step; - for stdout, as with --json"),
                  text("out", "DIR",
                       "write result.json, output.npy and trace.pftrace.gz to DIR; of several "
                       "results each is output.NAME.npy",
@@ -77,6 +82,8 @@ CommandSpec run_command() {
                           "another machine, with another clock"},
                          {"tessera run cora cora_dense --out out",
                           "two workloads, their ratio, all files"},
+                         {"tessera run cora --machine bow --machine gc200 --csv cora.csv",
+                          "one workload on two machines, their ratio, all steps as a table"},
                          {"tessera run tiny_matmul --machine tiny --json - -q | jq .cycles",
                           "one number of the result"}},
             .make = make_run};

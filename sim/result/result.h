@@ -92,8 +92,8 @@ struct EstimateFacts {
 [[nodiscard]] std::string summary_text(const nlohmann::json& result, const Layout& layout = {});
 
 /// A table of several results: cycles, time, fraction of peak, and the ratio of cycles to those of
-/// the first.
+/// the first. `with_machines`: also each result's machine, and the ratio of times.
 [[nodiscard]] std::string ratio_text(const std::vector<nlohmann::json>& results,
-                                     const Layout& layout = {});
+                                     const Layout& layout = {}, bool with_machines = false);
 
 } // namespace tessera::sim

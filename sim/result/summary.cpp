@@ -468,18 +468,34 @@ std::string summary_text(const nlohmann::json& result, const Layout& layout) {
     return Summary(result, layout).text();
 }
 
-std::string ratio_text(const std::vector<nlohmann::json>& results, const Layout& layout) {
+std::string ratio_text(const std::vector<nlohmann::json>& results, const Layout& layout,
+                       bool with_machines) {
     std::vector<Row> rows{{"workload", "cycles", "time", "of peak", "cycles ratio"}};
-    const auto first = results.front()["cycles"].get<double>();
-    for (const auto& result : results) {
-        rows.push_back(
-            {result["workload"]["name"].get<std::string>(),
-             grouped(result["cycles"].get<std::int64_t>()),
-             duration(result["seconds"].get<double>()), of_peak_text(result),
-             fmt::format("{:.3f}", first == 0 ? 0.0 : result["cycles"].get<double>() / first)});
+    std::vector<Align> aligns{Align::Left, Align::Right, Align::Right, Align::Right, Align::Right};
+    if (with_machines) {
+        rows.front().insert(rows.front().begin() + 1, "machine");
+        rows.front().emplace_back("time ratio");
+        aligns.insert(aligns.begin() + 1, Align::Left);
+        aligns.push_back(Align::Right);
     }
-    return table(layout, 0, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right},
-                 rows);
+    const auto ratio = [&](const nlohmann::json& result, const char* key) {
+        const auto first = results.front()[key].get<double>();
+        return fmt::format("{:.3f}", first == 0 ? 0.0 : result[key].get<double>() / first);
+    };
+    for (const auto& result : results) {
+        Row& row = rows.emplace_back(Row{result["workload"]["name"].get<std::string>()});
+        if (with_machines) {
+            row.push_back(result["machine"]["name"].get<std::string>());
+        }
+        row.push_back(grouped(result["cycles"].get<std::int64_t>()));
+        row.push_back(duration(result["seconds"].get<double>()));
+        row.push_back(of_peak_text(result));
+        row.push_back(ratio(result, "cycles"));
+        if (with_machines) {
+            row.push_back(ratio(result, "seconds"));
+        }
+    }
+    return table(layout, 0, aligns, rows);
 }
 
 } // namespace tessera::sim

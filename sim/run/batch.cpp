@@ -10,6 +10,7 @@
 #include "sim/process/progress_line.h"
 #include "sim/process/screen.h"
 #include "sim/result/result.h"
+#include "sim/run/results_csv.h"
 #include "sim/run/run.h"
 #include "sim/run/several.h"
 #include "sim/sweep/labels.h"
@@ -23,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -159,28 +161,46 @@ RunReport run_into(OutDirectory& out, RunCommand command, const std::string& wor
     }
 }
 
-/// Runs one workload here and prints its summary. `label`: what it is called there and in its result;
-/// empty: its own name.
-RunReport run_here(const RunCommand& command, const std::string& workload, const std::string& label,
-                   const std::string& out_directory, std::FILE* people,
-                   const Elaborate& elaborate) {
-    RunReport report;
-    if (out_directory.empty()) {
-        report = run_in_mode(command, workload, elaborate);
-    } else {
-        OutDirectory out(out_directory);
-        report = run_into(out, command, workload, elaborate);
+/// One of a command's runs.
+struct Case {
+    std::string workload; ///< name or path
+    std::string machine;  ///< name or path
+    /// What output calls them, so that different ones have different names; empty: by their own.
+    std::string workload_label = {};
+    std::string machine_label = {};
+    std::string directory; ///< of `--out`; empty: none
+
+    /// In front of messages where the machine does not follow from the command line.
+    [[nodiscard]] std::string head() const {
+        return machine_label.empty() ? "" : workload_label + " on " + machine_label + ": ";
     }
-    if (!label.empty()) {
-        report.result["workload"]["name"] = label;
+};
+
+/// Runs one case here and prints its summary.
+RunReport run_here(RunCommand command, const Case& one, std::FILE* people,
+                   const Elaborate& elaborate) {
+    command.machine = one.machine;
+    RunReport report;
+    if (one.directory.empty()) {
+        report = run_in_mode(command, one.workload, elaborate);
+    } else {
+        OutDirectory out(one.directory);
+        report = run_into(out, command, one.workload, elaborate);
+    }
+    if (!one.workload_label.empty()) {
+        report.result["workload"]["name"] = one.workload_label;
+    }
+    if (!one.machine_label.empty()) {
+        report.result["machine"]["name"] = one.machine_label;
     }
     if (!command.quiet) {
         std::fputs(summary_text(report.result, layout_of(people)).c_str(), people);
     } else if (!report.passed) {
-        tell_failure(workload + ": " + report.result["check"]["sentence"].get<std::string>());
+        tell_failure((one.head().empty() ? one.workload + ": " : one.head()) +
+                     report.result["check"]["sentence"].get<std::string>());
     }
     for (const auto& warning : report.warnings) {
-        tell_warning(warning);
+        tell_warning(one.head() + warning);
     }
     return report;
 }
@@ -193,7 +213,7 @@ void add_folder(const RunCommand& command, const std::string& directory,
             outputs.push_back({"--out", (fs::path(directory) / name).string()});
         }
     }
-    for (const std::string* path : {&command.json, &command.memory, &command.trace}) {
+    for (const std::string* path : {&command.json, &command.csv, &command.memory, &command.trace}) {
         const fs::path file(*path);
         const bool is_there =
             !directory.empty() && file.has_filename() &&
@@ -205,23 +225,31 @@ void add_folder(const RunCommand& command, const std::string& directory,
 }
 
 /// Where the summary goes. @throws UsageError
-std::FILE* checked_outputs(const RunCommand& command, const std::vector<std::string>& directories) {
-    std::vector<NamedOutput> outputs{
-        {"--json", command.json}, {"--memory", command.memory}, {"--trace", command.trace}};
-    for (const auto& directory : directories) {
-        add_folder(command, directory, outputs);
+std::FILE* checked_outputs(const RunCommand& command, const std::vector<Case>& cases) {
+    std::vector<NamedOutput> outputs{{"--json", command.json},
+                                     {"--csv", command.csv},
+                                     {"--memory", command.memory},
+                                     {"--trace", command.trace}};
+    for (const Case& one : cases) {
+        add_folder(command, one.directory, outputs);
     }
     return check_outputs("run", outputs) ? stderr : stdout;
 }
 
 int run_single(const RunCommand& command, const Elaborate& elaborate) {
-    std::FILE* const people = checked_outputs(command, {command.out_directory});
+    const Case one{.workload = command.workloads.front(),
+                   .machine = command.machine,
+                   .directory = command.out_directory};
+    std::FILE* const people = checked_outputs(command, {one});
     const auto json_file = open_output(command.json);
+    const auto csv_file = open_output(command.csv);
     const auto memory_file = open_output(command.memory);
-    const RunReport report =
-        run_here(command, command.workloads.front(), "", command.out_directory, people, elaborate);
+    const RunReport report = run_here(command, one, people, elaborate);
     if (json_file != nullptr) {
         json_file->write(json_text(report.result));
+    }
+    if (csv_file != nullptr) {
+        csv_file->write(results_csv({report.result}));
     }
     if (memory_file != nullptr) {
         memory_file->write(json_text(report.memory));
@@ -229,54 +257,89 @@ int run_single(const RunCommand& command, const Elaborate& elaborate) {
     return report.passed ? kOk : kCheckFailed;
 }
 
-std::string name_of(const std::string& workload) {
-    return fs::path(workload).stem().string();
+std::string name_of(const std::string& name_or_path) {
+    return fs::path(name_or_path).stem().string();
 }
 
-/// Where each workload's result.json goes: DIR/<name>.
-std::vector<std::string> directories_of(const RunCommand& command) {
-    std::vector<std::string> directories(command.workloads.size());
-    if (command.out_directory.empty()) {
-        return directories;
-    }
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < directories.size(); ++i) {
-        const std::string name = name_of(command.workloads[i]);
-        if (!names.insert(name).second) {
-            throw UsageError(
-                fmt::format("run: --out: got workload '{}' twice, expected different names", name));
+/// The folders that `--out` makes for these; none for a single one.
+std::vector<std::string> folders_of(const char* what, const std::vector<std::string>& all) {
+    std::vector<std::string> folders(all.size());
+    std::set<std::string> different;
+    for (std::size_t i = 0; i < all.size() && all.size() > 1; ++i) {
+        folders[i] = name_of(all[i]);
+        if (!different.insert(folders[i]).second) {
+            throw UsageError(fmt::format("run: --out: got {} '{}' twice, expected different names",
+                                         what, folders[i]));
         }
-        directories[i] = (fs::path(command.out_directory) / name).string();
     }
-    return directories;
+    return folders;
 }
 
-/// What tables call each workload, so that different ones have different names.
-std::vector<std::string> labels_of(const std::vector<std::string>& workloads) {
-    std::vector<sweep::Called> all;
-    for (const std::string& workload : workloads) {
-        all.push_back({workload, ""});
+/// What tables call each of them, so that different ones have different names.
+std::vector<std::string> labels_of(const std::vector<std::string>& all) {
+    std::vector<sweep::Called> called;
+    for (const std::string& one : all) {
+        called.push_back({one, ""});
     }
-    return sweep::config_labels(all);
+    return sweep::config_labels(called);
+}
+
+/// Each workload on each machine.
+std::vector<Case> cases_of(const RunCommand& command) {
+    const std::vector<std::string>& machines = command.machines;
+    const std::vector<std::string> labels = labels_of(command.workloads);
+    const std::vector<std::string> machine_labels = labels_of(machines);
+    std::vector<std::string> folders(labels.size());
+    std::vector<std::string> machine_folders(machines.size());
+    const bool has_folders = !command.out_directory.empty();
+    if (has_folders) { // names that are alike do no harm elsewhere
+        folders = folders_of("workload", command.workloads);
+        machine_folders = folders_of("machine", machines);
+    }
+    std::vector<Case> cases;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const fs::path folder =
+            has_folders ? fs::path(command.out_directory) / folders[i] : fs::path();
+        if (machines.empty()) {
+            cases.push_back(
+                {command.workloads[i], command.machine, labels[i], "", folder.string()});
+        }
+        for (std::size_t j = 0; j < machines.size(); ++j) {
+            cases.push_back({command.workloads[i], machines[j], labels[i], machine_labels[j],
+                             has_folders ? (folder / machine_folders[j]).string() : ""});
+        }
+    }
+    return cases;
+}
+
+/// What stderr says of a run that failed.
+std::string text_of(const Case& one, const Failure& failure) {
+    constexpr std::string_view kProgram = "tessera: ";
+    const std::size_t at = failure.message.starts_with(kProgram) ? kProgram.size() : 0;
+    return failure.message.substr(0, at) + one.head() + failure.message.substr(at) + "\n";
+}
+
+nlohmann::json failure_of_case(const Case& one, const Failure& failure) {
+    return failed_result(
+        one.workload_label,
+        one.machine_label.empty() ? sweep::short_name(one.machine) : one.machine_label, failure);
 }
 
 /// In the child: a run that fails hands back why.
-ChildOutcome run_one_of_several(const RunCommand& command, std::size_t index,
-                                const std::string& label, const std::string& directory,
-                                std::FILE* people, const Elaborate& elaborate) {
-    const std::string& workload = command.workloads[index];
+ChildOutcome run_one_of_several(const RunCommand& command, const Case& one, std::FILE* people,
+                                const Elaborate& elaborate) {
     try {
-        const RunReport report = run_here(command, workload, label, directory, people, elaborate);
+        const RunReport report = run_here(command, one, people, elaborate);
         return {report.passed ? kOk : kCheckFailed, config::text_of_json(report.result)};
     } catch (...) {
         const Failure failure = failure_of(std::current_exception());
-        tell(failure.message + "\n");
-        return {failure.exit_code, config::text_of_json(failed_result(label, failure))};
+        tell(text_of(one, failure));
+        return {failure.exit_code, config::text_of_json(failure_of_case(one, failure))};
     }
 }
 
 /// What the child handed back; of one that crashed, that it did.
-nlohmann::json result_of(const ChildOutcome& outcome, const std::string& workload) {
+nlohmann::json result_of(const ChildOutcome& outcome, const Case& one) {
     if (!outcome.text.empty()) {
         return nlohmann::json::parse(outcome.text);
     }
@@ -286,34 +349,54 @@ nlohmann::json result_of(const ChildOutcome& outcome, const std::string& workloa
                           outcome.signal == SIGKILL ? "as the system does where memory runs out"
                                                     : strsignal(outcome.signal))
             : "without a result";
-    const Failure failure{outcome.exit_code, fmt::format("{}: the run ended {}", workload, how)};
-    tell("tessera: " + failure.message + "\n");
-    return failed_result(workload, failure);
+    const Failure failure{outcome.exit_code,
+                          fmt::format("{}the run ended {}",
+                                      one.head().empty() ? one.workload_label + ": " : "", how)};
+    tell("tessera: " + text_of(one, failure));
+    return failure_of_case(one, failure);
+}
+
+/// A mistake in the last workload or machine is told before the first run.
+void check_configurations(RunCommand command) {
+    const std::vector<std::string> machines =
+        command.machines.empty() ? std::vector{command.machine} : command.machines;
+    for (const std::string& machine : machines) {
+        command.machine = machine;
+        try {
+            check_configuration(command, config::default_config_paths());
+        } catch (const ConfigError& error) {
+            std::vector<Diagnostic> mistakes = error.diagnostics();
+            for (Diagnostic& mistake : mistakes) {
+                if (mistake.file == "--set" &&
+                    machines.size() > 1) { // it does not say which machine
+                    mistake.message = "on " + machine + ": " + mistake.message;
+                }
+            }
+            throw ConfigError(std::move(mistakes));
+        }
+    }
 }
 
 int run_several(const RunCommand& command, const Elaborate& elaborate) {
-    const auto directories = directories_of(command);
-    std::FILE* const people = checked_outputs(command, directories);
-    // A mistake in the last workload is told before the first one runs.
-    check_configuration(command, config::default_config_paths());
+    const std::vector<Case> cases = cases_of(command);
+    std::FILE* const people = checked_outputs(command, cases);
+    check_configurations(command);
     std::optional<OutFolder> folder;
     if (!command.out_directory.empty()) {
         folder.emplace(command.out_directory);
     }
     const auto json_file = open_output(command.json);
-    const std::vector<std::string> labels = labels_of(command.workloads);
+    const auto csv_file = open_output(command.csv);
     std::vector<nlohmann::json> results;
     int code = kOk;
-    for (std::size_t i = 0; i < command.workloads.size(); ++i) {
-        const ChildBody body = [&] {
-            return run_one_of_several(command, i, labels[i], directories[i], people, elaborate);
-        };
+    for (const Case& one : cases) {
+        const ChildBody body = [&] { return run_one_of_several(command, one, people, elaborate); };
         const ChildOutcome outcome = run_children({body}, 1).front();
         if (outcome.exit_code > 128) { // interrupted by itself
             return outcome.exit_code;
         }
         code = worse(code, outcome.exit_code);
-        results.push_back(result_of(outcome, labels[i]));
+        results.push_back(result_of(outcome, one));
         if (!command.quiet) {
             std::fputs("\n", people);
         }
@@ -324,14 +407,17 @@ int run_several(const RunCommand& command, const Elaborate& elaborate) {
     if (json_file != nullptr) {
         json_file->write(json_text(several_results(results)));
     }
+    if (csv_file != nullptr) {
+        csv_file->write(results_csv(results));
+    }
     return code;
 }
 
 } // namespace
 
 int run_command(const RunCommand& command, const Elaborate& elaborate) {
-    return command.workloads.size() == 1 ? run_single(command, elaborate)
-                                         : run_several(command, elaborate);
+    const bool is_single = command.workloads.size() == 1 && command.machines.empty();
+    return is_single ? run_single(command, elaborate) : run_several(command, elaborate);
 }
 
 } // namespace tessera::sim

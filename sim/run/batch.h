@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `tessera run`: one workload in this process, or several one after another, each in its own
-// (SystemC elaborates once a process).
+// `tessera run`: one workload on one machine in this process, or several runs one after another, each
+// in a process of its own (SystemC elaborates once a process).
 #pragma once
 
 #include "sim/cli/cli.h"
@@ -13,8 +13,8 @@ namespace tessera::sim {
 using Elaborate = std::function<void(const std::function<void()>& body)>;
 
 /// Does what `tessera run` does, with its output on stdout and stderr. Returns the exit code 0, or
-/// 1 if a check failed. Of several workloads those that cannot be run stand in the result with why,
-/// and the exit code is the worst. Throws as run_workload does where there is one workload.
+/// 1 if a check failed. Of several runs, those that fail are in the result with the reason, and the
+/// exit code is the worst. Throws as run_workload does where there is one run.
 int run_command(const RunCommand& command, const Elaborate& elaborate);
 
 } // namespace tessera::sim

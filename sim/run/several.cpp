@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tessera::sim {
 namespace {
 
@@ -15,14 +17,19 @@ bool has_failed(const json& result) {
     return result.at("status") == "failed";
 }
 
+bool have_different_machines(const std::vector<json>& results) {
+    return std::any_of(results.begin(), results.end(), [&](const json& result) {
+        return result.at("machine").at("name") != results.front().at("machine").at("name");
+    });
+}
+
 } // namespace
 
-json failed_result(const std::string& workload, const Failure& failure) {
-    return {{"schema_version", kResultSchemaVersion},
-            {"status", "failed"},
-            {"workload", {{"name", workload}}},
-            {"exit_code", failure.exit_code},
-            {"message", failure.message},
+json failed_result(const std::string& workload, const std::string& machine,
+                   const Failure& failure) {
+    return {{"schema_version", kResultSchemaVersion}, {"status", "failed"},
+            {"workload", {{"name", workload}}},       {"machine", {{"name", machine}}},
+            {"exit_code", failure.exit_code},         {"message", failure.message},
             {"not_modelled", failure.is_not_modelled}};
 }
 
@@ -31,18 +38,21 @@ json several_results(const std::vector<json>& results) {
 }
 
 std::string several_text(const std::vector<json>& results, const Layout& layout) {
+    const bool machines_differ = have_different_machines(results);
     std::vector<json> good;
     std::string failures;
     for (const json& result : results) {
         if (has_failed(result)) {
+            const std::string on =
+                machines_differ ? " on " + result.at("machine").at("name").get<std::string>() : "";
             failures += fmt::format("{:<28} failed with exit code {}\n",
-                                    result.at("workload").at("name").get<std::string>(),
+                                    result.at("workload").at("name").get<std::string>() + on,
                                     result.at("exit_code").get<int>());
         } else {
             good.push_back(result);
         }
     }
-    return (good.empty() ? "" : ratio_text(good, layout)) + failures;
+    return (good.empty() ? "" : ratio_text(good, layout, machines_differ)) + failures;
 }
 
 json several_schema() {
@@ -53,17 +63,18 @@ json several_schema() {
         {{"schema_version", {{"const", kResultSchemaVersion}}},
          {"status", {{"const", "failed"}}},
          {"workload", schema::object("that was to run", {{"name", schema::text("its name")}})},
+         {"machine", schema::object("that was to run it", {{"name", schema::text("its name")}})},
          {"exit_code", schema::whole("that the run alone would have ended with")},
          {"message", schema::text("lines for people, as on stderr")},
          {"not_modelled",
           {{"type", "boolean"}, {"description", "whether it needs what is not modelled"}}}});
-    json schema =
-        schema::object("what a run of several workloads found",
-                       {{"schema_version", {{"const", kResultSchemaVersion}}},
-                        {"runs", schema::list("in the order of the command line",
-                                              {{"oneOf", {std::move(result), failed}}})}});
+    json schema = schema::object(
+        "what several runs found",
+        {{"schema_version", {{"const", kResultSchemaVersion}}},
+         {"runs", schema::list("workload by workload, machines inside, as on the command line",
+                               {{"oneOf", {std::move(result), failed}}})}});
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
-    schema["title"] = "Tessera results of several workloads";
+    schema["title"] = "Tessera results of several runs";
     return schema;
 }
 

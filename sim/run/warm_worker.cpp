@@ -20,9 +20,10 @@
 namespace tessera::sim {
 namespace {
 
-ChildOutcome failed(const std::string& workload) {
+ChildOutcome failed(const RunCommand& command) {
     const Failure failure = failure_of(std::current_exception());
-    return {failure.exit_code, config::text_of_json(failed_result(workload, failure))};
+    return {failure.exit_code, config::text_of_json(failed_result(command.workloads.front(),
+                                                                  command.machine, failure))};
 }
 
 /// Threads of this process would be missing in its children, which would wait for them: once set, it
@@ -189,7 +190,7 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
         try {
             runs[i].emplace(commands[i], commands[i].workloads.front(), paths);
         } catch (...) {
-            outcomes[i] = failed(commands[i].workloads.front());
+            outcomes[i] = failed(commands[i]);
             ++done;
             if (ended) {
                 ended({done, i, outcomes[i]});
@@ -215,7 +216,7 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
                 return ChildOutcome{report.passed ? kOk : kCheckFailed,
                                     config::text_of_json(report.result)};
             } catch (...) {
-                return failed(commands[run].workloads.front());
+                return failed(commands[run]);
             }
         });
     }).start_all();

@@ -3,6 +3,7 @@
 """Runs workloads by the program `tessera` as a user does. Usage: runs_test.py BINARY SOURCE_DIRECTORY TEST_CLASS"""
 
 import copy
+import csv
 import fcntl
 import json
 import os
@@ -331,6 +332,69 @@ class RunsTest(CliTest):
             self.assertEqual(self.without_host(run), self.without_host(alone))
             self.assertTrue((self.scratch / "all" / workload / "result.json").exists())
         self.tessera("run", "tiny_matmul", "nonsense", "--machine", "tiny", code=3)
+
+    def test_several_machines(self):
+        other = self.file("other.json", json.dumps({"schema_version": 1, "extends": "tiny", "name": "other",
+                                                    "chip": {"clock_hz": 3.7e9}}))
+        machines = ["--machine", "tiny", "--machine", other]
+        large = self.file("large.json", json.dumps({"schema_version": 1, "kind": "matmul",
+                                                    "m": 4096, "k": 4096, "n": 4096}))
+        done = self.tessera("run", "tiny_matmul", large, *machines, "--json", "r.json", "--csv",
+                            "r.csv", "--out", "out", code=4)
+        runs = json.loads((self.scratch / "r.json").read_text())["runs"]
+        pairs = [("tiny_matmul", "tiny"), ("tiny_matmul", "other"), ("large", "tiny"),
+                 ("large", "other")]
+        self.assertEqual([(run["workload"]["name"], run["machine"]["name"]) for run in runs], pairs)
+        self.assertEqual([run["status"] for run in runs], ["ok", "ok", "failed", "failed"])
+        for machine, run in zip(("tiny", other), runs):
+            alone = self.result("tiny_matmul", "--machine", machine)
+            self.assertEqual(self.without_host(run), self.without_host(alone))
+        for workload, machine in pairs[:2]:
+            kept = json.loads((self.scratch / "out" / workload / machine / "result.json").read_text())
+            self.assertEqual(kept["machine"]["name"], machine)
+        # half the time in as many cycles
+        self.assertRegex(done.stdout, r"tiny_matmul +other .* 1\.000 +0\.500\n")
+        for workload, machine in pairs[2:]:
+            self.assertRegex(done.stdout, rf"{workload} on {machine} +failed with exit code 4")
+            self.assertIn(f"tessera: {workload} on {machine}: does not fit", done.stderr)
+        with open(self.scratch / "r.csv", newline="") as file:
+            lines = list(csv.DictReader(file))
+        of_runs = [line for line in lines if line["part"] == "run"]
+        self.assertEqual([(line["workload"], line["machine"]) for line in of_runs], pairs)
+        for run, line in zip(runs[:2], of_runs):
+            self.assertEqual(int(line["cycles"]), run["cycles"])
+            steps = [step for step in lines if step["part"] == "step" and
+                     step["machine"] == line["machine"]]
+            lists = run["compute_sets"] + run["exchanges"] + run["streams"]
+            self.assertEqual([step["name"] for step in steps], [step["name"] for step in lists])
+            self.assertEqual([int(step["cycles"]) for step in steps],
+                             [step["cycles"] for step in lists])
+
+    def test_mistakes_of_any_machine_are_told_before_the_first_run(self):
+        done = self.tessera("run", "sync", "--machine", "tiny", "--machine", "nonsense", code=3)
+        self.assertEqual(done.stdout, "")
+        done = self.tessera("run", "sync", "--machine", "tiny", "--machine", "gc2", "--set",
+                            "streaming.latency_us=1", code=3)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("on gc2: ", done.stderr)
+        for folder in ("a", "b"):
+            (self.scratch / folder).mkdir()
+        self.file("a/m.json", json.dumps({"schema_version": 1, "extends": "tiny", "name": "m"}))
+        self.file("b/m.json", json.dumps({"schema_version": 1, "extends": "tiny", "name": "m"}))
+        both = ["run", "sync", "--machine", "a/m.json", "--machine", "b/m.json"]
+        self.assertIn("--out: got machine 'm' twice", self.tessera(*both, "--out", "o", code=2).stderr)
+        done = self.tessera(*both, "--json", "-")
+        self.assertEqual([run["machine"]["name"] for run in json.loads(done.stdout)["runs"]],
+                         ["a/m", "b/m"])
+        self.assertIn("--json 'x' and --csv 'x' are one file",
+                      self.tessera("run", "sync", "--machine", "tiny", "--json", "x", "--csv", "x",
+                                   code=2).stderr)
+
+    def test_a_table_of_one_run_goes_to_stdout(self):
+        done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--csv", "-")
+        lines = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual(lines[0]["part"], "run")
+        self.assertIn("cycles ", done.stderr)
 
     def test_what_does_not_fit(self):
         done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--set", "workload.m=4096",

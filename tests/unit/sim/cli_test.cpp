@@ -305,7 +305,8 @@ TEST_CASE("arrays, files and macros are named as asked for") {
     CHECK(refusal({"vertex", "v", "--expect", "x.npy"}) == "accepted");
     CHECK(refusal({"vertex", "v", "-D", "=3"}).find("expected NAME or NAME=VALUE") !=
           std::string::npos);
-    for (const std::string option : {"--machine", "--json", "--out", "--memory", "--trace"}) {
+    for (const std::string option :
+         {"--machine", "--json", "--csv", "--out", "--memory", "--trace"}) {
         CHECK(refusal({"run", "cora", option, ""}).find("got an empty text") != std::string::npos);
     }
     for (const std::string option :
@@ -320,6 +321,22 @@ TEST_CASE("arrays, files and macros are named as asked for") {
           std::string::npos);
     CHECK(refusal({"run", "a", "--out", "o", "--trace-tiles", "0"}) == "accepted");
     CHECK(refusal({"run", "a", "--trace-level", "tile"}).find("there is no --trace") !=
+          std::string::npos);
+}
+
+TEST_CASE("several machines are different ones, and what is of one run does not go with them") {
+    const std::vector<std::string> both{"run", "cora", "--machine", "bow", "--machine", "gc2"};
+    const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = both;
+        words.insert(words.end(), more.begin(), more.end());
+        return refusal(words);
+    };
+    CHECK(with({"--json", "j", "--csv", "c", "--out", "o"}) == "accepted");
+    CHECK(with({"--machine", "bow"}).find("got 'bow' twice") != std::string::npos);
+    CHECK(with({"--machine", ""}).find("got an empty text") != std::string::npos);
+    CHECK(with({"--trace", "t"}).find("--trace: got several machines") != std::string::npos);
+    CHECK(with({"--memory", "m"}).find("--memory: got several machines") != std::string::npos);
+    CHECK(with({"--point", "k"}).find("--point says which workload and machine") !=
           std::string::npos);
 }
 

@@ -28,8 +28,10 @@ std::string joined(const Words& words) {
 Fields fields(const RunCommand& run) {
     return {{"workloads", joined(run.workloads)},
             {"machine", run.machine},
+            {"machines", joined(run.machines)},
             {"sets", joined(run.sets)},
             {"json", run.json},
+            {"csv", run.csv},
             {"out_directory", run.out_directory},
             {"memory", run.memory},
             {"trace", run.trace},
@@ -179,7 +181,9 @@ const std::vector<Case> kOwnCases{
     {{"run", "w"}, "machine", "m", "machine", "m"},
     {{"run", "w"}, "set", "a=1", "sets", "a=1"},
     {{"run", "w"}, "json", "j", "json", "j"},
+    {{"run", "w"}, "csv", "c", "csv", "c"},
     {{"run", "w"}, "out", "o", "out_directory", "o"},
+    {{"run", "w", "--machine", "m"}, "machine", "n", "machines", "m,n"},
     {{"run", "w"}, "memory", "f", "memory", "f"},
     {{"run", "w"}, "trace", "t", "trace", "t"},
     {{"run", "w", "--trace", "t"}, "trace-tiles", "0-3", "trace_tiles", "0-3"},
@@ -361,7 +365,8 @@ TEST_CASE("a run is of workloads or of a point, and only a point is of a store")
                                    {"run", "w", "--store", "s"},
                                    {"run", "--store", "s"},
                                    {"run", "--point", ""},
-                                   {"run", "--point", "a", "--machine", "m"}};
+                                   {"run", "--point", "a", "--machine", "m"},
+                                   {"run", "--point", "a", "--machine", "m", "--machine", "n"}};
     for (const Words& line : wrong) {
         CAPTURE(line);
         CHECK_THROWS_AS(parsed(line), UsageError);

@@ -13,6 +13,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/output_test.cpp
     unit/sim/progress_test.cpp unit/sim/work_progress_test.cpp
     unit/sim/result_test.cpp
+    unit/sim/results_csv_test.cpp
     unit/sim/sentences_test.cpp
     unit/sim/several_test.cpp
     unit/sim/summary_test.cpp
