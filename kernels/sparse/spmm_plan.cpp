@@ -320,7 +320,7 @@ std::optional<family::Divided> faster_published(const spec::MachineSpec& machine
                                                 const workload::SparsePattern& matrix,
                                                 plan::KnownSchedules& known, Cycles ours,
                                                 PublishedUse use) {
-    if (matrix.block == 1 || matrix.blocks() == 0) {
+    if (matrix.blocks() == 0) {
         return std::nullopt;
     }
     try {

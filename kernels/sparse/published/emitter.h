@@ -34,8 +34,8 @@ struct PublishedBuffers {
 struct EmittedPass {
     graph::Graph graph;
     PublishedBuffers buffers = {};
-    /// That its vertices are expected to take, copies apart; 0 where nothing is known of them: single
-    /// elements, and FP32 with one set of matrix units.
+    /// That its compute sets are expected to take; 0 where nothing is known of the vertices: FP32 blocks with one set of
+    /// matrix units.
     Cycles multiply = 0;
     Cycles reduce = 0;
 };

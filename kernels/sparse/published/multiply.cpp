@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/codelets/static_elementwise_cost.h"
 #include "kernels/graph/halves.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/published/emitter.h"
+#include "kernels/sparse/published/rows.h"
 #include "models/spec/matrix_unit.h"
 
 #include <algorithm>
@@ -69,6 +71,28 @@ std::vector<std::size_t> worker_ends(const TileBlocks& mine, std::size_t workers
         ends.push_back(worker + 1 == workers ? mine.rows.size() : row);
     }
     return ends;
+}
+
+/// Of the vertex of single non-zeros, whose workers have rows up to `ends`.
+Cycles element_cycles(const PublishedLayout& layout, const TileBlocks& mine,
+                      const std::vector<std::size_t>& ends) {
+    const PublishedTypes& types = layout.types();
+    std::vector<std::int64_t> issues;
+    std::size_t row = 0;
+    for (const std::size_t end : ends) {
+        std::int64_t own =
+            row < end ? codelets::kStaticElementwiseFrame : codelets::kStaticElementwiseNothing;
+        for (; row < end; ++row) {
+            const std::int64_t before = row == 0 ? 0 : mine.row_ends[row - 1];
+            own += codelets::static_elementwise_row(
+                types.data, types.partial == PublishedTypes::kHalf, mine.row_ends[row] - before,
+                layout.columns_on(mine.part));
+        }
+        issues.push_back(own);
+    }
+    plan::StubTimeline stub(layout.machine(), false);
+    stub.multi_worker(issues);
+    return stub.finish();
 }
 
 program::WorkItem largest_row(const TileBlocks& mine, const std::vector<std::size_t>& ends) {
@@ -175,7 +199,7 @@ Cycles PassEmitter::add_vertex(TileId tile) {
             multiply_, tile, codelet, program::VertexKind::MultiWorker,
             {graph::write({buffers_.out}, out_bytes), values, graph::read({buffers_.meta}, bytes),
              graph::read({buffers_.x}, count_of(mine.columns) * line), graph::word(columns)});
-        return 0;
+        return element_cycles(layout_, mine, ends);
     }
     graph_.add_vertex(multiply_, tile, codelet, program::VertexKind::Supervisor,
                       {graph::pointer({buffers_.out}, out_bytes, graph::Access::Update), values,
@@ -185,10 +209,14 @@ Cycles PassEmitter::add_vertex(TileId tile) {
 }
 
 void PassEmitter::add_multiply() {
+    std::vector<Cycles> vertices(layout_.tiles().size());
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
         if (!layout_.tiles()[tile].blocks.empty()) {
-            emitted_.multiply = std::max(emitted_.multiply, add_vertex(tile));
+            vertices[tile] = add_vertex(tile);
         }
+    }
+    if (std::ranges::any_of(vertices, [](Cycles cycles) { return cycles > 0; })) {
+        emitted_.multiply = slowest_of(graph_, layout_.machine(), multiply_, std::move(vertices));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/graph/copy.h"
 #include "kernels/graph/halves.h"
 #include "kernels/plan/repeat_limit.h"
+#include "kernels/plan/vertex_cost.h"
 
 #include <algorithm>
 #include <map>
@@ -58,6 +59,7 @@ public:
         move_here_ =
             graph_.add_compute_set({"move rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
         pieces_.resize(layout_.tiles().size());
+        reduce_cycles_.resize(layout_.tiles().size());
         std::int64_t start = 0;
         for (const auto& [count, rows] : groups) {
             if (is_summed(count)) {
@@ -77,7 +79,10 @@ public:
         steps.push_back(graph::run(reduce_));
         steps.push_back(graph::run(move_));
         steps.push_back(graph::run(move_here_));
-        return reduce_cycles_;
+        const spec::MachineSpec& machine = layout_.machine();
+        return slowest_of(graph_, machine, put_here, {}) +
+               slowest_of(graph_, machine, reduce_, std::move(reduce_cycles_)) +
+               slowest_of(graph_, machine, move_here_, {});
     }
 
 private:
@@ -252,10 +257,10 @@ private:
             for (std::int64_t worker = 0; worker < workers; ++worker) {
                 const Run mine{worker * words / workers, (worker + 1) * words / workers};
                 vertices.push_back(regions_of(tile, pieces, mine));
-                issues.push_back(12 + mine.size() * (11 + depth));
+                issues.push_back(issues_of(pieces, mine));
             }
         }
-        reduce_cycles_ = std::max(reduce_cycles_, cycles_of(issues));
+        reduce_cycles_[tile] = cycles_of(issues);
         std::vector<graph::Field> state{graph::word(count_of(vertices) - 1),
                                         graph::word(together(count_of(vertices)) - 1)};
         state.insert(state.end(), vertices.begin(), vertices.end());
@@ -284,6 +289,20 @@ private:
                 issues[static_cast<std::size_t>(i)] + kLaunch;
         }
         return tile.round_cycles() * *std::max_element(rounds.begin(), rounds.end());
+    }
+
+    /// Of a worker that sums words `mine` of all pieces, by the header of reduce_many.h.
+    [[nodiscard]] std::int64_t issues_of(const std::vector<Piece>& pieces, Run mine) const {
+        const bool half = types_.partial == PublishedTypes::kHalf;
+        std::int64_t regions = 0;
+        std::int64_t before = 0;
+        for (const Piece& piece : pieces) {
+            const std::int64_t end = before + words_of(piece);
+            regions += std::max(mine.first, before) < std::min(mine.last, end) ? 1 : 0;
+            before = end;
+        }
+        const std::int64_t word = half || element_ == PublishedTypes::kHalf ? 11 : 10;
+        return (half ? 6 : 7) + 6 * regions + mine.size() * (word + pieces.front().depth);
     }
 
     /// Of one partial result.
@@ -343,11 +362,31 @@ private:
     std::map<TileId, Bytes> slot_bytes_;
     std::map<TileId, Bytes> sum_bytes_;
     std::int64_t summed_groups_ = 0;
-    std::int64_t summed_rows_ = 0; ///< and parts, of all these groups
-    Cycles reduce_cycles_ = 0;     ///< of the slowest tile
+    std::int64_t summed_rows_ = 0;      ///< and parts, of all these groups
+    std::vector<Cycles> reduce_cycles_; ///< by tile
 };
 
 } // namespace
+
+Cycles slowest_of(const graph::Graph& graph, const spec::MachineSpec& machine,
+                  graph::ComputeSetId set, std::vector<Cycles> vertices) {
+    vertices.resize(static_cast<std::size_t>(machine.chip.tiles));
+    std::map<Bytes, Cycles> known;
+    for (const graph::Vertex& vertex : graph.compute_sets[set.index].vertices) {
+        if (graph.symbols[vertex.symbol] == "copy64") {
+            Bytes bytes = 0;
+            for (const graph::Field& field : graph.fields_of(vertex.fields)) {
+                bytes = std::max(bytes, field.bytes);
+            }
+            Cycles& cycles = known[bytes];
+            if (cycles == 0) {
+                cycles = plan::copy_cycles(machine, bytes / kWord);
+            }
+            vertices[vertex.tile] += cycles;
+        }
+    }
+    return *std::ranges::max_element(vertices);
+}
 
 Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
                 std::vector<graph::Step>& steps) {

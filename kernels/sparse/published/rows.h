@@ -12,8 +12,12 @@
 
 namespace tessera::spmm {
 
+/// What a compute set's slowest tile is expected to take: its own vertices, said by tile, and its copies.
+[[nodiscard]] Cycles slowest_of(const graph::Graph& graph, const spec::MachineSpec& machine,
+                                graph::ComputeSetId set, std::vector<Cycles> vertices);
+
 /// Adds the exchanges and compute sets and runs them as the next of `steps`. Returns the cycles that
-/// the sums of the slowest tile are expected to take, copies apart.
+/// their compute sets are expected to take.
 [[nodiscard]] Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout,
                               const PublishedBuffers& buffers, std::vector<graph::Step>& steps);
 

@@ -101,9 +101,9 @@ TEST_CASE("sparse products go by the published plan where that is expected to be
     const spec::MachineSpec machine = machine_with(64);
     std::size_t ours_wins = 0;
     std::size_t published_wins = 0;
-    for (const std::int64_t block : {4, 8, 16}) {
+    for (const std::int64_t block : {1, 4, 8, 16}) {
         // few columns of X and many of A: multiplying outweighs what sums cost
-        for (const auto& [k, n] : {std::pair{512, 4}, {512, 16}, {512, 256}, {2048, 4}}) {
+        for (const auto& [k, n] : {std::pair{512, 4}, {512, 16}, {512, 256}, {2048, 4}, {208, 8}}) {
             const auto a = test::sparse_operand({512, k, n, block, 20});
             workload::SpmmWorkload workload;
             workload.n = n;
