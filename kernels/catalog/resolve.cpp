@@ -391,7 +391,8 @@ private:
     bool is_placed(const Known& known, bool outside, const std::string& name,
                    const std::string& pointer) {
         const bool stands_outside = known.given != nullptr && known.given->place != Place::Tiles;
-        if (stands_outside == outside) {
+        const bool is_hidden = known.given != nullptr && !known.has_type;
+        if (stands_outside == outside || is_hidden) {
             return true;
         }
         fail(pointer,

@@ -91,8 +91,12 @@ public:
         return std::nullopt;
     }
 
-    /// After plan(): those that it made.
+    /// After plan(): those that it made. Rows that asked() gives are not among them.
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
+    /// While the program runs: copy `copy` begins to read rows from `row` on of a buffer in the host's
+    /// memory. `rows` are as operands() and copies have left them, and may be written.
+    virtual void asked(std::uint32_t /*copy*/, std::int64_t /*row*/,
+                       std::span<std::byte> /*rows*/) {}
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadArray& /*read*/) {}
     /// After plan().

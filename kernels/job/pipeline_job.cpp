@@ -157,6 +157,18 @@ public:
         return arrays;
     }
 
+    void asked(std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) override {
+        const auto buffer =
+            program::remote_buffer(planned_.lowered.program.stream_copies.at(copy).buffer);
+        for (const auto& asked : planned_.asked) {
+            if (asked.array == buffer && given_[asked.tensor] != nullptr) {
+                const family::Value& given = *given_[asked.tensor];
+                const std::size_t first = bounds_of(given, row).first;
+                std::memcpy(rows.data(), &given.bytes[first], rows.size());
+            }
+        }
+    }
+
     std::vector<Look> looks() const override {
         std::vector<Look> looks;
         if (source_.is_kind) { // nothing comes behind its step

@@ -460,7 +460,8 @@ private:
         return step;
     }
 
-    /// Number of the remote buffer that has the rows of a tensor. The host writes it.
+    /// Number of the remote buffer that has the rows of a tensor. The host writes it before the run, or
+    /// gives rows from its own memory when they are asked for.
     std::uint32_t buffer_of(std::size_t tensor) {
         const auto next = static_cast<std::uint32_t>(graph_.remote_buffers.size());
         const auto [buffer, is_new] = buffers_.try_emplace(tensor, next);
@@ -470,7 +471,10 @@ private:
             graph_.remote_buffers.push_back(
                 {rows.name, *rows.outside, count,
                  rows.type.elements() / count * bytes_of(rows.type.type), rows.type.known});
-            planned_.writes.push_back({tensor, program::remote_buffer(next)});
+            const bool is_asked =
+                rows.outside == program::RemoteBuffer::Place::Host && !is_written_[tensor];
+            (is_asked ? planned_.asked : planned_.writes)
+                .push_back({tensor, program::remote_buffer(next)});
         }
         return buffer->second;
     }

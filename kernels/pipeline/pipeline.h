@@ -87,6 +87,7 @@ struct Finished {
 struct Planned {
     lower::Lowered lowered;
     std::vector<Standing> writes;   ///< what the host writes before the run
+    std::vector<Standing> asked;    ///< of which it gives a row when a copy of it begins
     std::vector<Finished> finished; ///< in the order of the steps
     /// What the host reads after it: the last step's outputs, then the other tensors that steps write
     /// and no later one reads, in the order in which they are first written.

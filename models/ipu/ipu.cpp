@@ -112,6 +112,7 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
     sync_unit_.witness.bind(*this);
     sync_unit_.outer.bind(outer_barrier);
     stream_links_.at_copy.bind(*this);
+    stream_links_.set_host(options_.ask_host);
     stream_links_.witness.bind(*this);
     make_tiles();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/events/events.h"
+#include "models/memory/ask_host.h"
 
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,8 @@ struct RunOptions {
     /// Who hears of the run, in this order; they outlive the chip.
     std::vector<events::Listener*> listeners = {};
     std::optional<TimingOptions> timing = std::nullopt; ///< nothing: with all data
+    /// Who makes rows in the host's memory when they are asked for; nobody: they are as they stand.
+    memory::AskHost ask_host = {};
     /// For tests: what happens in one cycle happens in an order that follows from the number.
     std::optional<std::uint64_t> shuffle = std::nullopt;
     std::int64_t chip = 0; ///< its number among the chips of a simulation

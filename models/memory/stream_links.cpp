@@ -92,6 +92,18 @@ StreamLinks::Link& StreamLinks::link_of(std::uint32_t copy) {
     return *link;
 }
 
+void StreamLinks::ask_host(const events::Call& call, const Link& link) const {
+    const program::StreamCopy& copy = program_.stream_copies[call.copy];
+    const program::RemoteBuffer& buffer = program_.remote_buffers[copy.buffer];
+    if (ask_host_ && link.place == Place::Host && has_data(buffer) &&
+        copy.direction == program::StreamCopy::Direction::Read) {
+        ask_host_(call.copy, call.row,
+                  remote_memory_.buffer(copy.buffer)
+                      .subspan(static_cast<std::size_t>(call.row * buffer.row_bytes),
+                               static_cast<std::size_t>(copy.rows * buffer.row_bytes)));
+    }
+}
+
 void StreamLinks::begin(const events::Call& call) {
     State& state = states_[call.copy];
     state.come = 0;
@@ -102,6 +114,7 @@ void StreamLinks::begin(const events::Call& call) {
     copies_.start({call.copy, call.row, call.step}, now);
     const StreamDemand& demand = copies_.demand(call.copy);
     Link& link = link_of(call.copy);
+    ask_host(call, link);
     const StreamTimes times = link.queue.begin(now, demand);
     state.begun = {now, times.end, state.last};
     const events::Flight flight{.copy = call.copy,
@@ -150,7 +163,7 @@ void StreamLinks::on_end() {
 Bytes StreamLinks::move(const events::Flight& flight) {
     const std::uint32_t index = program_.stream_copies[flight.copy].buffer;
     const program::RemoteBuffer& buffer = program_.remote_buffers[index];
-    if (known_ == nullptr || buffer.known) {
+    if (has_data(buffer)) {
         const Bytes moved =
             copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
         if (known_ != nullptr) {

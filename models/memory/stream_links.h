@@ -2,6 +2,7 @@
 // The links out of the chip: streaming memory and the host, and the copies that go over them.
 //
 //   tiles: arrive ... arrive --> the copy begins --link--> its bytes move --> wake (its tiles)
+//                                the host is asked for rows that it holds
 //
 // Ports: is the tiles' Streams; at_copy, told when a copy begins, and when it ends before its tiles
 //   are; witness, told what goes wrong.
@@ -11,6 +12,7 @@
 // Source: docs/evidence.md#streaming-memory, docs/evidence.md#host-link
 #pragma once
 
+#include "models/memory/ask_host.h"
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_copies.h"
 #include "models/memory/core/stream_link.h"
@@ -27,6 +29,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tessera::memory {
@@ -44,6 +47,9 @@ public:
     /// From now on only copies of known buffers move data, and tell what of them is known: timing
     /// mode. Outlives the links.
     void set_known(program::KnownWords& known) { known_ = &known; }
+
+    /// Who makes rows in the host's memory.
+    void set_host(AskHost ask_host) { ask_host_ = std::move(ask_host); }
 
     void arrive(TileId tile, const events::Call& call) override;
     void left(TileId tile, std::uint32_t copy) override;
@@ -88,6 +94,11 @@ private:
     void on_settled();
     void on_end();
     void begin(const events::Call& call);
+    void ask_host(const events::Call& call, const Link& link) const;
+    /// Whether the bytes of a buffer are there.
+    [[nodiscard]] bool has_data(const program::RemoteBuffer& buffer) const {
+        return known_ == nullptr || buffer.known;
+    }
     void end(events::Flight flight);
     /// Returns the bytes that arrived.
     Bytes move(const events::Flight& flight);
@@ -98,6 +109,7 @@ private:
     const program::Program& program_;
     const program::TileMemory& memory_;
     program::KnownWords* known_ = nullptr; ///< null: all words are
+    AskHost ask_host_;
     std::int64_t known_copies_ = 0;
     std::map<std::uint32_t, std::set<Bytes>> unknown_; ///< by known buffer, words that are not
     RemoteMemory remote_memory_;

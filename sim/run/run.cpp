@@ -322,6 +322,9 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
         program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
     ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
     options.shuffle = command.shuffle;
+    options.ask_host = [job](std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) {
+        job->asked(copy, row, rows);
+    };
     if (!with_data) {
         options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
     }

@@ -244,6 +244,87 @@ TEST_CASE("timing mode knows the rows of a round") {
     check_rows_by_round(true);
 }
 
+namespace {
+
+/// Asks and ends in their order: "asked 5", "ended 5".
+class AskedAndEnded final : public events::Listener {
+public:
+    explicit AskedAndEnded(std::vector<std::string>& told) : told_(told) {}
+    void copy_ended(const events::Flight& flight) override {
+        if (flight.read) {
+            told_.push_back("ended " + std::to_string(flight.row));
+        }
+    }
+
+private:
+    std::vector<std::string>& told_;
+};
+
+/// Rounds in which rows 5, 6, 7 come and are put into rows 12, 11, 10, the host adding 100 to the words of
+/// what it is asked for. Returns what was told.
+std::vector<std::string> check_asked(program::RemoteBuffer::Place place, bool known, bool timing) {
+    constexpr std::uint32_t kRounds = 3;
+    constexpr std::uint32_t kAdded = 100;
+    HandProgram hand = streaming_program(place);
+    hand.program().remote_buffers[0].known = known;
+    auto load = stream(Kind::StreamCopy, 0, 5);
+    load.row_a_round = 1;
+    auto store = stream(Kind::StreamCopy, 1, 12);
+    store.row_a_round = -1;
+    hand.then(load).then(store).repeated(kRounds);
+    std::vector<std::string> told;
+    AskedAndEnded ends(told);
+    ipu::RunOptions options{.listeners = {&ends}};
+    options.ask_host = [&](std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) {
+        CHECK(copy == 0);
+        REQUIRE(rows.size() == static_cast<std::size_t>(kRowBytes));
+        std::uint32_t word = 0;
+        std::memcpy(&word, rows.data(), sizeof word);
+        CHECK(word == static_cast<std::uint32_t>(row)); // as it was written before the run
+        word += kAdded;
+        std::memcpy(rows.data(), &word, sizeof word);
+        told.push_back("asked " + std::to_string(row));
+    };
+    if (timing) {
+        options.timing = ipu::TimingOptions{4};
+    }
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    const auto rows = numbered_rows();
+    if (!timing || known) {
+        simulation.write(kFar, std::as_bytes(std::span(rows)));
+    }
+    simulation.run();
+    const bool asks = place == program::RemoteBuffer::Place::Host && (known || !timing);
+    for (std::uint32_t round = 0; round < kRounds && (known || !timing); ++round) {
+        CHECK(first_word(simulation.read(kFar), 12 - static_cast<std::int64_t>(round)) ==
+              5 + round + (asks ? kAdded : 0));
+    }
+    const auto link = place == program::RemoteBuffer::Place::Host
+                          ? timing::host_link(hand.machine())
+                          : timing::streaming_link(hand.machine());
+    CHECK(simulation.account().phases().stream ==
+          kRounds * (alone(link, true) + alone(link, false)));
+    return told;
+}
+
+const std::vector<std::string> kAskedAsTheyBegin = {"asked 5", "ended 5", "asked 6",
+                                                    "ended 6", "asked 7", "ended 7"};
+const std::vector<std::string> kNeverAsked = {"ended 5", "ended 6", "ended 7"};
+
+} // namespace
+
+TEST_CASE("the host is asked for each row once, when its copy begins") {
+    CHECK(check_asked(program::RemoteBuffer::Place::Host, false, false) == kAskedAsTheyBegin);
+}
+
+TEST_CASE("nobody is asked for rows in streaming memory") {
+    CHECK(check_asked(program::RemoteBuffer::Place::StreamingMemory, false, false) == kNeverAsked);
+}
+
+TEST_CASE("timing mode asks the host for known rows") {
+    CHECK(check_asked(program::RemoteBuffer::Place::Host, true, true) == kAskedAsTheyBegin);
+}
+
 TEST_CASE("a row that is not there in some round stops the run") {
     HandProgram hand = streaming_program();
     auto load = stream(Kind::StreamCopy, 0, 14);

@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import unittest
@@ -100,6 +101,50 @@ class PipelinesTest(CliTest):
                     self.assertEqual(times, {"x": 5, "y": 5, "log": 5})
                     self.assertTrue(result["check"]["passed"])
             self.assertEqual(len(cycles), 1)
+
+    def test_rows_of_every_type_come_and_go_as_they_are(self):
+        sizes = {"f16": [3, 2], "f32": [5], "i32": [7], "u32": [1], "f143": [3, 4], "f152": [12]}
+        for place in ("host", "remote"):
+            for element, row in sizes.items():
+                with self.subTest(f"{element} {place}"):
+                    workload = self.file("rows.json", pipeline(
+                        {"from": {"shape": [4, *row], "type": element, "place": place},
+                         "to": {"shape": [3, *row], "type": element, "place": place,
+                                "values": "constant"}},
+                        [{"repeat": 3, "steps": [
+                            {"load": "from", "output": "x", "row": 3, "row_a_round": -1},
+                            {"store": "x", "into": "to"}]}]))
+                    result = self.result(workload, "--machine", "tiny")
+                    self.assertTrue(result["check"]["passed"])
+                    timing = self.result(workload, "--machine", "tiny", "--mode", "timing")
+                    self.assertEqual(result["cycles"], timing["cycles"])
+
+    def test_a_loaded_row_gives_what_the_same_tensor_on_the_tiles_does(self):
+        header = "{'descr': '<f2', 'fortran_order': False, 'shape': (%s), }"
+        def npy(name, shape, numbers):
+            text = (header % ", ".join(map(str, shape))).ljust(117) + "\n"
+            (self.scratch / name).write_bytes(
+                b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() +
+                struct.pack(f"<{len(numbers)}e", *numbers))
+        numbers = [(i * 37 % 101 - 50) / 8 for i in range(3 * 24 * 16)]
+        npy("all.npy", [3 * 24, 16], numbers)  # a file has a matrix
+        npy("row.npy", [24, 16], numbers[24 * 16:2 * 24 * 16])
+        npy("x.npy", [40, 24], numbers[:40 * 24])
+        product = step("matmul", ["x", "w"], "y")
+        given = {"x": {"shape": [40, 24], "values": "x.npy"}}
+        outputs = set()
+        for place in ("tiles", "host", "remote"):
+            if place == "tiles":
+                tensors, steps = {**given, "w": {"shape": [24, 16], "values": "row.npy"}}, [product]
+            else:
+                tensors = {**given, "all": {"shape": [3, 24, 16], "values": "all.npy", "place": place}}
+                steps = [{"load": "all", "output": "w", "row": 1}, product]
+            workload = self.file("one.json", pipeline(tensors, steps))
+            for threads in ("1", "2", "3"):
+                out = self.scratch / f"{place}{threads}"
+                self.run_ok("run", str(workload), "--out", str(out), "-q", "--threads", threads)
+                outputs.add((out / "output.npy").read_bytes())
+        self.assertEqual(len(outputs), 1)
 
     def test_side_by_side_takes_no_longer_than_the_slower_one_alone(self):
         product = {"schema_version": 1, "kind": "matmul", "m": 1024, "k": 1024, "n": 1024}

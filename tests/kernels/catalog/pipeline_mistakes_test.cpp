@@ -378,3 +378,28 @@ TEST_CASE("overrides reach tensors by name and steps by number", "[unit][catalog
           Lines{"--set: workload.steps: got 0 steps, expected 1..10000 steps; what is done, one "
                 "after the other"});
 }
+
+TEST_CASE("what is wrong with rows outside the tiles is told with its place", "[unit][catalog]") {
+    const auto of_rows = [](const std::string& place, const std::string& step) {
+        return mistakes(kHead +
+                        (R"("tensors": {"x": {"shape": [4, 8]},)"
+                         "\n\"rows\": {\"shape\": [5, 4, 8], \"place\": " +
+                         place + "}},\n\"steps\": [" + kReluX + "\n") +
+                        step + "]}");
+    };
+    CHECK(of_rows(R"("host")", R"({"load": "rows", "output": "h", "row": 4})").empty());
+    CHECK(of_rows(R"("remote")", R"({"load": "row", "output": "h"})") ==
+          Lines{"a.json:5:10: /steps/1/load: unknown tensor 'row'; did you mean 'rows'?"});
+    CHECK(of_rows(R"("remote")", R"({"load": "rows", "output": "h", "row": 5})") ==
+          Lines{"a.json:5:40: /steps/1/row: got row 5 of 'rows', expected rows 0 to 4, which are "
+                "all"});
+    CHECK(
+        of_rows(R"("host")",
+                R"({"name": "s", "store": "x", "into": "y"}, {"store": "x", "into": "rows"})") ==
+        Lines{"a.json:5:37: /steps/1/into: got 'y', which is on the tiles, expected a tensor with "
+              "place host or remote"});
+    CHECK(of_rows(R"("remot")", R"({"load": "rows", "output": "h"})") ==
+          Lines{"a.json:3:39: /tensors/rows/place: got string \"remot\", expected one of tiles, "
+                "host, remote; "
+                "did you mean 'remote'?"});
+}
