@@ -117,7 +117,7 @@ unsigned rows_of(const Pass& pass) {
     return pass.passes + (pass.adds ? 3 : 2);
 }
 
-std::string program(const Pass& pass, const Lines& lines) {
+std::string program_text(const Pass& pass, const Lines& lines) {
     std::string text =
         fmt::format(R"(
         .supervisor
@@ -278,7 +278,7 @@ TEST_CASE("a pass at once leaves what bundle after bundle leaves", "[unit][tile]
                         CAPTURE(half, adds, clears, passes, special_percent);
                         const Pass pass =
                             apart({.half = half, .adds = adds, .passes = passes, .clears = clears});
-                        const std::string text = program(pass, lines_of(pass));
+                        const std::string text = program_text(pass, lines_of(pass));
                         REQUIRE(passes_found(test::AssembledTile(text, small_machine())) == 1);
                         check_equal(text, {seed++, special_percent});
                     }
@@ -291,7 +291,7 @@ TEST_CASE("a pass at once leaves what bundle after bundle leaves", "[unit][tile]
 TEST_CASE("the decoder tells what a pass does", "[unit][tile]") {
     for (const bool adds : {true, false}) {
         const Pass pass = apart({.adds = adds});
-        const test::AssembledTile tile(program(pass, lines_of(pass)), small_machine());
+        const test::AssembledTile tile(program_text(pass, lines_of(pass)), small_machine());
         const program::Codelet& codelet = tile.codelets().front();
         const isa::DecodedProgram decoded =
             isa::decode_program(codelet.words, codelet.address, isa::kDefaultTarget);
@@ -314,7 +314,7 @@ TEST_CASE("a pass keeps to FP_CTL", "[unit][tile]") {
             for (const int special_percent : {0, 5}) {
                 const Pass pass = apart({.adds = adds, .fp_control = control, .clears = false});
                 CAPTURE(control, adds, special_percent);
-                check_equal(program(pass, lines_of(pass)), {seed++, special_percent});
+                check_equal(program_text(pass, lines_of(pass)), {seed++, special_percent});
             }
         }
     }
@@ -341,7 +341,7 @@ TEST_CASE("passes anywhere in memory end alike", "[unit][tile]") {
         pass.weights = kRegion1 + 0x40;
         CAPTURE(seed, pass.half, pass.adds, pass.passes, pass.x - kBegin, pass.partials - kBegin,
                 pass.results - kBegin);
-        const std::string text = program(pass, lines_of(pass));
+        const std::string text = program_text(pass, lines_of(pass));
         check_equal(text, {seed, 0});
         const bool faulted =
             run(text, {seed, 0}, isa::engines().front(), true).end.starts_with("tile");
@@ -398,7 +398,7 @@ TEST_CASE("code that is nearly a pass is taken for what it is", "[unit][tile]") 
                 break;
             }
         }
-        const std::string text = program(pass, lines);
+        const std::string text = program_text(pass, lines);
         std::size_t found = 0;
         try {
             found = passes_found(test::AssembledTile(text, small_machine()));

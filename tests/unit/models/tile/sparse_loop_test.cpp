@@ -94,7 +94,7 @@ struct Data {
     std::vector<std::uint16_t> values;
 };
 
-Data random_data(unsigned seed, int special_percent, int odd_percent) {
+Data odd_data(unsigned seed, int special_percent, int odd_percent) {
     std::mt19937 random(seed);
     const auto percent = [&] { return static_cast<int>(random() % 100); };
     const auto half = [&]() -> std::uint16_t {
@@ -155,7 +155,7 @@ TEST_CASE("passes at once leave what bundle after bundle leaves", "[unit][tile]"
         for (const int passes : {0, 1, 2, 3, 8, 63}) {
             for (const int special_percent : {0, 2, 30}) {
                 check_equal({.passes = passes, .in_place = in_place},
-                            random_data(seed++, special_percent, 0));
+                            odd_data(seed++, special_percent, 0));
             }
         }
     }
@@ -166,7 +166,7 @@ TEST_CASE("passes at once keep to FP_CTL", "[unit][tile]") {
     for (const int control : {0x1, 0x4, 0x40, 0x80, 0x100, 0x180}) {
         for (const int special_percent : {0, 5}) {
             check_equal({.passes = 40, .fp_control = control},
-                        random_data(seed++, special_percent, 0));
+                        odd_data(seed++, special_percent, 0));
         }
     }
 }
@@ -174,10 +174,10 @@ TEST_CASE("passes at once keep to FP_CTL", "[unit][tile]") {
 TEST_CASE("a pass whose access is illegal faults where it stands", "[unit][tile]") {
     for (const bool in_place : {true, false}) {
         for (unsigned seed = 200; seed < 210; ++seed) {
-            check_equal({.passes = 50, .in_place = in_place}, random_data(seed, 0, 4));
+            check_equal({.passes = 50, .in_place = in_place}, odd_data(seed, 0, 4));
         }
     }
-    const Data data = random_data(300, 0, 0);
+    const Data data = odd_data(300, 0, 0);
     check_equal({.first_delta = 8}, data);
     check_equal({.first_delta = 4}, data);
     check_equal({.first_delta = 0x7ffff}, data);                 // beyond 16 bits and the memory
