@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FP8 for the host side: binary16 numbers as the nearest codes of a format, and back. No infinities;
+// FP8 on the host: converts numbers to the nearest codes of a format, and back. No infinities;
 // the code of minus zero is NaN. Source of the formats: arXiv 2206.02915, docs/deviations.md#fp8.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Float8Format {
 
 inline constexpr std::uint8_t kFloat8Nan = 0x80;
 
-/// The value of a code; exact, and so is its binary16.
+/// The value of a code. It is exact, in binary16 too.
 [[nodiscard]] inline float f8_to_f32(std::uint8_t code, ElementType type) {
     if (code == kFloat8Nan) {
         return std::numeric_limits<float>::quiet_NaN();
@@ -38,7 +38,7 @@ inline constexpr std::uint8_t kFloat8Nan = 0x80;
     return (code & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-/// The nearest code, ties to even; what is larger than all becomes the largest, zeros are plus zero.
+/// The nearest code, ties to even. Too large values become the largest one, and zeros +0.
 [[nodiscard]] inline std::uint8_t f32_to_f8(float value, ElementType type) {
     if (std::isnan(value)) {
         return kFloat8Nan;
@@ -46,7 +46,7 @@ inline constexpr std::uint8_t kFloat8Nan = 0x80;
     const auto [fraction_bits, bias] = float8_format(type);
     const float magnitude = std::min(std::fabs(value), f8_to_f32(0x7f, type));
     const int exponent = std::max(magnitude > 0 ? std::ilogb(magnitude) : 1 - bias, 1 - bias);
-    // in units of the last place, those of the binade above it where it rounds up to that
+    // in units of the last place; a carry into the next binade also raises the code's exponent
     const float units = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));
     const int code = static_cast<int>(units) + ((exponent - (1 - bias)) << fraction_bits);
     const int clamped = std::min(code, 0x7f);

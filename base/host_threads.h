@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Whether the host lets a process have its threads: each takes a stack of addresses, and some systems
-// count them.
+// How many threads the host gives this process. Each takes address space for its stack, and some
+// systems limit their number.
 #pragma once
 
 namespace tessera {
 
-/// How many of `wanted` threads can be at once, the calling one among them. Starts and joins the
-/// others.
+/// Returns how many of `wanted` threads can exist at once, with the calling one. Starts the others
+/// to find out, and joins them.
 [[nodiscard]] int startable_threads(int wanted);
 
 } // namespace tessera

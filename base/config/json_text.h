@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON of any strings: those that are no UTF-8, names of files mostly, are written by base/utf8.h.
+// Writes JSON. Strings that are not UTF-8 (mostly file names) are first made so by base/utf8.h.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace tessera::config {
 
-/// In one line, or with `indent` blanks a level.
+/// `value` in one line, or with `indent` blanks for each level.
 [[nodiscard]] std::string text_of_json(const nlohmann::json& value, int indent = -1);
 
 } // namespace tessera::config

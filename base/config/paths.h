@@ -31,7 +31,7 @@ struct ConfigEntry {
 [[nodiscard]] std::vector<ConfigEntry> list_configs(const ConfigPaths& paths,
                                                     const std::string& kind);
 
-/// True for what is a path and not a name: it has a '/', or ends in ".json" or as a matrix does
+/// True for a path, false for a name. A path has a '/', ends in ".json", or names a matrix file
 /// (is_matrix_file).
 [[nodiscard]] bool is_path(const std::string& name_or_path);
 
@@ -43,8 +43,8 @@ struct ConfigEntry {
 [[nodiscard]] std::optional<std::filesystem::path>
 find_name(const ConfigPaths& paths, const std::string& kind, const std::string& name);
 
-/// The file of a name or path given on the command line. A path is returned as it is (reading it
-/// tells whether it is there); an unknown name is a ConfigError with the nearest one. `what` is
+/// The file of a name or path given on the command line. A path is returned as it is, whether
+/// or not the file exists; an unknown name is a ConfigError with the nearest one. `what` is
 /// "machine" or "workload".
 [[nodiscard]] std::filesystem::path find_config(const ConfigPaths& paths, const std::string& kind,
                                                 const std::string& what,

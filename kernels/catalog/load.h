@@ -28,25 +28,25 @@ struct LoadedWorkload {
     std::vector<InputFile> inputs;
 };
 
-/// Columns of the dense operand beside a matrix that is given instead of a workload file.
+/// Columns of the dense operand where a matrix file is given instead of a workload file.
 inline constexpr int kMatrixColumns = 64;
 
-/// What a workload file says. A matrix in its place (config::is_matrix_file) is the sparse operand, in FP16
-/// with the values of its file, of a product with a dense one of kMatrixColumns columns.
+/// Reads a workload file. A matrix file (config::is_matrix_file) in its place means a product of the
+/// matrix, in FP16 with the file's values, and a dense one of kMatrixColumns columns.
 /// @throws ConfigError, IoError
 [[nodiscard]] config::Document read_workload(const std::filesystem::path& file);
 
 /// Reads a workload by name (looked up in `paths`) or path, with overrides of the form
 /// `workload.path=value`. File paths in it are looked up beside the workload file (those of --set
 /// in the working directory), then in the data/ folders of `paths`. Throws ConfigError with all
-/// mistakes; IoError if a file cannot be read or found. Of a pattern's file only its size is read,
-/// and only where a pipeline's shapes depend on it.
+/// mistakes; IoError if a file cannot be read or found. A pattern file is read only if shapes of
+/// a pipeline depend on it, and then only its size.
 [[nodiscard]] LoadedWorkload load_workload(const std::string& name_or_path,
                                            const config::ConfigPaths& paths,
                                            const std::vector<std::string>& set_overrides = {});
 
-/// The same from a document that was read already; `file` is what it is called, and its folder is
-/// where file paths are looked up first.
+/// The same for a document that was read before. `file` is its name; file paths are looked up in
+/// the folder of `file` first.
 [[nodiscard]] LoadedWorkload load_workload(config::Document document,
                                            const std::filesystem::path& file,
                                            const config::ConfigPaths& paths,
@@ -61,7 +61,7 @@ inline constexpr int kMatrixColumns = 64;
 
 inline constexpr const char* kSetPrefix = "workload.";
 
-/// `path=value` options by whom they are for: `workload.` paths for the workload, all others for
+/// `path=value` options, divided: paths that begin with `workload.` set the workload, all others
 /// the machine.
 struct SetOverrides {
     std::vector<std::string> machine;

@@ -20,11 +20,11 @@ struct LoadedMachine {
     std::vector<std::filesystem::path> files; ///< the one asked for, then those that it extends
 };
 
-/// A machine's files, read and laid over each other, before options: for who loads many variants.
+/// The files of a machine, read and merged, before options. To load many variants, read them once.
 struct MachineFiles {
     config::Document whole;
     std::vector<std::filesystem::path> files;
-    std::vector<Diagnostic> mistakes; ///< of the files by themselves
+    std::vector<Diagnostic> mistakes; ///< in the files alone, without options
 };
 /// @throws ConfigError if there is no such name; IoError if a file cannot be read
 [[nodiscard]] MachineFiles read_machine(const std::string& name_or_path,
@@ -33,10 +33,10 @@ struct MachineFiles {
 [[nodiscard]] LoadedMachine load_machine(MachineFiles files,
                                          const std::vector<std::string>& set_overrides);
 
-/// Reads a machine by name (looked up in `paths`) or path, with the machines that it `extends`
-/// below it and the `path=value` overrides above it, each of which the machine must have a use for.
-/// Throws ConfigError with all mistakes of all
-/// files and overrides; IoError if a file cannot be read.
+/// Reads a machine by name (looked up in `paths`) or path. Its values replace those of the machines
+/// that it `extends`, and the `path=value` overrides replace both. An override of a value that the
+/// machine does not use is a mistake. Throws ConfigError with all mistakes of all files and
+/// overrides; IoError if a file cannot be read.
 [[nodiscard]] LoadedMachine load_machine(const std::string& name_or_path,
                                          const config::ConfigPaths& paths,
                                          const std::vector<std::string>& set_overrides = {});

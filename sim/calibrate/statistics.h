@@ -20,9 +20,9 @@ struct Nearness {
 /// Contract: all ratios are above zero.
 [[nodiscard]] Nearness nearness(const std::vector<double>& ratios);
 
-/// Agreement of figures that are above 1 where one thing is faster than another, else below.
+/// How often two factors name the same program as the faster one: both are above 1, or both below.
 struct Signs {
-    std::size_t rows = 0; ///< where the measured figure is clear: |log2| above kClear
+    std::size_t rows = 0; ///< whose measured factor is clear: |log2| above kClear
     std::size_t right = 0;
 
     /// Guards zero.
@@ -39,7 +39,7 @@ struct Factors {
     double simulated = 1;
 };
 
-/// Contract: all factors are above zero. A simulated factor of 1 is right for none.
+/// Contract: all factors are above zero. A simulated factor of 1 never counts as right.
 [[nodiscard]] Signs signs(const std::vector<Factors>& factors);
 
 struct Range {
@@ -47,7 +47,7 @@ struct Range {
     double most = 0;
 };
 
-/// What a group must reach, as fractions; where nothing stands, nothing is asked.
+/// What a group must reach, as fractions. A field without a value asks nothing.
 struct Target {
     std::optional<double> error_mean;
     std::optional<double> error_p90;
@@ -60,7 +60,7 @@ struct Target {
     }
 };
 
-/// `signs` of rows that are judged by them.
+/// Whether a group reaches its target. `signs` is used only where the target has a sign_share.
 [[nodiscard]] bool meets(const Nearness& nearness, const Target& target, const Signs& signs = {});
 
 } // namespace tessera::sim::calibrate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What measured cycles have over simulated ones, and how much of that goes with the words that a
-// run moves and with its steps. It is told and never added to anything.
+// Sums measured minus simulated cycles, and fits this gap to the words that a run moves and to its
+// steps. The fit is reported and corrects no cycle count.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ struct Gap {
 struct GapFit {
     double cycles_per_word = 0;
     double cycles_per_step = 0;
-    double explained = 0; ///< share of the gaps' sum of squares that the fit takes away
+    double explained = 0; ///< share of the gaps' sum of squares that the fit removes
 };
 
 struct Unexplained {
     std::size_t rows = 0;
     double cycles = 0;         ///< sum of measured - simulated
     double share = 0;          ///< of the measured cycles' sum
-    std::optional<GapFit> fit; ///< nothing where the rows do not tell words and steps apart
+    std::optional<GapFit> fit; ///< nothing if the rows cannot separate the two
 };
 
-/// Least squares over the rows, each with the weight of its cycles.
+/// Least squares over the rows' gaps in cycles, so that long runs weigh most.
 [[nodiscard]] Unexplained unexplained(const std::vector<Gap>& gaps);
 
 } // namespace tessera::sim::calibrate

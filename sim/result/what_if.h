@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run does that the instructions of the machine as built cannot say.
+// Lists what a run does that the real machine's instructions cannot encode.
 #pragma once
 
 #include "models/program/program.h"
@@ -9,7 +9,7 @@
 
 namespace tessera::sim {
 
-/// A sentence for each.
+/// One sentence for each such thing in `program`.
 [[nodiscard]] std::vector<std::string> what_ifs(const program::Program& program);
 
 } // namespace tessera::sim

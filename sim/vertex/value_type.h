@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The types that elements of arrays and fields of vertex state can have in a vertex file: those of
-// base/element_type.h that hold numbers, and two more names for bit patterns. And numbers as bytes
-// of them.
+// The types that array elements and fields of vertex state can have in a vertex file: the number
+// types of base/element_type.h, and two names for bit patterns. Also converts numbers to the bytes
+// of these types, and back.
 #pragma once
 
 #include "base/element_type.h"
@@ -16,15 +16,15 @@
 namespace tessera::vertex {
 
 struct ValueType {
-    std::string_view name;               ///< as the file says it
-    ElementType type = ElementType::F32; ///< that its bytes are stored as
+    std::string_view name;               ///< as the file spells it
+    ElementType type = ElementType::F32; ///< type of the stored bytes
     int fraction_bits = 0;               ///< of FP8 numbers: 3 or 2, else 0
 
     [[nodiscard]] Bytes bytes() const { return bytes_of(type); }
 };
 
 /// f16, f32, i8, u8, i16, u16, i32, u32; `f8_143` and `f8_152`, FP8 numbers of scale 0
-/// (docs/deviations.md#fp8); and `f8` and `bytes`, which are u8: what they stand for, a codelet
+/// (docs/deviations.md#fp8); and `f8` and `bytes`, stored as u8, whose meaning only the codelet
 /// knows.
 [[nodiscard]] std::span<const ValueType> value_types();
 /// Null where there is none of that name.
@@ -35,7 +35,7 @@ struct ValueType {
 [[nodiscard]] std::string append_element(const ValueType& type, double value,
                                          std::vector<std::byte>& bytes);
 
-/// The value of the element that starts at `bytes`, of a type of value_types() but FP8.
+/// The value of the element that starts at `bytes`. For FP8 take the overload with a ValueType.
 [[nodiscard]] double element_value(ElementType type, const std::byte* bytes);
 [[nodiscard]] double element_value(const ValueType& type, const std::byte* bytes);
 

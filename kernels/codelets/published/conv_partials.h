@@ -8,7 +8,7 @@
 #define CWEI_UNIT 4
 #define CWEI_SECOND_SET 32
 
-// COUNT weight registers from FIRST on, from where $CCCSLOAD points; UNIT_BYTES a cycle.
+// Loads COUNT weight registers, FIRST and those behind it, from $CCCSLOAD on; UNIT_BYTES a cycle.
 .macro LOAD_WEIGHTS FIRST COUNT UNIT_BYTES=8
 .set weight_register, \FIRST
 .if \UNIT_BYTES == 16
@@ -24,7 +24,7 @@
 .endif
 .endm
 
-// Weights of one set, REGISTERS an output channel.
+// Loads one set: CHANNELS output channels, each of REGISTERS weight registers.
 .macro LOAD_WEIGHTS_ONE_SET CHANNELS REGISTERS
 .set first_of_channel, 0
 .rept \CHANNELS
@@ -33,8 +33,8 @@
 .endr
 .endm
 
-// Both sets, weights in memory by output channel: a pair of channels goes to the first set, the
-// next one to the second. CHANNELS of them, REGISTERS a channel.
+// Loads both sets: CHANNELS output channels, each of REGISTERS weight registers. Memory has the
+// channels in order: a pair goes to the first set, the next pair to the second.
 .macro LOAD_WEIGHTS_TWO_SETS CHANNELS REGISTERS UNIT_BYTES=8
 .set first_of_pair, 0
 .rept (\CHANNELS) / 4

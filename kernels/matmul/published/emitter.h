@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A published plan of a dense product written down in a graph, one step of its out-groups after the
-// other.
+// Writes a published plan of a dense product as a graph. A serial plan has one step for each slice
+// of its out-groups.
 #pragma once
 
 #include "base/units.h"
@@ -30,12 +30,12 @@ private:
     [[nodiscard]] graph::ComputeSetId add_set(const std::string& name, program::Role role,
                                               const char* unit);
 
-    // bring.cpp: how X and a step's weights come from where they stand to the tiles that multiply them.
+    // bring.cpp: moves X and a step's weights from their homes to the tiles that multiply them.
     /// Returns the exchange that brings the step's weights.
     graph::ExchangeId bring_operands(graph::ComputeSetId copies);
     void bring_inputs(graph::ExchangeId exchange, graph::ComputeSetId copies);
-    /// Adds their homes. The slice of a serial step is copied, in `slice`, out of what stands there
-    /// for all steps.
+    /// Adds the weights' homes too. In a serial plan these hold the weights of all steps, and the
+    /// compute set `slice` copies out those of one step.
     void bring_weights(graph::ComputeSetId slice, graph::ExchangeId exchange,
                        graph::ComputeSetId copies);
 
@@ -46,10 +46,10 @@ private:
 
     // reduce.cpp: the stages that sum partial results.
     struct Stage;
-    /// What the tiles have behind a step's multiplication: of each part of the result as many
-    /// partial results as k has parts, on whole tiles each.
+    /// The partial results that a step's multiplication leaves: for each part of the result one
+    /// for each part of k, and each of them on a single tile.
     [[nodiscard]] Partials partials_of_step() const;
-    /// Adds the stages that make one of each part's partial results. Returns the last stage's
+    /// Adds the stages that sum each part's partial results to one. Returns the last stage's
     /// exchange.
     graph::ExchangeId add_reduction();
     graph::ExchangeId add_stage(std::size_t number, std::int64_t left);
@@ -60,8 +60,8 @@ private:
     void add_sum(const Stage& stage, TileId tile, std::optional<graph::Place> own,
                  std::int64_t count, std::int64_t cells);
 
-    // results.cpp: what becomes of a step's sums where they stand, each the only partial result of
-    // its part.
+    // results.cpp: what the tiles do with a step's sums, of which each part has a single one by
+    // now.
     template <class Each> void for_results(const Each& each) {
         for (std::vector<Partial>& partials : partials_) {
             for (HeldCells& held : partials.front()) {
@@ -71,21 +71,21 @@ private:
     }
     void cast_results();
     void regroup_results();
-    /// They join those of the steps before.
+    /// Copies the step's results behind those of the steps before.
     void update_result();
-    /// Each part of the columns has its bias on the first tile that has some of its result; the
-    /// others of them get it from there.
+    /// The first tile with results of a part of the columns is the home of that part's bias. It
+    /// sends the bias to the other tiles with results of that part.
     void bring_bias(graph::ExchangeId exchange);
     void add_epilogue();
 
-    // tensors.cpp: how the host sees operands and result.
+    // tensors.cpp: the operands and the result as tensors that the host writes and reads.
     /// Adds blocks [first, last) of a step's weights of a tile, one after the other from `place` on.
     void add_blocks(TileId tile, graph::Place place, const published::Run& blocks);
     void add_results();
     [[nodiscard]] graph::Tensor inputs_tensor() const;
     [[nodiscard]] graph::Tensor bias_tensor() const;
 
-    /// Of all steps, where there are several: `result`, `home_weights`.
+    /// Where a plan has several steps, `result` and `home_weights` hold what all of them need.
     struct Buffers {
         graph::BufferId out; ///< partial results
         graph::BufferId weights;
@@ -98,8 +98,8 @@ private:
         graph::BufferId cast;
         graph::BufferId regrouped;
         graph::BufferId bias;               ///< where there is one
-        std::vector<graph::BufferId> slots; ///< of the reduction's stages
-        std::vector<graph::BufferId> sums;  ///< of them
+        std::vector<graph::BufferId> slots; ///< received partial results, by reduction stage
+        std::vector<graph::BufferId> sums;  ///< by reduction stage
     };
 
     const PublishedLayout& layout_;
@@ -113,7 +113,7 @@ private:
     Partials partials_; ///< of this step
     graph::Tensor weights_;
     graph::Tensor result_;
-    std::vector<Bytes> filled_weights_; ///< of their homes in all steps so far, by tile
+    std::vector<Bytes> filled_weights_; ///< bytes of their homes after the steps so far, by tile
     std::vector<Bytes> filled_results_; ///< likewise
     std::vector<TileId> bias_homes_;    ///< by part of the columns
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What enters and leaves accumulators. FP32 flags are raised here and not at every addition: INV by
-// a signalling NaN that enters, OFLO by an infinite sum that leaves as FP32
+// Operands that enter accumulators and sums that leave them. FP32 flags are raised here, not at
+// each addition: INV by a signalling NaN that enters, OFLO by an infinite sum that leaves as FP32
 // (docs/deviations.md#accumulator-flags).
 #pragma once
 
@@ -41,7 +41,7 @@ TESSERA_INLINE float second_of(std::uint64_t pair) {
     return as_f32(static_cast<std::uint32_t>(pair >> 32U));
 }
 
-/// Two sums that leave as FP32, or as FP16.
+/// Two sums that leave: as FP32 (pair_of), or as FP16 (halves_of).
 TESSERA_INLINE std::uint64_t pair_of(Context& c, const MicroOperation& op, std::uint64_t pair) {
     const std::uint64_t low = result(c, op, first_of(pair));
     return low | (static_cast<std::uint64_t>(result(c, op, second_of(pair))) << 32U);
