@@ -7,6 +7,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cctype>
+#include <string>
+
 using namespace tessera;
 using namespace tessera::config;
 using tessera::test::Lines;
@@ -100,6 +103,28 @@ TEST_CASE("mistakes in lists and maps have their place", "[unit][config]") {
                 "a.json:1:13: /houses/0: got number 3, expected an object",
                 "a.json:1:41: /houses/1/use: got string \"\", expected a name of letters, digits, "
                 "'_' and '-'"});
+}
+
+TEST_CASE("a name has 1 to 64 letters, digits, '_' and '-'", "[unit][config]") {
+    const auto check = [](const std::string& name, bool is_good) {
+        CAPTURE(name);
+        const nlohmann::json sides = {1, 1};
+        const nlohmann::json key = {{"rooms", {{name, {{"sides", sides}}}}}};
+        nlohmann::json value;
+        value["houses"] = nlohmann::json::array({{{"sides", sides}, {"use", name}}});
+        CHECK(mistakes(key.dump()).empty() == is_good);
+        CHECK(mistakes(value.dump()).empty() == is_good);
+    };
+    for (const std::size_t length : {0U, 1U, 2U, 63U, 64U, 65U, 200U}) {
+        check(std::string(length, 'x'), length >= 1 && length <= kLongestName);
+    }
+    const std::string others = "_-";
+    for (char letter = ' '; letter < 0x7f; ++letter) {
+        const bool is_good = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                             others.find(letter) != std::string::npos;
+        check(std::string("a") + letter, is_good);
+        check(std::string(1, letter) + "a", is_good);
+    }
 }
 
 TEST_CASE("set options reach elements that are there", "[unit][config]") {
