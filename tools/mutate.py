@@ -13,9 +13,12 @@ What no test notices is printed with its line.
 
 --part 1/2 tries every second mistake. Tests can then be written and copied into this tree, where
 only they are built anew, and --part 2/2 measures the rate with them. --again goes on with the
-mistakes that survived: with the tests that they have not met. Less time takes it to end a mistake's
-tests after --budget SECONDS, cheap tests first, to take only tests with some --labels, to build
-only the programs that --targets names, and to do so in the --build of the dev preset, build/dev.
+mistakes that survived: with the tests that they have not met, and those of programs built since.
+
+Less time takes it to end a mistake's tests after --budget SECONDS, cheap tests first, to take only
+tests with some --labels, to build only the programs that --targets names, and to do so in the
+--build of the dev preset, build/dev. On a machine that is busy with other things a budget ends
+before many tests have run: "survived (7 of 15 tests)" says so, and --again goes on.
 
 Sources are changed IN PLACE: use a git worktree of its own, with nothing uncommitted. Before another
 seed, `git checkout . && rm base/mutant.h` takes the changes back. What is found goes to
@@ -275,7 +278,14 @@ def outcome_of(test, mutant, limit, **environment):
 
 
 def look_at_tests(state, tests):
-    """How long each takes with no mistake on, and which mistakes it reaches."""
+    """How long each takes with no mistake on, and which mistakes it reaches.
+
+    All tests of a program that is built anew are new."""
+    built = {name: os.path.getmtime(test["command"][0]) for name, test in tests.items()}
+    anew = {name for name, known in state["tests"].items() if name in built and known.get("built") != built[name]}
+    for m in state["mutants"]:
+        m["passed"] = [name for name in m.get("passed", []) if name not in anew]
+
     def look(name):
         hits, start = BUILD / f"hits.{threading.get_ident()}", time.monotonic()
         hits.write_bytes(bytes(65536))
@@ -283,9 +293,12 @@ def look_at_tests(state, tests):
             print(f"left out, for it fails with no mistake on: {name}", flush=True)
             return
         reached = [number for number, byte in enumerate(hits.read_bytes()) if byte]
-        state["tests"][name] = {"took": time.monotonic() - start, "reached": reached}
+        state["tests"][name] = {"took": time.monotonic() - start, "reached": reached, "built": built[name]}
 
-    list(concurrent.futures.ThreadPoolExecutor(2).map(look, tests.keys() - state["tests"].keys()))
+    left = [name for name in tests if name not in state["tests"] or name in anew]
+    for name in left:
+        state["tests"].pop(name, None)
+    list(concurrent.futures.ThreadPoolExecutor(2).map(look, left))
 
 
 def try_mutants(state, tests, chosen, budget, save):
