@@ -16,6 +16,7 @@ tessera_test(test_unit_isa CORE LABELS unit
     unit/models/isa/shadow_test.cpp
     unit/models/isa/table_test.cpp
     unit/models/isa/text_stack_test.cpp
+    unit/models/isa/operators_test.cpp
   LINK tessera_isa fmt::fmt)
 tessera_test(test_unit_preprocess CORE LABELS unit
   SOURCES
