@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/family/numbers.h"
 
-#include "kernels/family/comparison.h"
+#include "base/error.h"
+#include "base/float16.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace tessera::family {
@@ -14,6 +16,24 @@ namespace {
 
 constexpr double kLeastF16 = 0x1p-24;
 constexpr double kLeastF32 = 0x1p-126;
+
+/// "f16, i32 or u32"
+std::string names_of(std::span<const ElementType> types) {
+    std::string names;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        names += i == 0 ? "" : i + 1 == types.size() ? " or " : ", ";
+        names += name_of(types[i]);
+    }
+    return names;
+}
+
+template <class Element> Element read(const Value& value, std::int64_t index) {
+    Element element{};
+    const auto at = static_cast<std::size_t>(index) * sizeof element;
+    TESSERA_ASSERT(at + sizeof element <= value.bytes.size());
+    std::memcpy(&element, value.bytes.data() + at, sizeof element);
+    return element;
+}
 
 } // namespace
 
@@ -28,12 +48,7 @@ void require_numbers(const Request& request, int number, const char* name,
         throw Refused(number, "", fmt::format("{}: {}", name, what));
     };
     if (std::find(types.begin(), types.end(), type.type) == types.end()) {
-        std::string expected;
-        for (std::size_t i = 0; i < types.size(); ++i) {
-            expected += i == 0 ? "" : i + 1 == types.size() ? " or " : ", ";
-            expected += name_of(types[i]);
-        }
-        refuse(fmt::format("got {}, expected {}", name_of(type.type), expected));
+        refuse(fmt::format("got {}, expected {}", name_of(type.type), names_of(types)));
     }
     if (type.elements() == 0) {
         refuse(fmt::format("got {}, expected at least one element", shape_text(type)));
@@ -60,6 +75,45 @@ void require_same_type(const Request& request) {
     }
 }
 
+const TensorType& matrix_input(const Request& request, std::span<const ElementType> types) {
+    TESSERA_ASSERT(request.inputs.size() == 1);
+    const TensorType& input = request.inputs.front();
+    const auto refuse = [](const std::string& what) { throw Refused(0, "", what); };
+    if (input.sparse != nullptr) {
+        refuse("got a sparse matrix, expected a dense one");
+    }
+    if (input.shape.size() != 2) {
+        refuse(fmt::format("got a tensor of {} size{}, expected rows and columns",
+                           input.shape.size(), input.shape.size() == 1 ? "" : "s"));
+    }
+    if (input.shape[0] < 1 || input.shape[1] < 1) {
+        refuse(fmt::format("got {} x {} elements, expected at least one row and one column",
+                           input.shape[0], input.shape[1]));
+    }
+    if (std::find(types.begin(), types.end(), input.type) == types.end()) {
+        refuse(fmt::format("got elements of type {}, expected {}", name_of(input.type),
+                           names_of(types)));
+    }
+    return input;
+}
+
+double element_of(const Value& value, std::int64_t index) {
+    switch (value.type.type) {
+    case ElementType::F16:
+        return f16_to_f32(read<std::uint16_t>(value, index));
+    case ElementType::F32:
+        return read<float>(value, index);
+    case ElementType::I32:
+        return read<std::int32_t>(value, index);
+    case ElementType::U32:
+        return read<std::uint32_t>(value, index);
+    default:
+        break;
+    }
+    TESSERA_ASSERT(!"an element of a type that no family checks");
+    return 0;
+}
+
 double number_at(const Value& value, std::int64_t index) {
     const double element = element_of(value, index);
     const bool is_zero = value.type.type == ElementType::F32 && std::fabs(element) < kLeastF32;
@@ -69,6 +123,54 @@ double number_at(const Value& value, std::int64_t index) {
 double rounding(ElementType type, double exact) {
     return std::max(unit_roundoff(type) * std::fabs(exact),
                     type == ElementType::F16 ? kLeastF16 / 2 : kLeastF32);
+}
+
+void Comparison::add(double got, double expected, double tolerance) {
+    bool right = std::isnan(got) == std::isnan(expected);
+    if (std::isfinite(got) && std::isfinite(expected)) {
+        const double error = std::fabs(got - expected);
+        right = error <= tolerance;
+        so_far_.max_error = std::max(so_far_.max_error, error);
+        if (error > 0) {
+            const double of_tolerance =
+                tolerance > 0 ? error / tolerance : std::numeric_limits<double>::infinity();
+            so_far_.max_error_over_tolerance =
+                std::max(so_far_.max_error_over_tolerance, of_tolerance);
+        }
+    } else if (!std::isnan(got) && !std::isnan(expected)) {
+        right = got == expected; // the same infinity
+    }
+    if (!right && so_far_.failed_elements++ == 0) {
+        first_failure_ = fmt::format("element {}: got {:g}, expected {:g} within {:g}",
+                                     so_far_.elements, got, expected, tolerance);
+    }
+    ++so_far_.elements;
+}
+
+void Comparison::add_rounded(ElementType type, double got, double exact, double tolerance) {
+    if (workload::overflows(type, exact)) {
+        type_ = type;
+        so_far_.overflow.note(so_far_.elements, exact);
+    }
+    const double wanted = workload::in_range(type, exact);
+    const bool both_beyond = !std::isfinite(got) && !std::isfinite(wanted);
+    add(got, both_beyond ? got : wanted, tolerance);
+}
+
+Checked Comparison::finish() const {
+    Checked checked = so_far_;
+    if (checked.overflow.elements > 0) {
+        checked.overflow_warning =
+            workload::text_of(checked.overflow, type_, checked.elements,
+                              fmt::format("element {}", checked.overflow.first));
+    }
+    checked.passed = checked.failed_elements == 0;
+    checked.sentence =
+        checked.passed
+            ? fmt::format("{:.1f} % of what is allowed", 100 * checked.max_error_over_tolerance)
+            : fmt::format("WRONG: {} of {} elements; {}", checked.failed_elements, checked.elements,
+                          first_failure_);
+    return checked;
 }
 
 Checked compare(const Value& output, const std::function<Expected(std::int64_t)>& expected) {

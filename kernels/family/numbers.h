@@ -27,6 +27,14 @@ void require_dense(const Request& request, int number, const char* name);
 /// @throws Refused unless the first two inputs have one type and, if they are sparse, one pattern
 void require_same_type(const Request& request);
 
+/// The request's only input: dense, two sizes of at least 1, one of the types.
+/// @throws Refused, which names what it got
+[[nodiscard]] const TensorType& matrix_input(const Request& request,
+                                             std::span<const ElementType> types);
+
+/// An element of a value of numbers.
+[[nodiscard]] double element_of(const Value& value, std::int64_t index);
+
 /// As arithmetic of the machine sees it: FP32 subnormals are zero.
 [[nodiscard]] double number_at(const Value& value, std::int64_t index);
 
@@ -38,6 +46,23 @@ void require_same_type(const Request& request);
 struct Expected {
     double exact = 0;
     double tolerance = 0;
+};
+
+/// Compares elements that a run left with those of a host reference.
+class Comparison {
+public:
+    /// The next element. Right is what differs by at most `tolerance`; an infinity or a NaN is
+    /// right where the reference has the same.
+    void add(double got, double expected, double tolerance);
+    /// The same of a number that was rounded to the type: see workload/overflow.h. FP16 arithmetic on
+    /// an infinity gives NaN, so where the exact number is infinite or NaN either is right.
+    void add_rounded(ElementType type, double got, double exact, double tolerance);
+    [[nodiscard]] Checked finish() const;
+
+private:
+    Checked so_far_;
+    ElementType type_ = ElementType::F16; ///< of elements that were rounded
+    std::string first_failure_;
 };
 
 /// Every element of `output` against what is expected, by Comparison::add_rounded.

@@ -5,7 +5,7 @@
 #include "base/float16.h"
 #include "base/float8.h"
 #include "base/text.h"
-#include "kernels/family/comparison.h"
+#include "kernels/family/numbers.h"
 #include "kernels/graph/append.h"
 #include "kernels/graph/transpose.h"
 #include "kernels/lower/codelet_library.h"
@@ -45,16 +45,15 @@ template <class Element> workload::Dense<Element> dense(const Value& value) {
     return made;
 }
 
-/// Matrix `number` of several of so many rows, one below the other.
+/// The operand as the product reads it, of matrices one below the other.
 template <class Element>
-workload::Dense<Element> group_of(const workload::Dense<Element>& all, std::int64_t rows,
-                                  std::int64_t number, bool is_transposed) {
-    const auto first = all.values.begin() + number * rows * all.columns;
-    workload::Dense<Element> group{rows, all.columns, {first, first + rows * all.columns}};
-    return is_transposed ? workload::transposed(group) : group;
+workload::Dense<Element> operand_of(const workload::Dense<Element>& all, std::int64_t groups,
+                                    std::int64_t number, bool is_transposed) {
+    auto one = workload::matrix_of(all, all.rows / groups, number);
+    return is_transposed ? workload::transposed(one) : one;
 }
 
-Checked told(const workload::CheckResult& result) {
+Checked checked_of(const workload::CheckResult& result) {
     Checked made{.passed = result.passed,
                  .elements = result.elements,
                  .failed_elements = result.failed_elements,
@@ -90,21 +89,17 @@ Sides sides_of(const TensorType& type, bool is_transposed) {
 
 } // namespace
 
-Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division division,
-                plan::KnownSchedules& known) {
-    return lowered(machine, placed(machine, std::move(graph), std::move(division)), known);
-}
-
-Placed placed(const spec::MachineSpec& machine, graph::Graph graph, Division division) {
-    lower::PlacedGraph lowering(machine, graph);
-    const Cycles least = division.predicted.total() + lowering.least_exchanges().total();
-    return {std::move(division), std::move(graph), std::move(lowering), least};
+Placed placed(const spec::MachineSpec& machine, Planned planned) {
+    lower::PlacedGraph lowering(machine, planned.graph);
+    const Cycles least = planned.division.predicted.total() + lowering.least_exchanges().total();
+    return {std::move(planned), std::move(lowering), least};
 }
 
 Divided lowered(const spec::MachineSpec& machine, Placed placed, plan::KnownSchedules& known) {
     lower::Lowered made = std::move(placed.lowering).lower(known);
-    placed.division.predicted += lower::predicted_exchanges(machine, made);
-    return {std::move(placed.division), std::move(made), std::move(placed.graph)};
+    Planned& planned = placed.planned;
+    planned.division.predicted += lower::predicted_exchanges(machine, made);
+    return {std::move(planned.division), std::move(made), std::move(planned.graph)};
 }
 
 Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate) {
@@ -173,34 +168,30 @@ Product::Product(const Family& family, const Request& request)
                 fmt::format("got {}, expected a matrix of f16, f32 or FP8", text_of(type)));
         }
     }
+    const auto refuse_pair = [&](const char* expected) {
+        throw Refused(1, {},
+                      fmt::format("got {} and {}, expected {}", text_of(a), text_of(b), expected));
+    };
     if (a.type != b.type) {
-        throw Refused(
-            1, {},
-            fmt::format("got {} and {}, expected operands of one type", text_of(a), text_of(b)));
+        refuse_pair("operands of one type");
     }
     const Sides left = sides_of(a, transposed_[0]);
     const Sides right = sides_of(b, transposed_[1]);
-    const bool alike =
-        std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin(), b.shape.end() - 2);
-    if (!alike) {
-        throw Refused(1, {},
-                      fmt::format("got {} and {}, expected the same sizes before the last two",
-                                  text_of(a), text_of(b)));
+    if (!std::equal(a.shape.begin(), a.shape.end() - 2, b.shape.begin(), b.shape.end() - 2)) {
+        refuse_pair("the same sizes before the last two");
     }
     if (left.columns != right.rows) {
-        throw Refused(
-            1, {},
-            fmt::format("got {} and {}, expected as many rows as the left operand has columns",
-                        text_of(a), text_of(b)));
+        refuse_pair("as many rows as the left operand has columns");
     }
-    shape_ = {.groups = a.elements() / (left.rows * left.columns),
-              .m = left.rows,
-              .k = left.columns,
-              .n = right.columns,
-              .dtype = a.type,
-              .partials = workload::result_type(a.type)};
-    if (has_bias()) {
-        const TensorType expected{workload::result_type(a.type), with_leading({shape_.n})};
+    told_.groups = a.elements() / (left.rows * left.columns);
+    told_.m = left.rows;
+    told_.k = left.columns;
+    told_.n = right.columns;
+    told_.dtype = a.type;
+    told_.partials = workload::result_type(a.type);
+    told_.bias = inputs_.size() > 2;
+    if (told_.bias) {
+        const TensorType expected{workload::result_type(a.type), with_leading({told_.n})};
         const TensorType& bias = inputs_[2];
         if (bias.sparse != nullptr || bias.type != expected.type || bias.shape != expected.shape) {
             throw Refused(2, {},
@@ -209,14 +200,13 @@ Product::Product(const Family& family, const Request& request)
     }
     const std::string partials = word_of(family, request, "partials");
     if (!partials.empty()) {
-        shape_.partials = find_element_type(partials)->type;
+        told_.partials = find_element_type(partials)->type;
     }
-    for (const workload::Mistake& mistake :
-         workload::wrong_partials(shape_.dtype, shape_.partials)) {
+    for (const workload::Mistake& mistake : workload::wrong_partials(told_.dtype, told_.partials)) {
         throw Refused(-1, mistake.key, mistake.message);
     }
     if (word_of(family, request, "plan") == "published") {
-        shape_.plan = workload::PlanKind::Published;
+        told_.plan = workload::PlanKind::Published;
     }
 }
 
@@ -226,7 +216,7 @@ std::vector<std::int64_t> Product::with_leading(std::vector<std::int64_t> sizes)
 }
 
 std::vector<TensorType> Product::outputs() const {
-    return {{workload::result_type(shape_.dtype), with_leading({shape_.m, shape_.n})}};
+    return {{workload::result_type(told_.dtype), with_leading({told_.m, told_.n})}};
 }
 
 double Product::flops() const {
@@ -234,11 +224,11 @@ double Product::flops() const {
 }
 
 std::optional<ProductWork> Product::product() const {
-    ProductWork work{2 * shape_.groups * shape_.m * shape_.k * shape_.n, std::nullopt,
-                     shape_.partials, shape_.dtype};
+    ProductWork work{2 * told_.groups * told_.m * told_.k * told_.n, std::nullopt, told_.partials,
+                     told_.dtype};
     if (a().sparse != nullptr) {
         work.flops_dense_equivalent = work.flops;
-        work.flops = 2 * a().sparse->stored_elements() * shape_.n;
+        work.flops = 2 * a().sparse->stored_elements() * told_.n;
         work.vector_flops = a().sparse->block == 1 ? work.flops : 0;
     }
     return work;
@@ -304,26 +294,26 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
                                transposed_[1] ? workload::transposed(b) : b, options);
     }
     const auto a = dense<Element>(*inputs[0]);
-    const auto elements = static_cast<std::size_t>(shape_.m * shape_.n);
+    const auto elements = static_cast<std::size_t>(told_.m * told_.n);
     workload::CheckResult all;
-    for (std::int64_t group = 0; group < shape_.groups; ++group) {
+    for (std::int64_t group = 0; group < told_.groups; ++group) {
         std::vector<double> bias;
-        for (std::int64_t i = 0; has_bias() && i < shape_.n; ++i) {
-            bias.push_back(element_of(*inputs[2], group * shape_.n + i));
+        for (std::int64_t i = 0; told_.bias && i < told_.n; ++i) {
+            bias.push_back(element_of(*inputs[2], group * told_.n + i));
         }
         options.after = after(std::move(bias));
         const std::span<const Element> result(c.values);
-        if (shape_.groups == 1 && !transposed_[0] && !transposed_[1]) {
+        if (told_.groups == 1 && !transposed_[0] && !transposed_[1]) {
             return workload::check(result, a, b, options);
         }
         const auto one =
             workload::check(result.subspan(static_cast<std::size_t>(group) * elements, elements),
-                            group_of(a, a.rows / shape_.groups, group, transposed_[0]),
-                            group_of(b, b.rows / shape_.groups, group, transposed_[1]), options);
-        if (shape_.groups == 1) {
+                            operand_of(a, told_.groups, group, transposed_[0]),
+                            operand_of(b, told_.groups, group, transposed_[1]), options);
+        if (told_.groups == 1) {
             return one;
         }
-        workload::join(all, one, group * shape_.m);
+        workload::join(all, one, group * told_.m);
     }
     return all;
 }
@@ -333,17 +323,17 @@ Checked Product::check(std::span<const Value* const> inputs, std::span<const Val
     const bool exact = keeps_whole_numbers() &&
                        std::all_of(inputs.begin(), inputs.end(),
                                    [](const Value* input) { return input->whole_numbers; });
-    const workload::CheckOptions options{.partials = shape_.partials,
+    const workload::CheckOptions options{.partials = told_.partials,
                                          .roundings = division_.roundings,
                                          .half_products = a().sparse != nullptr &&
                                                           a().sparse->block == 1 &&
-                                                          shape_.dtype == ElementType::F16,
+                                                          told_.dtype == ElementType::F16,
                                          .exact_required = exact,
                                          .after = {},
                                          .threads = threads};
-    return told(shape_.dtype == ElementType::F32
-                    ? checked<float>(inputs, outputs[0], options)
-                    : checked<std::uint16_t>(inputs, outputs[0], options));
+    return checked_of(told_.dtype == ElementType::F32
+                          ? checked<float>(inputs, outputs[0], options)
+                          : checked<std::uint16_t>(inputs, outputs[0], options));
 }
 
 } // namespace tessera::family

@@ -46,23 +46,22 @@ struct Divided {
     graph::Graph graph; ///< from which that was lowered
 };
 
-/// A division whose buffers have places: what it takes at least is known, not yet what it takes.
-struct Placed {
-    Division division; ///< with what its compute sets are predicted to take
+/// A product as a graph on tiles from 0 on.
+struct Planned {
     graph::Graph graph;
+    Division division; ///< with what its compute sets are predicted to take, not yet its exchanges
+};
+
+/// The same whose buffers have places: what it takes at least is known, not yet what it takes.
+struct Placed {
+    Planned planned;
     lower::PlacedGraph lowering; ///< of the graph
     Cycles least = 0;            ///< of the run, each exchange at its bound
 };
 /// @throws as lower::lower
-[[nodiscard]] Placed placed(const spec::MachineSpec& machine, graph::Graph graph,
-                            Division division);
+[[nodiscard]] Placed placed(const spec::MachineSpec& machine, Planned planned);
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Placed placed,
                               plan::KnownSchedules& known);
-
-/// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets
-/// what exchanges take. @throws as lower::lower
-[[nodiscard]] Divided lowered(const spec::MachineSpec& machine, graph::Graph graph,
-                              Division division, plan::KnownSchedules& known);
 
 /// The division that a search puts first, by closed forms alone: no program is made, and whether
 /// its last bytes find a place is not known.
@@ -84,17 +83,6 @@ void check_plan(workload::PlanKind plan, const std::string& what);
 /// fabric on which messages wait for links, which closed forms know nothing of
 void check_estimable(const spec::MachineSpec& machine, const std::string& what,
                      const std::vector<std::string>& codelets);
-
-/// Both products are told this.
-struct ProductShape {
-    std::int64_t groups = 1; ///< the leading sizes, multiplied
-    std::int64_t m = 0;
-    std::int64_t k = 0;
-    std::int64_t n = 0;
-    ElementType dtype = ElementType::F16;
-    ElementType partials = ElementType::F16;
-    workload::PlanKind plan = workload::PlanKind::Fastest;
-};
 
 class Product : public Step {
 public:
@@ -119,9 +107,9 @@ protected:
     /// Whether whole numbers stay whole numbers in that.
     [[nodiscard]] virtual bool keeps_whole_numbers() const { return true; }
 
-    [[nodiscard]] const ProductShape& shape() const { return shape_; }
+    /// What both products are told, as of a dense one.
+    [[nodiscard]] const workload::MatmulWorkload& told() const { return told_; }
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
-    [[nodiscard]] bool has_bias() const { return inputs_.size() > 2; }
 
 private:
     [[nodiscard]] std::vector<std::int64_t> with_leading(std::vector<std::int64_t> sizes) const;
@@ -132,7 +120,7 @@ private:
 
     std::vector<TensorType> inputs_;
     bool transposed_[2] = {false, false}; ///< whether the operand stands as its transpose
-    ProductShape shape_;
+    workload::MatmulWorkload told_;
     Division division_;
 };
 

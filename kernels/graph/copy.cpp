@@ -443,17 +443,16 @@ void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId s
 
 bool bring(Graph& graph, const spec::MachineSpec& machine, ExchangeId exchange, ComputeSetId copies,
            TileId tile, Place from, Bytes bytes, std::span<const Receiver> to, bool paired) {
-    std::vector<Receiver> others;
-    others.reserve(to.size());
-    for (const Receiver& one : to) {
-        if (one.tile == tile) {
-            copy_on_tile(graph, machine, copies, tile, from, one.to, bytes);
-        } else {
-            others.push_back(one);
-        }
+    const auto own = std::ranges::find(to, tile, &Receiver::tile);
+    if (own == to.end()) {
+        graph.add_message(exchange, tile, from, bytes, to, paired);
+        return false;
     }
+    copy_on_tile(graph, machine, copies, tile, from, own->to, bytes);
+    std::vector<Receiver> others(to.begin(), own);
+    others.insert(others.end(), own + 1, to.end());
     graph.add_message(exchange, tile, from, bytes, others, paired);
-    return others.size() < to.size();
+    return true;
 }
 
 } // namespace tessera::graph

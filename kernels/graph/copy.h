@@ -27,7 +27,7 @@ namespace tessera::graph {
 void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
                   Place from, Place to, Bytes bytes);
 
-/// Brings such bytes of a tile to others by one message; what is for the tile itself it copies in
+/// Brings such bytes of a tile to others, each once, by one message; what is for the tile itself it copies in
 /// `copies`, as no tile receives its own words. Whether it does.
 bool bring(Graph& graph, const spec::MachineSpec& machine, ExchangeId exchange, ComputeSetId copies,
            TileId tile, Place from, Bytes bytes, std::span<const Receiver> to, bool paired = false);

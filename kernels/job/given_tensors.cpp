@@ -54,15 +54,24 @@ std::vector<std::uint64_t> seeds_of(const workload::PipelineWorkload& workload) 
     return seeds;
 }
 
-/// The step of a product that stands alone.
-PipelineStep product_step(const char* family, ElementType partials, workload::PlanKind plan) {
-    PipelineStep step;
+/// The pipeline of a product that stands alone.
+Source source_of_step(const char* family, ElementType partials, workload::PlanKind plan) {
+    Source source;
+    source.is_kind = true;
+    PipelineStep& step = source.pipeline.steps.emplace_back();
     step.family = family;
     step.outputs = {"c"};
     step.options["partials"] = std::string(name_of(partials));
     step.options["plan"] =
         std::string(plan == workload::PlanKind::Published ? "published" : "fastest");
-    return step;
+    return source;
+}
+
+void give(Source& source, PipelineTensor tensor, Draw draw) {
+    source.pipeline.steps.front().inputs.push_back(tensor.name);
+    source.pipeline.tensors.push_back(std::move(tensor));
+    draw.is_exact = true;
+    source.draws.push_back(std::move(draw));
 }
 
 template <class Element> std::vector<std::byte> bytes_of_all(const std::vector<Element>& values) {
@@ -70,27 +79,15 @@ template <class Element> std::vector<std::byte> bytes_of_all(const std::vector<E
     return {bytes.begin(), bytes.end()};
 }
 
-workload::DenseF16 make(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                        const Draw& draw, std::int64_t contraction, std::uint16_t /*element*/) {
-    return workload::make_groups(groups, rows, columns, draw.values, draw.seed, draw.operand,
-                                 contraction);
-}
-workload::DenseF32 make(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                        const Draw& draw, std::int64_t contraction, float /*element*/) {
-    return workload::make_groups_f32(groups, rows, columns, draw.values, draw.seed, draw.operand,
-                                     contraction);
-}
-
-std::vector<std::byte> bytes_of_whole(std::int64_t number) {
-    const auto word = static_cast<std::uint32_t>(number);
-    const auto bytes = std::as_bytes(std::span(&word, 1));
-    return {bytes.begin(), bytes.end()};
+/// As i32 and u32 have it.
+std::uint32_t word_of(double number) {
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(number));
 }
 
 /// The bytes of one element of the type.
 std::vector<std::byte> bytes_of_number(ElementType type, double number) {
     if (!is_float(type)) {
-        return bytes_of_whole(static_cast<std::int64_t>(number));
+        return bytes_of_all(std::vector{word_of(number)});
     }
     if (type == ElementType::F32) {
         return bytes_of_all(std::vector{static_cast<float>(number)});
@@ -106,10 +103,10 @@ std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Dr
     if (draw.values.kind == ValuesSpec::Kind::File) {
         return workload::read_npy_bytes(draw.values, type.type, type.shape);
     }
+    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(type.elements()));
     if (draw.below > 0) {
         constexpr std::uint64_t kStream = 4; // those of operands are lower
         const workload::CounterRandom random(draw.seed, kStream);
-        std::vector<std::uint32_t> numbers(static_cast<std::size_t>(type.elements()));
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             numbers[i] =
                 static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(draw.below), i));
@@ -121,32 +118,28 @@ std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Dr
     whole.kind = ValuesSpec::Kind::Integer;
     const auto drawn =
         workload::make_dense_f32(1, type.elements(), whole, draw.seed, Operand::B, kSmall);
-    std::vector<std::byte> made;
-    made.reserve(drawn.values.size() * 4);
-    for (const float number : drawn.values) {
-        const bool is_signed = facts_of(type.type).kind == ElementFacts::Kind::Signed;
-        const auto bytes =
-            bytes_of_whole(static_cast<std::int64_t>(is_signed ? number : std::fabs(number)));
-        made.insert(made.end(), bytes.begin(), bytes.end());
-    }
-    return made;
+    const bool is_signed = facts_of(type.type).kind == ElementFacts::Kind::Signed;
+    std::ranges::transform(drawn.values, numbers.begin(), [&](float number) {
+        return word_of(is_signed ? number : std::fabs(number));
+    });
+    return bytes_of_all(numbers);
 }
 
 /// A file may have the transposes of the matrices; generated numbers are the same either way.
 template <class Element>
 std::vector<Element> elements_of(std::int64_t rows, std::int64_t columns, const Draw& draw,
                                  std::int64_t contraction) {
-    const std::int64_t groups = draw.groups;
-    if (!draw.is_transposed || draw.values.kind != ValuesSpec::Kind::File) {
-        return make(groups, rows, columns, draw, contraction, Element{}).values;
+    const bool turns = draw.is_transposed && draw.values.kind == ValuesSpec::Kind::File;
+    auto given =
+        workload::make_groups<Element>(draw.groups, turns ? columns : rows, turns ? rows : columns,
+                                       draw.values, draw.seed, draw.operand, contraction);
+    if (!turns) {
+        return std::move(given.values);
     }
-    const auto given = make(groups, columns, rows, draw, contraction, Element{});
     std::vector<Element> made;
     made.reserve(given.values.size());
-    for (std::int64_t group = 0; group < groups; ++group) {
-        const auto first = given.values.begin() + group * rows * columns;
-        const auto one = workload::transposed(
-            workload::Dense<Element>{columns, rows, {first, first + rows * columns}});
+    for (std::int64_t group = 0; group < draw.groups; ++group) {
+        const auto one = workload::transposed(workload::matrix_of(given, columns, group));
         made.insert(made.end(), one.values.begin(), one.values.end());
     }
     return made;
@@ -194,78 +187,60 @@ Source source_of(const workload::PipelineWorkload& workload) {
 }
 
 Source source_of(const workload::MatmulWorkload& workload) {
-    Source source;
-    source.is_kind = true;
+    Source source = source_of_step("matmul", workload.partials, workload.plan);
+    auto& options = source.pipeline.steps.front().options;
+    options["activation"] =
+        std::string(workload::kActivations[static_cast<std::size_t>(workload.activation)]);
+    options["unmirrored"] = workload.unmirrored;
     const std::int64_t contraction =
         std::max(workload.bias ? workload::contraction_with_bias(workload.k) : workload.k,
                  bytes_of(workload.dtype) == 1 ? kExactF8 : std::int64_t{0});
-    PipelineStep step = product_step("matmul", workload.partials, workload.plan);
-    step.options["activation"] =
-        std::string(workload.activation == workload::Activation::Relu   ? "relu"
-                    : workload.activation == workload::Activation::Gelu ? "gelu"
-                                                                        : "none");
-    step.options["unmirrored"] = workload.unmirrored;
-    const auto give = [&](const char* name, ElementType type, std::vector<std::int64_t> shape,
-                          const ValuesSpec& values, Operand operand, bool is_transposed) {
+    const auto give_dense = [&](const char* name, ElementType type, std::vector<std::int64_t> shape,
+                                const ValuesSpec& values, Operand operand, bool is_transposed) {
         if (workload.groups > 1) {
             shape.insert(shape.begin(), workload.groups);
         }
         PipelineTensor tensor;
         tensor.name = name;
-        tensor.type = type;
         tensor.shape = std::move(shape);
-        source.pipeline.tensors.push_back(std::move(tensor));
-        Draw draw;
-        draw.values = values;
-        draw.seed = workload.seed;
-        draw.operand = operand;
-        draw.groups = workload.groups;
-        draw.contraction = contraction;
-        draw.is_transposed = is_transposed;
-        draw.is_exact = true;
-        source.draws.push_back(std::move(draw));
-        step.inputs.emplace_back(name);
+        tensor.type = type;
+        give(source, std::move(tensor),
+             {.values = values,
+              .seed = workload.seed,
+              .operand = operand,
+              .groups = workload.groups,
+              .contraction = contraction,
+              .is_transposed = is_transposed});
     };
-    give("a", workload.dtype, {workload.m, workload.k}, workload.of_a(), Operand::A,
-         workload.transpose_a);
-    give("b", workload.dtype, {workload.k, workload.n}, workload.of_b(), Operand::B,
-         workload.transpose_b);
+    give_dense("a", workload.dtype, {workload.m, workload.k}, workload.of_a(), Operand::A,
+               workload.transpose_a);
+    give_dense("b", workload.dtype, {workload.k, workload.n}, workload.of_b(), Operand::B,
+               workload.transpose_b);
     if (workload.bias) {
-        give("bias", workload::result_type(workload.dtype), {workload.n}, workload.of_bias(),
-             Operand::Bias, false);
+        give_dense("bias", workload::result_type(workload.dtype), {workload.n}, workload.of_bias(),
+                   Operand::Bias, false);
     }
-    source.pipeline.steps.push_back(std::move(step));
     return source;
 }
 
 Source source_of(const workload::SpmmWorkload& workload) {
-    Source source;
-    source.is_kind = true;
-    PipelineStep step = product_step("spmm", workload.partials, workload.plan);
-    step.inputs = {"a", "b"};
+    Source source = source_of_step("spmm", workload.partials, workload.plan);
     PipelineTensor a;
     a.name = "a";
     a.type = workload.dtype;
-    a.block = workload.block;
-    a.pattern = workload.pattern;
     a.values = workload.values;
+    a.pattern = workload.pattern;
+    a.block = workload.block;
+    give(source, std::move(a), {.values = workload.values, .sparse = workload});
     PipelineTensor b;
     b.name = "b";
-    b.type = workload.dtype;
     b.shape = {0, workload.n};
-    source.pipeline.tensors = {std::move(a), std::move(b)};
-    source.pipeline.steps.push_back(std::move(step));
-    Draw of_a;
-    of_a.values = workload.values;
-    of_a.is_exact = true;
-    of_a.sparse = workload;
-    Draw of_b;
-    of_b.values = workload.of_b();
-    of_b.seed = workload.seed;
-    of_b.is_transposed = workload.transpose_b;
-    of_b.is_exact = true;
-    of_b.of_sparse = 0;
-    source.draws = {std::move(of_a), std::move(of_b)};
+    b.type = workload.dtype;
+    give(source, std::move(b),
+         {.values = workload.of_b(),
+          .seed = workload.seed,
+          .is_transposed = workload.transpose_b,
+          .of_sparse = 0});
     return source;
 }
 

@@ -27,8 +27,9 @@ struct Draw {
     bool is_exact = false;        ///< whole numbers are small enough, however many are summed
     /// A dense operand of a sparse product: the tensor of the matrix, which says how many rows this one
     /// has, and how many products are summed.
-    std::optional<std::size_t> of_sparse;
-    std::optional<workload::SpmmWorkload> sparse; ///< of a sparse matrix: where it has its blocks
+    std::optional<std::size_t> of_sparse = {};
+    std::optional<workload::SpmmWorkload> sparse =
+        {}; ///< of a sparse matrix: where it has its blocks
 };
 
 /// A workload as a pipeline and what it is given.

@@ -27,9 +27,7 @@ namespace tessera::matmul {
 /// The best partition by the cost model that fits in tile memory, of C = A B or, without a bias, of
 /// C' = B' A', whichever takes less, and its program; the published plan where it is asked for, for FP32, where the machine's matrix unit has no codelets of ours, and where
 /// no partition of ours fits. @throws DoesNotFit when none fits
-[[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
-                                     const workload::MatmulWorkload& workload);
-/// The same with schedules that earlier plans have found, and for later ones. `may_mirror`: the operands
+/// `known`: schedules that earlier plans have found, and for later ones. `may_mirror`: the operands
 /// and the result may stand in any order; the mirrored product leaves its columns where the other one
 /// leaves rows, which steps behind it pay for.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,

@@ -33,102 +33,90 @@ double steepest(Activation activation) {
 
 Epilogue::Epilogue(const workload::MatmulWorkload& workload, Neighbours neighbours)
     : type_(workload::result_type(workload.dtype)), neighbours_(neighbours) {
+    std::vector<After> after;
     if (workload.bias) {
-        add_ = std::make_shared<const Function>(
-            neighbours == Neighbours::OfRow ? function::add(type_) : function::add_to_rows(type_));
+        after.push_back(
+            {neighbours == Neighbours::OfRow ? function::add(type_) : function::add_to_rows(type_),
+             true});
+        after.back().function.name = "bias";
     }
     if (auto activation = activation_of(workload)) {
-        activation_ = std::make_shared<const Function>(std::move(*activation));
+        after.push_back({std::move(*activation)});
     }
+    after_ = std::make_shared<const std::vector<After>>(std::move(after));
+}
+
+std::vector<Epilogue::Strip> Epilogue::After::rows_of(Bytes bytes,
+                                                      std::span<const Strip> strips) const {
+    return is_bias ? std::vector<Strip>(strips.begin(), strips.end())
+                   : std::vector<Strip>{{0, 1, bytes / kUnitBytes, 0}};
 }
 
 std::vector<std::string> Epilogue::codelets() const {
     std::vector<std::string> sources;
-    for (const auto& function : {add_, activation_}) {
-        if (function) {
-            sources.push_back(function->codelet);
-        }
+    for (const After& after : *after_) {
+        sources.push_back(after.function.codelet);
     }
     return sources;
 }
 
-Epilogue::Sets Epilogue::add_sets(graph::Graph& graph, const char* owner, const std::string& suffix,
-                                  std::vector<graph::Step>& steps) const {
-    const auto make = [&](const std::string& name) {
-        const auto set =
-            graph.add_compute_set({name + suffix, program::Role::Work, owner, "8-byte units"});
-        steps.push_back(graph::run(set));
-        return set;
-    };
-    Sets sets;
-    if (add_) {
-        sets.add = make("bias");
-    }
-    if (activation_) {
-        sets.activation = make(activation_->name);
+std::vector<graph::ComputeSetId> Epilogue::add_sets(graph::Graph& graph, const char* owner,
+                                                    const std::string& suffix,
+                                                    std::vector<graph::Step>& steps) const {
+    std::vector<graph::ComputeSetId> sets;
+    for (const After& after : *after_) {
+        sets.push_back(graph.add_compute_set(
+            {after.function.name + suffix, program::Role::Work, owner, "8-byte units"}));
+        steps.push_back(graph::run(sets.back()));
     }
     return sets;
 }
 
-void Epilogue::add(graph::Graph& graph, const spec::MachineSpec& machine, const Sets& sets,
-                   TileId tile, graph::Place result, Bytes bytes, graph::BufferId bias,
-                   std::span<const Strip> strips) const {
-    if (bytes == 0) {
-        return;
-    }
-    if (add_) {
-        const bool is_row = neighbours_ == Neighbours::OfRow;
-        graph.add_work(*sets.add, tile, bytes / kUnitBytes);
-        for (const Strip& strip : strips) {
+void Epilogue::add(graph::Graph& graph, const spec::MachineSpec& machine,
+                   std::span<const graph::ComputeSetId> sets, TileId tile, graph::Place result,
+                   Bytes bytes, graph::BufferId bias, std::span<const Strip> strips) const {
+    const bool is_row = neighbours_ == Neighbours::OfRow;
+    for (std::size_t i = 0; bytes > 0 && i < after_->size(); ++i) {
+        const After& after = (*after_)[i];
+        graph.add_work(sets[i], tile, bytes / kUnitBytes);
+        for (const Strip& strip : after.rows_of(bytes, strips)) {
             const Bytes row = strip.units * kUnitBytes;
             const graph::UnitRows rows{tile, result + strip.offset, strip.rows, strip.units, row};
-            const graph::Place slice{bias, strip.bias};
             const function::Side standing{rows.first, row};
-            const function::Side added = is_row
-                                             ? function::Side{slice, 0}
-                                             : function::Side{slice, tessera::bytes_of(type_), 0};
-            const graph::Field reads[] = {
-                graph::use(rows.first, strip.rows * row, graph::Access::Read),
-                graph::use(slice, is_row ? row : strip.rows * tessera::bytes_of(type_),
-                           graph::Access::Read)};
-            function::add_vertices(graph, machine, *sets.add, *add_, rows,
-                                   std::vector{standing, added, standing}, reads);
+            std::vector<function::Side> sides{standing};
+            std::vector<graph::Field> reads{
+                graph::use(rows.first, strip.rows * row, graph::Access::Read)};
+            if (after.is_bias) {
+                const graph::Place slice{bias, strip.bias};
+                const Bytes element = tessera::bytes_of(type_);
+                sides.push_back(is_row ? function::Side{slice, 0}
+                                       : function::Side{slice, element, 0});
+                reads.push_back(
+                    graph::use(slice, is_row ? row : strip.rows * element, graph::Access::Read));
+            }
+            sides.push_back(standing);
+            function::add_vertices(graph, machine, sets[i], after.function, rows, sides, reads);
         }
-    }
-    if (activation_) {
-        const graph::UnitRows rows{tile, result, 1, bytes / kUnitBytes, bytes};
-        const function::Side standing{result, bytes};
-        const graph::Field reads[] = {graph::use(result, bytes, graph::Access::Read)};
-        graph.add_work(*sets.activation, tile, bytes / kUnitBytes);
-        function::add_vertices(graph, machine, *sets.activation, *activation_, rows,
-                               std::vector{standing, standing}, reads);
     }
 }
 
 Epilogue::Taken Epilogue::cycles(const spec::MachineSpec& machine, Bytes bytes,
                                  std::span<const Strip> strips) const {
-    Taken taken;
-    if (bytes == 0) {
-        return taken;
-    }
-    if (add_) {
+    Taken taken{};
+    for (std::size_t i = 0; bytes > 0 && i < after_->size(); ++i) {
+        const After& after = (*after_)[i];
         plan::StubTimeline stub(machine, false);
-        for (const Strip& strip : strips) {
-            function::add_cycles(stub, machine, add_->loop, strip.rows, strip.units);
+        for (const Strip& strip : after.rows_of(bytes, strips)) {
+            function::add_cycles(stub, machine, after.function.loop, strip.rows, strip.units);
         }
-        taken.add = stub.finish();
-    }
-    if (activation_) {
-        plan::StubTimeline stub(machine, false);
-        function::add_cycles(stub, machine, activation_->loop, 1, bytes / kUnitBytes);
-        taken.activation = stub.finish();
+        taken[i] = stub.finish();
     }
     return taken;
 }
 
 Cycles Epilogue::steps_of(const spec::MachineSpec& machine, const Taken& slowest) const {
-    const Cycles steps = (add_ ? 1 : 0) + (activation_ ? 1 : 0);
-    return steps * machine.control.step_cycles + slowest.add + slowest.activation;
+    const auto steps = static_cast<std::int64_t>(after_->size());
+    return steps * machine.control.step_cycles + slowest[0] + slowest[1];
 }
 
 workload::AfterProduct after_product(const workload::MatmulWorkload& workload,

@@ -12,8 +12,8 @@
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
+#include <array>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,8 +29,8 @@ public:
     };
     Epilogue(const workload::MatmulWorkload& workload, Neighbours neighbours);
 
-    [[nodiscard]] bool is_empty() const { return !add_ && !activation_; }
-    [[nodiscard]] bool has_bias() const { return add_ != nullptr; }
+    [[nodiscard]] bool is_empty() const { return after_->empty(); }
+    [[nodiscard]] bool has_bias() const { return !is_empty() && after_->front().is_bias; }
     [[nodiscard]] std::vector<std::string> codelets() const;
 
     /// Rows of neighbouring units, one behind the other: each has the same elements of the bias,
@@ -41,35 +41,35 @@ public:
         std::int64_t units = 0; ///< of a row
         Bytes bias = 0;         ///< where it stands in the bias' buffer
     };
-    /// Its compute sets, in their order; each of them only where it is needed.
-    struct Sets {
-        std::optional<graph::ComputeSetId> add;
-        std::optional<graph::ComputeSetId> activation;
-    };
-    /// Adds the sets, as part of kernel `owner`, and runs them as the next of `steps`; `suffix` tells
-    /// them from those of other steps of the product.
-    [[nodiscard]] Sets add_sets(graph::Graph& graph, const char* owner, const std::string& suffix,
-                                std::vector<graph::Step>& steps) const;
+    /// Adds its compute sets, in their order, as part of kernel `owner`, and runs them as the next of
+    /// `steps`; `suffix` tells them from those of other steps of the product.
+    [[nodiscard]] std::vector<graph::ComputeSetId> add_sets(graph::Graph& graph, const char* owner,
+                                                            const std::string& suffix,
+                                                            std::vector<graph::Step>& steps) const;
     /// Adds the vertices of a tile: of its `bytes` of the result from `result` on.
-    void add(graph::Graph& graph, const spec::MachineSpec& machine, const Sets& sets, TileId tile,
-             graph::Place result, Bytes bytes, graph::BufferId bias,
-             std::span<const Strip> strips) const;
-    /// What the two take of a tile's time.
-    struct Taken {
-        Cycles add = 0;
-        Cycles activation = 0;
-    };
+    void add(graph::Graph& graph, const spec::MachineSpec& machine,
+             std::span<const graph::ComputeSetId> sets, TileId tile, graph::Place result,
+             Bytes bytes, graph::BufferId bias, std::span<const Strip> strips) const;
+    /// What each of them takes of a tile's time.
+    using Taken = std::array<Cycles, 2>;
     [[nodiscard]] Taken cycles(const spec::MachineSpec& machine, Bytes bytes,
                                std::span<const Strip> strips) const;
-    /// Both as steps, of what the slowest tile takes.
+    /// All as steps, of what the slowest tile takes.
     [[nodiscard]] Cycles steps_of(const spec::MachineSpec& machine, const Taken& slowest) const;
 
 private:
+    struct After {
+        function::Function function;
+        bool is_bias = false;
+
+        /// What it goes over of a tile's share: the bias' strips, or all in one row.
+        [[nodiscard]] std::vector<Strip> rows_of(Bytes bytes, std::span<const Strip> strips) const;
+    };
+
     ElementType type_;
     Neighbours neighbours_;
-    // planners copy problems often, which mostly have none of the two
-    std::shared_ptr<const function::Function> add_;
-    std::shared_ptr<const function::Function> activation_;
+    /// At most two. Planners copy problems often.
+    std::shared_ptr<const std::vector<After>> after_;
 };
 
 /// What it makes of a product's element, for the check; nothing where there is none. `bias` has

@@ -37,11 +37,10 @@ void add_blocks(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
             std::clamp<std::int64_t>(full, 1, std::min(across - at % across, last - at));
         const std::int64_t inputs = std::min<std::int64_t>(16, problem.k - k0 * 16);
         const std::int64_t channels = std::min(problem.group, problem.n - out);
-        graph::Piece piece;
-        piece.tile = tile;
-        piece.place = place + (at - first) * problem.block_bytes();
-        piece.host_offset = k0 * 16 * problem.n + out;
-        piece.dims = {{blocks, 16 * problem.n, problem.block_bytes()}};
+        graph::Piece piece{tile,
+                           place + (at - first) * problem.block_bytes(),
+                           k0 * 16 * problem.n + out,
+                           {{blocks, 16 * problem.n, problem.block_bytes()}}};
         if (problem.group == 8) { // channel c is unit c
             piece.dims.push_back({channels, 1, 32});
             piece.dims.push_back({inputs, problem.n, 2});
@@ -70,9 +69,10 @@ public:
     Emitter(const spec::MachineSpec& machine, const Grid& grid, const std::string& name)
         : machine_(machine), grid_(grid), problem_(grid.problem()), partition_(grid.partition()),
           partials_type_(problem_.partials), a_(machine, grid, true),
-          b_(machine, grid, false), emitted_{graph::Graph(name)}, graph_(emitted_.graph) {}
+          b_(machine, grid, false), planned_{graph::Graph(name), grid.division()},
+          graph_(planned_.graph), predicted_(planned_.division.predicted) {}
 
-    Emitted run() {
+    family::Planned run() {
         graph_.codelets = codelets_of(problem_);
         add_buffers();
         check_memory();
@@ -89,7 +89,7 @@ public:
         add_operand(b_, "b", {problem_.k, problem_.n});
         add_result();
         add_bias();
-        return std::move(emitted_);
+        return std::move(planned_);
     }
 
 private:
@@ -161,7 +161,7 @@ private:
             grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
         return {buffer, operand.units(part, before) * operand.unit_bytes()};
     }
-    [[nodiscard]] graph::Place home_place(const Operand& operand, const HomeRun& run) const {
+    [[nodiscard]] graph::Place home_place(const Operand& operand, const plan::HomeRun& run) const {
         return {operand.is_a() ? home_a_ : home_b_, run.offset};
     }
 
@@ -190,7 +190,7 @@ private:
             add_multiply(multiply, id, chunk);
             slowest = std::max(slowest, stub_cycles(grid_.part(id), chunk, copied[id]));
         }
-        emitted_.compute += machine_.control.step_cycles + slowest;
+        predicted_.compute += machine_.control.step_cycles + slowest;
         steps.push_back(graph::run(bring));
         steps.push_back(graph::run(multiply));
     }
@@ -198,22 +198,17 @@ private:
     void add_bring(const Operand& operand, std::int64_t chunk, graph::ExchangeId bring,
                    graph::ComputeSetId multiply, CopiedWords& copied) {
         std::vector<graph::Receiver> receivers;
-        for (const HomeRun& run : operand.runs(chunk)) {
+        for (const plan::HomeRun& run : operand.runs(chunk)) {
             const graph::Place from = home_place(operand, run);
-            const Bytes bytes = (run.home.last - run.home.first) * operand.unit_bytes();
+            const Bytes bytes = run.units() * operand.unit_bytes();
             receivers.clear();
-            for (const TileId tile : operand.receivers(run.home.group)) {
-                const graph::Place to = chunk_place(operand, grid_.part(tile), chunk) +
-                                        run.home.first * operand.unit_bytes();
-                if (tile != run.home.tile) {
-                    receivers.push_back({tile, to});
-                    continue;
-                }
-                graph::copy_on_tile(graph_, machine_, multiply, tile, from, to, bytes);
-                copied[tile].push_back(bytes / 8);
+            for (const TileId tile : operand.receivers(run.group)) {
+                receivers.push_back({tile, chunk_place(operand, grid_.part(tile), chunk) +
+                                               run.first * operand.unit_bytes()});
             }
-            if (!receivers.empty()) {
-                graph_.add_message(bring, run.home.tile, from, bytes, receivers, operand.wide());
+            if (graph::bring(graph_, machine_, bring, multiply, run.tile, from, bytes, receivers,
+                             operand.wide())) {
+                copied[run.tile].push_back(bytes / 8);
             }
         }
     }
@@ -295,8 +290,8 @@ private:
         const Cycles cycles =
             machine_.control.step_cycles +
             plan::reduce_cycles(machine_, codelets::of_f16(partials_type_), most_units, others);
-        emitted_.compute += cycles;
-        emitted_.reduction += cycles;
+        predicted_.compute += cycles;
+        predicted_.reduction += cycles;
         steps.push_back(graph::run(bring));
         steps.push_back(graph::run(reduce));
     }
@@ -304,9 +299,9 @@ private:
     /// What tiles go on with where their shares of the result stand.
     void add_epilogue(std::vector<graph::Step>& steps) {
         const Epilogue& epilogue = problem_.epilogue;
-        const Epilogue::Sets sets = epilogue.add_sets(graph_, kOwner, "", steps);
+        const auto sets = epilogue.add_sets(graph_, kOwner, "", steps);
         std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Epilogue::Taken> known;
-        Epilogue::Taken slowest;
+        Epilogue::Taken slowest{};
         for (std::int64_t tile = 0; !epilogue.is_empty() && tile < partition_.tiles(); ++tile) {
             const TilePart part = grid_.part(static_cast<TileId>(tile));
             const Range share = grid_.share(part);
@@ -323,10 +318,11 @@ private:
             if (is_new) {
                 found->second = epilogue.cycles(machine_, bytes, strips);
             }
-            slowest.add = std::max(slowest.add, found->second.add);
-            slowest.activation = std::max(slowest.activation, found->second.activation);
+            for (std::size_t i = 0; i < slowest.size(); ++i) {
+                slowest[i] = std::max(slowest[i], found->second[i]);
+            }
         }
-        emitted_.compute += epilogue.steps_of(machine_, slowest);
+        predicted_.compute += epilogue.steps_of(machine_, slowest);
     }
     [[nodiscard]] graph::Place result_place() const { return {grid_.reduces() ? result_ : out_}; }
 
@@ -351,17 +347,15 @@ private:
                     }
                 }
             }
-            if (!receivers.empty()) {
-                graph_.add_message(bring, home, {bias_}, bytes, receivers);
-            }
+            graph_.add_message(bring, home, {bias_}, bytes, receivers);
         }
     }
     void add_bias() {
         if (!problem_.epilogue.has_bias()) {
             return;
         }
-        graph::Tensor bias{.name = "bias", .type = ElementType::F16, .shape = {problem_.n}};
-        bias.given = true;
+        graph::Tensor bias{
+            .name = "bias", .type = ElementType::F16, .shape = {problem_.n}, .given = true};
         for (std::int64_t in = 0; in < partition_.parts_n; ++in) {
             const Range groups = grid_.out_groups(in);
             const std::int64_t first = groups.begin * problem_.group;
@@ -387,22 +381,17 @@ private:
                            {grid_.tile(to), {slices_, slot * bytes}});
     }
 
-    [[nodiscard]] graph::CellGrid cells_of_a(const TilePart& part, std::int64_t chunk) const {
-        graph::CellGrid cells;
-        cells.rows = grid_.rows(part.im).length();
-        cells.first_row = grid_.rows(part.im).begin;
-        cells.first_group = grid_.chunk(part.ik, chunk).begin;
-        cells.host_inner = problem_.k;
-        cells.host_row_stride = problem_.k;
-        return cells;
-    }
-
     /// Units [first, last) of a part's chunk.
     void add_units(graph::Tensor& tensor, const Operand& operand, TileId tile, graph::Place place,
                    const TilePart& part, std::int64_t chunk, std::int64_t first,
                    std::int64_t last) const {
         if (operand.is_a()) {
-            graph::add_cells(tensor, tile, place, cells_of_a(part, chunk), first, last);
+            const graph::CellGrid cells{.rows = grid_.rows(part.im).length(),
+                                        .first_row = grid_.rows(part.im).begin,
+                                        .first_group = grid_.chunk(part.ik, chunk).begin,
+                                        .host_inner = problem_.k,
+                                        .host_row_stride = problem_.k};
+            graph::add_cells(tensor, tile, place, cells, first, last);
         } else {
             add_blocks(tensor, tile, place, problem_, grid_.out_groups(part.in),
                        grid_.chunk(part.ik, chunk), first, last);
@@ -410,13 +399,12 @@ private:
     }
 
     void add_operand(const Operand& operand, const char* name, std::vector<std::int64_t> shape) {
-        graph::Tensor tensor{.name = name, .type = ElementType::F16, .shape = std::move(shape)};
-        tensor.given = true;
+        graph::Tensor tensor{
+            .name = name, .type = ElementType::F16, .shape = std::move(shape), .given = true};
         for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
-            for (const HomeRun& run : operand.runs(chunk)) {
-                add_units(tensor, operand, run.home.tile, home_place(operand, run),
-                          operand.part_of_group(run.home.group), chunk, run.home.first,
-                          run.home.last);
+            for (const plan::HomeRun& run : operand.runs(chunk)) {
+                add_units(tensor, operand, run.tile, home_place(operand, run),
+                          operand.part_of_group(run.group), chunk, run.first, run.last);
             }
             for (std::int64_t tile = 0; operand.stays() && tile < partition_.tiles(); ++tile) {
                 const auto id = static_cast<TileId>(tile);
@@ -429,19 +417,20 @@ private:
     }
 
     void add_result() {
-        graph::Tensor c{.name = "c", .type = ElementType::F16, .shape = {problem_.m, problem_.n}};
-        c.wanted = true;
+        graph::Tensor c{.name = "c",
+                        .type = ElementType::F16,
+                        .shape = {problem_.m, problem_.n},
+                        .wanted = true};
         for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
             const auto id = static_cast<TileId>(tile);
             const TilePart part = grid_.part(id);
-            graph::CellGrid cells;
-            cells.rows = grid_.rows(part.im).length();
-            cells.group = problem_.group;
-            cells.first_row = grid_.rows(part.im).begin;
-            cells.first_group = grid_.out_groups(part.in).begin;
-            cells.host_inner = problem_.n;
-            cells.host_row_stride = problem_.n;
-            cells.cell_bytes = problem_.result_cell();
+            const graph::CellGrid cells{.rows = grid_.rows(part.im).length(),
+                                        .group = problem_.group,
+                                        .first_row = grid_.rows(part.im).begin,
+                                        .first_group = grid_.out_groups(part.in).begin,
+                                        .host_inner = problem_.n,
+                                        .host_row_stride = problem_.n,
+                                        .cell_bytes = problem_.result_cell()};
             const Range share = grid_.share(part);
             graph::add_cells(c, id, result_place(), cells, share.begin, share.end);
         }
@@ -455,8 +444,9 @@ private:
     ElementType partials_type_;
     Operand a_;
     Operand b_;
-    Emitted emitted_;
+    family::Planned planned_;
     graph::Graph& graph_;
+    plan::PredictedCycles& predicted_;
     graph::BufferId out_; ///< partial results
     graph::BufferId weights_;
     graph::BufferId slices_;
@@ -481,7 +471,7 @@ std::vector<std::string> codelets_of(const Problem& problem) {
     return sources;
 }
 
-Emitted emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name) {
+family::Planned emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name) {
     return Emitter(machine, grid, name).run();
 }
 

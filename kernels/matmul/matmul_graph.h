@@ -2,7 +2,7 @@
 // A partition of the product as tensors, vertices and messages of a graph.
 #pragma once
 
-#include "kernels/graph/graph.h"
+#include "kernels/family/product.h"
 #include "kernels/matmul/matmul_grid.h"
 #include "models/spec/machine_spec.h"
 
@@ -11,18 +11,12 @@
 
 namespace tessera::matmul {
 
-struct Emitted {
-    graph::Graph graph;
-    Cycles compute = 0;   ///< predicted: slowest tile of every compute set, and the control steps
-    Cycles reduction = 0; ///< of that, what summing partial results takes
-};
-
 /// Sources that its vertices need.
 [[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
 /// Tensors "a", "b" and "c", and "bias" where there is one; every element of an operand stands on one tile, in the layout that the
 /// codelets read.
-[[nodiscard]] Emitted emit(const spec::MachineSpec& machine, const Grid& grid,
-                           const std::string& name);
+[[nodiscard]] family::Planned emit(const spec::MachineSpec& machine, const Grid& grid,
+                                   const std::string& name);
 
 } // namespace tessera::matmul

@@ -12,6 +12,15 @@ Problem::Problem(const workload::MatmulWorkload& workload)
       group(codelets::amp_group(workload.partials)), k_groups(ceil_div(workload.k, 16)),
       out_groups(ceil_div(workload.n, group)), epilogue(workload, Epilogue::Neighbours::OfRow) {}
 
+family::Division Grid::division() const {
+    const Partition& p = partition_;
+    const std::int64_t roundings = problem_.partials == ElementType::F16
+                                       ? most_k_groups() + (p.parts_k > 1 ? 1 : 0)
+                                       : 4 * most_k_groups() + p.parts_k;
+    const char* paired = p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
+    return {{p.parts_m, p.parts_k, p.parts_n, p.chunks, paired}, p.tiles(), roundings, {}};
+}
+
 TileId Grid::tile(const TilePart& part) const {
     const Partition& p = partition_;
     const std::int64_t index = p.paired == Paired::B

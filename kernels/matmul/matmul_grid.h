@@ -4,7 +4,9 @@
 
 #include "base/ceil_div.h"
 #include "base/units.h"
+#include "kernels/family/product.h"
 #include "kernels/matmul/matmul_epilogue.h"
+#include "kernels/plan/parts.h"
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
@@ -25,16 +27,8 @@ struct Partition {
     [[nodiscard]] std::int64_t tiles() const { return parts_m * parts_k * parts_n; }
 };
 
-/// Part `index` of `parts` nearly equal ones of 0 .. length - 1.
-struct Range {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    [[nodiscard]] std::int64_t length() const { return end - begin; }
-};
-
-[[nodiscard]] constexpr Range part_of(std::int64_t length, std::int64_t parts, std::int64_t index) {
-    return {index * length / parts, (index + 1) * length / parts};
-}
+using plan::part_of;
+using plan::Range;
 
 /// The problem in the units of the matrix unit.
 struct Problem {
@@ -71,6 +65,8 @@ public:
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
     [[nodiscard]] const Partition& partition() const { return partition_; }
+    /// As reports tell of it, but what it is predicted to take.
+    [[nodiscard]] family::Division division() const;
 
     [[nodiscard]] TileId tile(const TilePart& part) const;
     [[nodiscard]] TilePart part(TileId tile) const;

@@ -35,14 +35,6 @@ struct Turns {
     Cycles cost = 0; ///< of all turns
 };
 
-double operand_bytes(const workload::MatmulWorkload& group) {
-    const auto m = static_cast<double>(group.m);
-    const auto k = static_cast<double>(group.k);
-    const auto n = static_cast<double>(group.n);
-    return static_cast<double>(bytes_of(group.dtype)) * (m * k + k * n) +
-           static_cast<double>(bytes_of(workload::result_type(group.dtype))) * m * n;
-}
-
 /// The machine as one group has it: `budget` of the memory that the other turns leave. Nothing where
 /// they leave none.
 std::optional<spec::MachineSpec> share_of(const spec::MachineSpec& machine,
@@ -103,13 +95,13 @@ std::vector<Turns> candidates(const spec::MachineSpec& machine,
     return all;
 }
 
-graph::Graph all_turns(const Planned& one, const workload::MatmulWorkload& workload,
-                       const Turns& turns) {
-    graph::Graph whole(fmt::format("{}, {} groups", one.graph.name, workload.groups));
+/// What is planned for one group, for all of them.
+family::Planned all_turns(const family::Planned& one, std::int64_t groups, const Turns& turns) {
+    graph::Graph whole(fmt::format("{}, {} groups", one.graph.name, groups));
     std::vector<graph::Step> steps;
     std::vector<graph::Tensor> tensors;
-    for (std::int64_t first = 0; first < workload.groups; first += turns.at_once) {
-        const std::int64_t here = std::min(turns.at_once, workload.groups - first);
+    for (std::int64_t first = 0; first < groups; first += turns.at_once) {
+        const std::int64_t here = std::min(turns.at_once, groups - first);
         const auto turn =
             graph::append(whole, graph::replicated(one.graph, here, turns.stride), 0, kGroupsOwner);
         steps.push_back(turn.control);
@@ -125,10 +117,23 @@ graph::Graph all_turns(const Planned& one, const workload::MatmulWorkload& workl
     }
     whole.control = graph::sequence(std::move(steps));
     whole.tensors = std::move(tensors);
-    return whole;
+    family::Division division = one.division;
+    division.groups_at_once = turns.at_once;
+    division.tiles_busy *= turns.at_once;
+    division.predicted.compute *= turns.turns;
+    division.predicted.reduction *= turns.turns;
+    return {std::move(whole), std::move(division)};
 }
 
 } // namespace
+
+double operand_bytes(const workload::MatmulWorkload& group) {
+    const auto m = static_cast<double>(group.m);
+    const auto k = static_cast<double>(group.k);
+    const auto n = static_cast<double>(group.n);
+    return static_cast<double>(bytes_of(group.dtype)) * (m * k + k * n) +
+           static_cast<double>(bytes_of(workload::result_type(group.dtype))) * m * n;
+}
 
 family::Divided choose_groups(const spec::MachineSpec& machine,
                               const workload::MatmulWorkload& workload, plan::KnownSchedules& known,
@@ -151,14 +156,8 @@ family::Divided choose_groups(const spec::MachineSpec& machine,
                 break;
             }
             try {
-                const Planned planned = group.plan(*share, one);
-                family::Division division = planned.division;
-                division.groups_at_once = turns.at_once;
-                division.tiles_busy *= turns.at_once;
-                division.predicted.compute *= turns.turns;
-                division.predicted.reduction *= turns.turns;
-                return family::lowered(machine, all_turns(planned, workload, turns),
-                                       std::move(division), known);
+                auto planned = all_turns(group.plan(*share, one), workload.groups, turns);
+                return family::lowered(machine, family::placed(machine, std::move(planned)), known);
             } catch (const DoesNotFit& error) {
                 reason = fmt::format("{} ({} groups side by side on {} tiles each, the last number "
                                      "that was tried)",

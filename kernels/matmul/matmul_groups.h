@@ -4,17 +4,22 @@
 // results stand in tile memory all the time.
 #pragma once
 
-#include "kernels/matmul/matmul_planned.h"
+#include "kernels/family/product.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
+
+#include <functional>
 
 namespace tessera::matmul {
 
 /// How one of the products is planned on a machine that has its share of tiles and of memory.
 struct PlanOfGroup {
-    Cycles (*cost)(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload);
-    Planned (*plan)(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload);
+    std::function<Cycles(const spec::MachineSpec&, const workload::MatmulWorkload&)> cost;
+    std::function<family::Planned(const spec::MachineSpec&, const workload::MatmulWorkload&)> plan;
 };
+
+/// Of operands and result of one of them.
+[[nodiscard]] double operand_bytes(const workload::MatmulWorkload& group);
 
 /// The number side by side with the least cost of the turns together, of those that fit. Tensors "a",
 /// "b", "c" and "bias" have the groups as their first dimension. @throws DoesNotFit

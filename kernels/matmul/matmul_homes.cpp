@@ -2,16 +2,8 @@
 #include "kernels/matmul/matmul_homes.h"
 
 #include <algorithm>
-#include <map>
 
 namespace tessera::matmul {
-namespace {
-
-/// Messages shorter than this are dearer in control than in words.
-constexpr Bytes kShortestMessage = 256;
-
-} // namespace
-
 Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a)
     : machine_(machine), grid_(grid), is_a_(is_a),
       wide_(grid.partition().paired == (is_a ? Paired::A : Paired::B)),
@@ -23,7 +15,7 @@ Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a)
       runs_(static_cast<std::size_t>(grid.partition().chunks)),
       filled_(static_cast<std::size_t>(machine.chip.tiles)) {
     for (std::int64_t chunk = 0; chunk < grid.partition().chunks && !stays(); ++chunk) {
-        deal(chunk);
+        runs_[static_cast<std::size_t>(chunk)] = plan::in_turns(deal(chunk), unit_bytes_, filled_);
     }
 }
 
@@ -39,11 +31,6 @@ TilePart Operand::part_of_group(std::size_t group) const {
 
 std::int64_t Operand::units(const TilePart& part, std::int64_t k_groups) const {
     return k_groups * (is_a_ ? grid_.rows(part.im).length() : grid_.out_groups(part.in).length());
-}
-
-std::int64_t Operand::units_of_group(std::size_t group, std::int64_t chunk) const {
-    const TilePart part = part_of_group(group);
-    return units(part, grid_.chunk(part.ik, chunk).length());
 }
 
 std::vector<TileId> Operand::receivers(std::size_t group) const {
@@ -65,21 +52,18 @@ bool Operand::receives(TileId tile, std::size_t group) const {
     return part.ik == wanted.ik && (is_a_ ? part.im == wanted.im : part.in == wanted.in);
 }
 
-std::vector<plan::Home> Operand::deal_wide(std::int64_t chunk) const {
+std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
     std::vector<std::int64_t> units_of_groups;
     std::vector<std::vector<TileId>> receivers_of_groups;
     for (std::size_t group = 0; group < groups_; ++group) {
-        units_of_groups.push_back(units_of_group(group, chunk));
+        const TilePart part = part_of_group(group);
+        units_of_groups.push_back(units(part, grid_.chunk(part.ik, chunk).length()));
         receivers_of_groups.push_back(receivers(group));
     }
-    const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, unit_bytes_);
-    return plan::deal_to_next_group(units_of_groups, receivers_of_groups, shortest, chunk % 2);
-}
-
-std::vector<plan::Home> Operand::deal_single(std::int64_t chunk) const {
-    std::vector<std::int64_t> units_of_groups;
-    for (std::size_t group = 0; group < groups_; ++group) {
-        units_of_groups.push_back(units_of_group(group, chunk));
+    if (wide_) {
+        return plan::deal_to_next_group(units_of_groups, receivers_of_groups,
+                                        ceil_div(machine_.exchange.pair_min_items * 8, unit_bytes_),
+                                        chunk % 2);
     }
     // Beside wide messages: on the members that send them, whose lanes nobody borrows.
     std::vector<TileId> candidates;
@@ -89,21 +73,9 @@ std::vector<plan::Home> Operand::deal_single(std::int64_t chunk) const {
             candidates.push_back(static_cast<TileId>(tile));
         }
     }
-    return plan::deal_homes(units_of_groups, candidates, ceil_div(kShortestMessage, unit_bytes_),
+    return plan::deal_homes(units_of_groups, candidates,
+                            ceil_div(plan::kShortestMessage, unit_bytes_),
                             [&](TileId tile, std::size_t group) { return receives(tile, group); });
-}
-
-void Operand::deal(std::int64_t chunk) {
-    std::vector<HomeRun>& runs = runs_[static_cast<std::size_t>(chunk)];
-    std::map<std::size_t, std::int64_t> turns;
-    for (const plan::Home& home : wide_ ? deal_wide(chunk) : deal_single(chunk)) {
-        runs.push_back({home, filled_[home.tile], turns[home.group]++});
-        filled_[home.tile] += (home.last - home.first) * unit_bytes_;
-    }
-    // All groups take their first message, then their second: equal groups stay in step.
-    std::stable_sort(runs.begin(), runs.end(), [](const HomeRun& left, const HomeRun& right) {
-        return left.turn < right.turn;
-    });
 }
 
 } // namespace tessera::matmul

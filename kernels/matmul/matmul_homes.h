@@ -11,13 +11,6 @@
 
 namespace tessera::matmul {
 
-/// A run of one operand's chunk on its home tile, `offset` bytes into the home buffer.
-struct HomeRun {
-    plan::Home home;
-    Bytes offset = 0;
-    std::int64_t turn = 0; ///< messages of one group go one after the other
-};
-
 /// One of the two operands. A group of it is what all tiles of one (im, ik) or (ik, in) receive.
 class Operand {
 public:
@@ -32,7 +25,7 @@ public:
     [[nodiscard]] const char* home_name() const { return is_a_ ? "home of a" : "home of b"; }
 
     /// Homes of a chunk; none where the operand stays.
-    [[nodiscard]] const std::vector<HomeRun>& runs(std::int64_t chunk) const {
+    [[nodiscard]] const std::vector<plan::HomeRun>& runs(std::int64_t chunk) const {
         return runs_[static_cast<std::size_t>(chunk)];
     }
     [[nodiscard]] Bytes most_home_bytes() const;
@@ -43,11 +36,8 @@ public:
     [[nodiscard]] std::int64_t units(const TilePart& part, std::int64_t k_groups) const;
 
 private:
-    [[nodiscard]] std::int64_t units_of_group(std::size_t group, std::int64_t chunk) const;
     [[nodiscard]] bool receives(TileId tile, std::size_t group) const;
-    void deal(std::int64_t chunk);
-    [[nodiscard]] std::vector<plan::Home> deal_wide(std::int64_t chunk) const;
-    [[nodiscard]] std::vector<plan::Home> deal_single(std::int64_t chunk) const;
+    [[nodiscard]] std::vector<plan::Home> deal(std::int64_t chunk) const;
 
     const spec::MachineSpec& machine_;
     const Grid& grid_;
@@ -55,9 +45,9 @@ private:
     bool wide_;
     Bytes unit_bytes_;
     std::size_t groups_;
-    std::size_t receivers_;                  ///< tiles of a group
-    std::vector<std::vector<HomeRun>> runs_; ///< by chunk
-    std::vector<Bytes> filled_;              ///< of the home buffer, by tile
+    std::size_t receivers_;                        ///< tiles of a group
+    std::vector<std::vector<plan::HomeRun>> runs_; ///< by chunk, in the home buffer
+    std::vector<Bytes> filled_;                    ///< of that, by tile
 };
 
 } // namespace tessera::matmul

@@ -30,11 +30,6 @@ constexpr std::size_t kTriedMirrored = 20;
 constexpr double kWorthPlanning = 0.99;
 constexpr Cycles kNoEstimate = std::numeric_limits<Cycles>::max() / 4;
 
-family::Cuts cuts_of(const Partition& p) {
-    return {p.parts_m, p.parts_k, p.parts_n, p.chunks,
-            p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b")};
-}
-
 /// The product C' = B' A' of the same operands as they stand. A bias would be an element for each of
 /// its rows.
 workload::MatmulWorkload mirrored(workload::MatmulWorkload workload) {
@@ -48,7 +43,7 @@ family::Cuts mirrored(family::Cuts cuts) {
     return cuts;
 }
 /// What was planned for that as a plan of C = A B: only the host's view of the three turns.
-Planned mirrored(Planned planned) {
+family::Planned mirrored(family::Planned planned) {
     auto& tensors = planned.graph.tensors;
     std::swap(tensors.at(0), tensors.at(1));
     std::swap(tensors[0].name, tensors[1].name);
@@ -59,34 +54,13 @@ Planned mirrored(Planned planned) {
     return planned;
 }
 
-family::Division division_of(const Grid& grid) {
-    const Partition& p = grid.partition();
-    const Problem& problem = grid.problem();
-    const std::int64_t roundings = problem.partials == ElementType::F16
-                                       ? grid.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
-                                       : 4 * grid.most_k_groups() + p.parts_k;
-    return {cuts_of(p), p.tiles(), roundings, {}};
-}
-
 std::string name_of(const Problem& problem) {
     return fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n);
 }
 
 /// Operands and result alone are more than there is.
-bool exceeds_chip(const spec::MachineSpec& machine, const Problem& problem) {
-    const auto m = static_cast<double>(problem.m);
-    const auto k = static_cast<double>(problem.k);
-    const auto n = static_cast<double>(problem.n);
-    return plan::exceeds_chip(machine, 2 * (m * k + k * n + m * n));
-}
-
-Planned plan_partition(const spec::MachineSpec& machine, const Grid& grid,
-                       const std::string& name) {
-    Emitted emitted = emit(machine, grid, name);
-    family::Division division = division_of(grid);
-    division.predicted.compute = emitted.compute;
-    division.predicted.reduction = emitted.reduction;
-    return {std::move(emitted.graph), std::move(division)};
+bool exceeds_chip(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
+    return plan::exceeds_chip(machine, operand_bytes(workload));
 }
 
 /// Whose plan it is, and of which of the two products.
@@ -96,7 +70,10 @@ struct Way {
     Cycles estimate = 0;
 };
 
-Planned as_told(const Way& way, Planned planned) {
+workload::MatmulWorkload told(const Way& way, const workload::MatmulWorkload& workload) {
+    return way.is_mirrored ? mirrored(workload) : workload;
+}
+family::Planned as_told(const Way& way, family::Planned planned) {
     return way.is_mirrored ? mirrored(std::move(planned)) : std::move(planned);
 }
 
@@ -107,12 +84,11 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
     const Problem problem(workload);
     std::string reason;
     for (const Candidate& candidate :
-         search(machine, problem, exceeds_chip(machine, problem) ? 1 : tried)) {
+         search(machine, problem, exceeds_chip(machine, workload) ? 1 : tried)) {
         const Grid grid(problem, candidate.partition);
         try {
-            Planned planned = as_told(way, plan_partition(machine, grid, name_of(problem)));
-            return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
-                                   known);
+            auto planned = as_told(way, emit(machine, grid, name_of(problem)));
+            return family::lowered(machine, family::placed(machine, std::move(planned)), known);
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -146,9 +122,8 @@ family::Divided choose_published(const spec::MachineSpec& machine,
         }
         before = plan.split;
         try {
-            Planned planned = as_told(way, plan_published(machine, workload, plan));
-            return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
-                                   known);
+            auto planned = as_told(way, plan_published(machine, workload, plan));
+            return family::lowered(machine, family::placed(machine, std::move(planned)), known);
         } catch (const DoesNotFit&) {
             misfit = misfit ? misfit : std::current_exception();
         }
@@ -156,41 +131,22 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     std::rethrow_exception(misfit);
 }
 
-Planned plan_published_once(const spec::MachineSpec& machine,
-                            const workload::MatmulWorkload& workload) {
-    return plan_published(machine, workload, published_plan(machine, workload));
-}
-Cycles cost_of_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
-    return search(machine, Problem(workload), 1).front().cycles();
-}
-Planned plan_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
-    const Problem problem(workload);
-    const Grid grid(problem, search(machine, problem, 1).front().partition);
-    return plan_partition(machine, grid, name_of(problem));
-}
-
-Planned mirrored_published(const spec::MachineSpec& machine,
-                           const workload::MatmulWorkload& workload) {
-    return mirrored(plan_published_once(machine, mirrored(workload)));
-}
-Cycles cost_of_mirrored_published(const spec::MachineSpec& machine,
-                                  const workload::MatmulWorkload& workload) {
-    return cost_of_published(machine, mirrored(workload));
-}
-Planned mirrored_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
-    return mirrored(plan_ours(machine, mirrored(workload)));
-}
-Cycles cost_of_mirrored_ours(const spec::MachineSpec& machine,
-                             const workload::MatmulWorkload& workload) {
-    return cost_of_ours(machine, mirrored(workload));
-}
 PlanOfGroup plan_of_group(const Way& way) {
-    if (way.is_published) {
-        return way.is_mirrored ? PlanOfGroup{cost_of_mirrored_published, mirrored_published}
-                               : PlanOfGroup{cost_of_published, plan_published_once};
-    }
-    return way.is_mirrored ? PlanOfGroup{cost_of_mirrored_ours, mirrored_ours}
-                           : PlanOfGroup{cost_of_ours, plan_ours};
+    using workload::MatmulWorkload;
+    return {[way](const spec::MachineSpec& machine, const MatmulWorkload& workload) {
+                const auto one = told(way, workload);
+                return way.is_published ? published_plan(machine, one).phases.total()
+                                        : search(machine, Problem(one), 1).front().cycles();
+            },
+            [way](const spec::MachineSpec& machine, const MatmulWorkload& workload) {
+                const auto one = told(way, workload);
+                if (way.is_published) {
+                    return as_told(way, plan_published(machine, one, published_plan(machine, one)));
+                }
+                const Problem problem(one);
+                const Grid grid(problem, search(machine, problem, 1).front().partition);
+                return as_told(way, emit(machine, grid, name_of(problem)));
+            }};
 }
 
 /// The ways of a product by one of the two planners, the one with the least estimate first. A way that
@@ -222,9 +178,9 @@ family::Divided plan_way(const spec::MachineSpec& machine, const workload::Matmu
     if (workload.groups > 1) {
         return choose_groups(machine, workload, known, plan_of_group(way));
     }
-    const auto told = way.is_mirrored ? mirrored(workload) : workload;
-    return way.is_published ? choose_published(machine, told, way, known)
-                            : choose_partition(machine, told, way,
+    const auto one = told(way, workload);
+    return way.is_published ? choose_published(machine, one, way, known)
+                            : choose_partition(machine, one, way,
                                                way.is_mirrored ? kTriedMirrored : kTried, known);
 }
 
@@ -259,41 +215,18 @@ std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
     return best;
 }
 
-workload::Activation activation_of(const std::string& word) {
-    return word == "relu"   ? workload::Activation::Relu
-           : word == "gelu" ? workload::Activation::Gelu
-                            : workload::Activation::None;
-}
-
-const char* activation_text(workload::Activation activation) {
-    switch (activation) {
-    case workload::Activation::Relu:
-        return ", relu";
-    case workload::Activation::Gelu:
-        return ", gelu";
-    case workload::Activation::None:
-        break;
-    }
-    return "";
-}
-
 class MatmulStep final : public family::Product {
 public:
     explicit MatmulStep(const family::Request& request) : Product(matmul::family(), request) {
         if (a().sparse != nullptr) {
             throw family::Refused(0, {}, "got a sparse matrix, expected a dense one (see spmm)");
         }
-        workload_.groups = shape().groups;
-        workload_.m = shape().m;
-        workload_.k = shape().k;
-        workload_.n = shape().n;
-        workload_.dtype = shape().dtype;
-        workload_.partials = shape().partials;
-        workload_.plan = shape().plan;
-        workload_.bias = has_bias();
+        workload_ = told();
         workload_.unmirrored = family::flag_of(matmul::family(), request, "unmirrored");
+        const auto word = std::ranges::find(
+            workload::kActivations, family::word_of(matmul::family(), request, "activation"));
         workload_.activation =
-            activation_of(family::word_of(matmul::family(), request, "activation"));
+            static_cast<workload::Activation>(word - workload::kActivations.begin());
     }
 
     [[nodiscard]] std::optional<family::Estimate>
@@ -301,13 +234,17 @@ public:
         return choose_by_estimate(machine, workload_);
     }
     [[nodiscard]] std::string sentence() const override {
-        return fmt::format("matmul {}{} x {} x {}, {}{}{}",
+        const bool goes_on = workload_.activation != workload::Activation::None;
+        const char* activation =
+            workload::kActivations[static_cast<std::size_t>(workload_.activation)];
+        return fmt::format("matmul {}{} x {} x {}, {}{}{}{}",
                            workload_.groups == 1 ? "" : fmt::format("{} times ", workload_.groups),
                            workload_.m, workload_.k, workload_.n,
                            workload_.dtype != ElementType::F16
                                ? std::string(tessera::name_of(workload_.dtype))
                                : fmt::format("{} partials", tessera::name_of(workload_.partials)),
-                           workload_.bias ? ", bias" : "", activation_text(workload_.activation));
+                           workload_.bias ? ", bias" : "", goes_on ? ", " : "",
+                           goes_on ? activation : "");
     }
 
 private:
@@ -326,11 +263,6 @@ private:
 
 } // namespace
 
-family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
-    plan::KnownSchedules known;
-    return choose(machine, workload, known);
-}
-
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                        plan::KnownSchedules& known, bool may_mirror) {
     if (bytes_of(workload.dtype) == 1 && machine.chip.generation != spec::Generation::Ipu21) {
@@ -343,7 +275,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
     }
     const bool has_ours =
         workload.dtype == ElementType::F16 && has_codelets(machine, workload.partials);
-    if (workload.groups == 1 && has_ours && exceeds_chip(machine, Problem(workload))) {
+    if (workload.groups == 1 && has_ours && exceeds_chip(machine, workload)) {
         return plan_way(machine, workload, {}, known); // no way helps
     }
     std::exception_ptr misfit;
@@ -376,12 +308,14 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
     }
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem, 1).front();
-    family::Estimate estimate{cuts_of(best.partition), best.predicted, best.bytes};
+    family::Estimate estimate{Grid(problem, best.partition).division(), best.predicted, best.bytes};
     if (!workload.bias && !workload.unmirrored) {
-        const Candidate other = search(machine, Problem(mirrored(workload)), 1).front();
+        const Problem turned(mirrored(workload));
+        const Candidate other = search(machine, turned, 1).front();
         const bool fits = other.bytes <= plan::bytes_for_data(machine);
         if (fits && other.cycles() < best.cycles()) {
-            estimate = {mirrored(cuts_of(other.partition)), other.predicted, other.bytes};
+            estimate = {mirrored(Grid(turned, other.partition).division()), other.predicted,
+                        other.bytes};
         }
     }
     return family::fitting(machine, name_of(problem), std::move(estimate));

@@ -3,6 +3,7 @@
 
 #include "kernels/matmul/matmul_cost.h"
 #include "kernels/plan/chip_memory.h"
+#include "kernels/plan/parts.h"
 
 #include <algorithm>
 #include <tuple>
@@ -13,21 +14,9 @@ namespace {
 /// Exchange rounds beyond which the fixed cost of a round is all that there is.
 constexpr std::int64_t kMostChunks = 96;
 
-/// Numbers of parts up to `most` that make the largest part of `length` smaller than any fewer
-/// parts do.
-std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
-    std::vector<std::int64_t> parts;
-    std::int64_t largest = length + 1;
-    for (std::int64_t p = 1; p <= std::min(length, most); ++p) {
-        if (ceil_div(length, p) < largest) {
-            largest = ceil_div(length, p);
-            parts.push_back(p);
-        }
-    }
-    return parts;
-}
+using plan::useful_parts;
 
-/// The same, and the next even number of parts: only whole pairs can be paired.
+/// With the next even number of parts of each: only whole pairs can be paired.
 std::vector<std::int64_t> with_even(std::vector<std::int64_t> parts, std::int64_t length,
                                     std::int64_t most) {
     const std::vector<std::int64_t> odd_too = parts;
@@ -64,15 +53,13 @@ public:
         if (fitting_.empty()) {
             return {smallest_};
         }
-        const auto by_cycles = [](const Candidate& left, const Candidate& right) {
-            return std::make_tuple(left.cycles(), left.partition.tiles(), left.partition.chunks,
-                                   left.partition.parts_m, left.partition.parts_k) <
-                   std::make_tuple(right.cycles(), right.partition.tiles(), right.partition.chunks,
-                                   right.partition.parts_m, right.partition.parts_k);
+        const auto key = [](const Candidate& one) {
+            return std::make_tuple(one.cycles(), one.partition.tiles(), one.partition.chunks,
+                                   one.partition.parts_m, one.partition.parts_k);
         };
         const std::size_t kept = std::min(most, fitting_.size());
-        std::partial_sort(fitting_.begin(), fitting_.begin() + static_cast<std::ptrdiff_t>(kept),
-                          fitting_.end(), by_cycles);
+        std::ranges::partial_sort(fitting_, fitting_.begin() + static_cast<std::ptrdiff_t>(kept),
+                                  {}, key);
         fitting_.resize(kept);
         return fitting_;
     }

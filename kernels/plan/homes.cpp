@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <numeric>
 
 namespace tessera::plan {
@@ -16,6 +17,18 @@ struct Room {
 };
 
 } // namespace
+
+std::vector<HomeRun> in_turns(const std::vector<Home>& homes, Bytes unit_bytes,
+                              std::vector<Bytes>& filled) {
+    std::vector<HomeRun> runs;
+    std::map<std::size_t, std::int64_t> turns;
+    for (const Home& home : homes) {
+        runs.push_back({home, filled[home.tile], turns[home.group]++});
+        filled[home.tile] += runs.back().units() * unit_bytes;
+    }
+    std::ranges::stable_sort(runs, {}, &HomeRun::turn);
+    return runs;
+}
 
 std::vector<Home> deal_homes(const std::vector<std::int64_t>& units_of_group,
                              const std::vector<TileId>& candidates, std::int64_t share,

@@ -19,6 +19,22 @@ struct Home {
     TileId tile = 0;
 };
 
+/// A home with its bytes in a buffer of such homes.
+struct HomeRun : Home {
+    Bytes offset = 0;      ///< in the buffer
+    std::int64_t turn = 0; ///< messages of one group go one after the other
+
+    [[nodiscard]] std::int64_t units() const { return last - first; }
+};
+
+/// Puts homes behind what the buffer has already, by tile, in the order of sending: all groups take
+/// their first message, then their second, so that equal groups stay in step.
+[[nodiscard]] std::vector<HomeRun> in_turns(const std::vector<Home>& homes, Bytes unit_bytes,
+                                            std::vector<Bytes>& filled);
+
+/// Messages shorter than this are dearer in control than in words.
+inline constexpr Bytes kShortestMessage = 256;
+
 /// Deals `units_of_group[g]` units of every group g to `candidates`, in runs of at most `share`
 /// units a tile. A tile for which `receives(tile, group)` is true gets a group's units only where
 /// no other candidate has room.

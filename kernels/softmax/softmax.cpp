@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/codelets/softmax_cost.h"
-#include "kernels/family/comparison.h"
-#include "kernels/family/matrix_input.h"
+#include "kernels/family/numbers.h"
 #include "kernels/graph/rows.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"

@@ -37,11 +37,8 @@ namespace tessera::spmm {
 /// {blocks, block, block} (values as stored), "b" {k, n}, "c" {m, n}. Only n and partials of the
 /// workload are read; the shape of A is that of `matrix`. Throws DoesNotFit, naming what takes the
 /// memory; NotModelled for a machine that does not run programs.
-[[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
-                                     const workload::SpmmWorkload& workload,
-                                     const workload::SparsePattern& matrix);
-/// The same with schedules that earlier plans have found, and for later ones. `in_loop`: the program
-/// may run the product several times.
+/// `known`: schedules that earlier plans have found, and for later ones. `in_loop`: the program may run
+/// the product several times.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparsePattern& matrix,

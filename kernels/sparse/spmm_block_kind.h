@@ -58,7 +58,7 @@ struct PartMeans {
     double rows = 0;        ///< of a part that have blocks
     double all_rows = 0;    ///< of a part, with blocks or without
     double columns = 0;     ///< of the widest slice
-    double longest_row = 0; ///< blocks of the fullest row of a band
+    double longest_row = 0; ///< blocks of the fullest row of a band, or of its pieces
 };
 
 /// Blocks of the fullest part.

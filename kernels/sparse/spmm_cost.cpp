@@ -48,15 +48,11 @@ double move_overhead(const plan::ExchangeCost& cost, const Split& split) {
 }
 
 /// Averages over the parts of a split.
-struct Averages {
-    double blocks = 0;       ///< of a part
-    double rows = 0;         ///< of a part that have blocks
+struct Averages : PartMeans {
     double lines = 0;        ///< of X that a part touches
     double band_lines = 0;   ///< of X in a band
     double contributors = 0; ///< of a row with blocks
-    double columns = 0;
-    double longest_row = 0; ///< blocks of the fullest row of a band, or of its pieces
-    double cut_rows = 0;    ///< of a part: rows of the band that are cut, over parts
+    double cut_rows = 0;     ///< of a part: rows of the band that are cut, over parts
     double more_pieces = 0; ///< of the part that sums up most: pieces of such rows beyond the first
 };
 
@@ -77,6 +73,8 @@ Averages averages(const Problem& problem, const Split& split) {
     const double rows = hit(static_cast<double>(a.block_rows()), static_cast<double>(a.blocks()));
     average.contributors = average.rows * static_cast<double>(split.parts()) / std::max(rows, 1.0);
     average.columns = static_cast<double>(problem.widest_slice(split));
+    average.all_rows =
+        std::ceil(static_cast<double>(a.block_rows()) / static_cast<double>(split.parts_m));
     const auto bands = static_cast<double>(split.parts_k);
     const auto parts_m = static_cast<double>(split.parts_m);
     const double longest =
@@ -102,18 +100,6 @@ Averages averages(const Problem& problem, const Split& split) {
     return average;
 }
 
-double multiply(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
-                const Averages& average) {
-    PartMeans means;
-    means.blocks = average.blocks;
-    means.rows = average.rows;
-    means.all_rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
-                               static_cast<double>(split.parts_m));
-    means.columns = average.columns;
-    means.longest_row = average.longest_row;
-    return problem.kind->estimate(machine, means);
-}
-
 } // namespace
 
 plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
@@ -134,8 +120,8 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         split.parts_n > 1 ? kRegular * value_events(machine, problem, split, average.blocks) : 0;
     Cycles syncs = brings_x || values > 0 ? 1 : 0;
     exchange += syncs > 0 ? bring_overhead(cost, split) : 0;
-    double compute = multiply(machine, problem, split, average) +
-                     static_cast<double>(machine.control.step_cycles);
+    double compute =
+        problem.kind->estimate(machine, average) + static_cast<double>(machine.control.step_cycles);
     if (average.contributors > 1.02 || average.cut_rows > 0 || !problem.types.sums_are_results()) {
         const auto line_bytes =
             static_cast<double>(problem.partial_line_bytes(problem.widest_slice(split)));
@@ -267,8 +253,7 @@ Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
         messages += messages_to(partition.users_of_line(at).size());
     }
     const auto sent = static_cast<Bytes>(messages) / partition.split().parts();
-    return kInstruction * ceil_div(line, piece) *
-           (static_cast<Bytes>(partition.most_x_lines()) + sent);
+    return kInstruction * ceil_div(line, piece) * (partition.most_x_lines() + sent);
 }
 
 /// Rows of C without blocks, dealt evenly.
@@ -317,26 +302,21 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
     const Problem& problem = partition.problem();
     const Split& split = partition.split();
     const std::int64_t columns = problem.widest_slice(split);
-    const auto most = [](const std::vector<std::int64_t>& lines) {
-        return lines.empty() ? 0 : *std::ranges::max_element(lines);
-    };
     const Bytes partials = (problem.types.sums_are_results() ? split.passes : 1) *
-                           static_cast<Bytes>(partition.most_rows()) *
-                           problem.partial_line_bytes(columns);
+                           partition.most_rows() * problem.partial_line_bytes(columns);
     const Bytes results =
-        split.passes * most(reduction.result_lines) * problem.result_line_bytes(columns);
+        split.passes * reduction.most_results() * problem.result_line_bytes(columns);
     const Bytes empty = empty_bytes(problem, split);
-    Bytes multiply = empty + partials +
-                     static_cast<Bytes>(partition.most_x_lines()) * problem.x_line_bytes(columns) +
-                     static_cast<Bytes>(partition.most_blocks()) *
-                         (problem.value_bytes() + problem.kind->traits().list_bytes);
+    Bytes multiply =
+        empty + partials + partition.most_x_lines() * problem.x_line_bytes(columns) +
+        partition.most_blocks() * (problem.value_bytes() + problem.kind->traits().list_bytes);
     if (split.passes > 1) { // X of the passes to come, results of those before, and rows of all
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
                                   problem.x_line_bytes(problem.n) / machine.chip.tiles;
         multiply += split.passes * row_bytes(machine, partition);
     }
-    const Bytes reduce = empty + partials + results +
-                         most(reduction.slices_lines) * problem.partial_line_bytes(columns);
+    const Bytes reduce =
+        empty + partials + results + reduction.most_slices() * problem.partial_line_bytes(columns);
     return std::max(multiply, reduce);
 }
 

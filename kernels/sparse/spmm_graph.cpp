@@ -23,9 +23,6 @@ namespace {
 using program::Role;
 
 constexpr const char* kOwner = "spmm";
-std::int64_t most(const std::vector<std::int64_t>& values) {
-    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
 
 class Emitter {
 public:
@@ -33,10 +30,10 @@ public:
             const std::string& name)
         : machine_(machine), homes_(homes), partition_(homes.partition()),
           problem_(partition_.problem()), split_(partition_.split()), reduction_(reduction),
-          type_(codelets::suffix(problem_.types)), emitted_{graph::Graph(name)},
-          graph_(emitted_.graph) {}
+          type_(codelets::suffix(problem_.types)), planned_{graph::Graph(name), {}},
+          graph_(planned_.graph), division_(planned_.division) {}
 
-    Emitted run() {
+    family::Planned run() {
         graph_.codelets = codelets_of(problem_);
         add_buffers();
         std::vector<graph::BufferId> standing = partials_;
@@ -50,7 +47,7 @@ public:
         add_values_tensor();
         add_dense_tensor();
         add_result_tensor();
-        return std::move(emitted_);
+        return std::move(planned_);
     }
 
 private:
@@ -86,8 +83,7 @@ private:
     void add_buffers() {
         using graph::Where;
         const std::int64_t widest = problem_.widest_slice(split_);
-        const Bytes x =
-            static_cast<Bytes>(partition_.most_x_lines()) * problem_.x_line_bytes(widest);
+        const Bytes x = partition_.most_x_lines() * problem_.x_line_bytes(widest);
         check_reach(x - problem_.x_line_bytes(widest));
         // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
         // sends and receives.
@@ -100,7 +96,7 @@ private:
             partials_.push_back(add_on(
                 split_.tiles(),
                 {.name = "partials", .where = Where::Region1, .read_beyond = kind.partials_beyond},
-                static_cast<Bytes>(partition_.most_rows()) * problem_.partial_line_bytes(widest)));
+                partition_.most_rows() * problem_.partial_line_bytes(widest)));
         }
         x_ = add_on(split_.tiles(),
                     {.name = "x",
@@ -111,18 +107,17 @@ private:
                     x);
         values_ = add_on(
             split_.tiles(), {.name = "values", .where = kind.values, .read_beyond = kReadAhead},
-            ceil_div(static_cast<Bytes>(partition_.most_blocks()), homes_.values_a_unit()) *
-                homes_.value_unit_bytes());
+            ceil_div(partition_.most_blocks(), homes_.values_a_unit()) * homes_.value_unit_bytes());
         slices_ =
             add_on(split_.tiles(), {.name = "slices", .where = Where::Region1, .apart = partials_},
-                   most(reduction_.slices_lines) * problem_.partial_line_bytes(widest));
+                   reduction_.most_slices() * problem_.partial_line_bytes(widest));
         home_x_ = add_on(machine_.chip.tiles,
                          {.name = "home of x", .padded = pads_x, .apart = {x_, values_}},
                          homes_.most_x_bytes());
         home_values_ =
             add_on(machine_.chip.tiles, {.name = "home of values", .apart = {x_, values_}},
                    homes_.most_values_bytes());
-        result_bytes_ = most(reduction_.result_lines) * problem_.result_line_bytes(widest);
+        result_bytes_ = reduction_.most_results() * problem_.result_line_bytes(widest);
         result_ = add_on(split_.tiles(), {.name = "result"}, split_.passes * result_bytes_);
         const auto empty = static_cast<std::int64_t>(reduction_.empty_rows.size());
         empty_bytes_ = ceil_div(empty, split_.parts()) * problem_.result_line_bytes(widest);
@@ -192,17 +187,8 @@ private:
     void add_bring(graph::ExchangeId bring, graph::ComputeSetId multiply, TileId tile,
                    graph::Place from, Bytes bytes, const std::vector<graph::Receiver>& receivers,
                    bool wide, CopiedWords& copied) {
-        others_.clear();
-        for (const graph::Receiver& to : receivers) {
-            if (to.tile != tile) {
-                others_.push_back(to);
-                continue;
-            }
-            graph::copy_on_tile(graph_, machine_, multiply, tile, from, to.to, bytes);
+        if (graph::bring(graph_, machine_, bring, multiply, tile, from, bytes, receivers, wide)) {
             copied[tile].push_back(bytes / 8);
-        }
-        if (!others_.empty()) {
-            graph_.add_message(bring, tile, from, bytes, others_, wide);
         }
     }
 
@@ -211,12 +197,12 @@ private:
         for (const HomeRun& run : homes_.values()) {
             receivers.clear();
             for (std::int64_t in = 0; in < split_.parts_n; ++in) {
-                receivers.push_back({partition_.tile(static_cast<std::int64_t>(run.home.group), in),
-                                     {values_, run.home.first * homes_.value_unit_bytes()}});
+                receivers.push_back({partition_.tile(static_cast<std::int64_t>(run.group), in),
+                                     {values_, run.first * homes_.value_unit_bytes()}});
             }
-            add_bring(bring, multiply, run.home.tile, {home_values_, run.offset},
-                      (run.home.last - run.home.first) * homes_.value_unit_bytes(), receivers,
-                      homes_.values_wide(), copied);
+            add_bring(bring, multiply, run.tile, {home_values_, run.offset},
+                      run.units() * homes_.value_unit_bytes(), receivers, homes_.values_wide(),
+                      copied);
         }
     }
 
@@ -236,19 +222,18 @@ private:
             const std::int64_t width = columns(in);
             const Bytes line_bytes = problem_.x_line_bytes(width);
             for (const HomeRun& run : homes_.x(in)) {
-                const LineRun& lines = homes_.runs()[run.home.group];
+                const LineRun& lines = homes_.runs()[run.group];
                 const auto send = [&] {
                     if (!receivers.empty()) {
-                        add_bring(bring, multiply, run.home.tile, {home_x_, run.offset},
-                                  (run.home.last - run.home.first) * line_bytes, receivers, false,
-                                  copied);
+                        add_bring(bring, multiply, run.tile, {home_x_, run.offset},
+                                  run.units() * line_bytes, receivers, false, copied);
                         receivers.clear();
                     }
                 };
-                auto first_line = first_lines[run.home.group].cbegin();
+                auto first_line = first_lines[run.group].cbegin();
                 for (const std::int32_t part : homes_.users(lines)) {
                     receivers.push_back({partition_.tile(part, in),
-                                         {x_, (*first_line++ + run.home.first) * line_bytes}});
+                                         {x_, (*first_line++ + run.first) * line_bytes}});
                     if (receivers.size() == homes_.together(lines)) {
                         send();
                     }
@@ -286,7 +271,7 @@ private:
                 graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
                 graph_.add_item(set, tile, lists.largest_row);
                 add_vertex(set, tile, in, part, lists, buffer);
-                emitted_.tiles_busy += pass_of(in) == 0 ? 1 : 0;
+                division_.tiles_busy += pass_of(in) == 0 ? 1 : 0;
                 const std::vector<std::int64_t>& words = copied[tile];
                 Cycles& cycles = known[{width, words}];
                 if (cycles == 0) {
@@ -295,8 +280,8 @@ private:
                 slowest = std::max(slowest, cycles);
             }
         }
-        if (emitted_.tiles_busy > 0) { // else there is no step
-            emitted_.compute += machine_.control.step_cycles + slowest;
+        if (division_.tiles_busy > 0) { // else there is no step
+            division_.predicted.compute += machine_.control.step_cycles + slowest;
         }
     }
 
@@ -352,8 +337,8 @@ private:
                 slowest = std::max(slowest, stub.finish());
             }
         }
-        emitted_.compute += machine_.control.step_cycles + slowest;
-        emitted_.reduction += machine_.control.step_cycles + slowest;
+        division_.predicted.compute += machine_.control.step_cycles + slowest;
+        division_.predicted.reduction += machine_.control.step_cycles + slowest;
         steps.push_back(graph::run(bring));
         steps.push_back(graph::run(reduce));
     }
@@ -394,14 +379,14 @@ private:
         const std::int64_t block = problem_.block;
         graph::Tensor tensor{.name = "a",
                              .type = problem_.types.data,
-                             .shape = {problem_.matrix->blocks(), block, block}};
-        tensor.given = true;
+                             .shape = {problem_.matrix->blocks(), block, block},
+                             .given = true};
         for (const HomeRun& run : homes_.values()) {
-            const Part& part = partition_.part(static_cast<std::int64_t>(run.home.group));
+            const Part& part = partition_.part(static_cast<std::int64_t>(run.group));
             const auto blocks = static_cast<std::int64_t>(part.blocks.size());
-            add_values(tensor, run.home.tile, {home_values_, run.offset}, problem_, part,
-                       run.home.first * homes_.values_a_unit(),
-                       std::min(blocks, run.home.last * homes_.values_a_unit()));
+            add_values(tensor, run.tile, {home_values_, run.offset}, problem_, part,
+                       run.first * homes_.values_a_unit(),
+                       std::min(blocks, run.last * homes_.values_a_unit()));
         }
         for (std::int64_t part = 0; homes_.values_stay() && part < split_.parts(); ++part) {
             const auto blocks = static_cast<std::int64_t>(partition_.part(part).blocks.size());
@@ -414,14 +399,14 @@ private:
     void add_dense_tensor() {
         graph::Tensor tensor{.name = "b",
                              .type = problem_.types.data,
-                             .shape = {problem_.matrix->columns, problem_.n}};
-        tensor.given = true;
+                             .shape = {problem_.matrix->columns, problem_.n},
+                             .given = true};
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
-            const LineShape shape = shape_of_x(partition_, in);
+            const LineShape shape =
+                shape_of(problem_, problem_.matrix->columns, problem_.slice(split_, in));
             for (const HomeRun& run : homes_.x(in)) {
-                add_lines(tensor, run.home.tile, {home_x_, run.offset}, shape,
-                          homes_.runs()[run.home.group].first + run.home.first,
-                          run.home.last - run.home.first);
+                add_lines(tensor, run.tile, {home_x_, run.offset}, shape,
+                          homes_.runs()[run.group].first + run.first, run.units());
             }
             // A line that one tile needs is at home there.
             for (const LineRun& lines : homes_.runs()) {
@@ -437,11 +422,13 @@ private:
     }
 
     void add_result_tensor() {
-        graph::Tensor tensor{
-            .name = "c", .type = problem_.types.data, .shape = {problem_.matrix->rows, problem_.n}};
-        tensor.wanted = true;
+        graph::Tensor tensor{.name = "c",
+                             .type = problem_.types.data,
+                             .shape = {problem_.matrix->rows, problem_.n},
+                             .wanted = true};
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
-            const LineShape shape = shape_of_c(partition_, in);
+            LineShape shape = shape_of(problem_, problem_.matrix->rows, problem_.slice(split_, in));
+            shape.by_halves = problem_.kind->traits().by_halves;
             for (const SumJob& job : reduction_.jobs) {
                 add_lines(tensor, partition_.tile(job.reducer, in), result(job, in), shape,
                           job.first_row, job.rows);
@@ -459,10 +446,7 @@ private:
         const std::int64_t rows = problem_.matrix->block_rows();
         for (std::int64_t first = 0; first < rows;) {
             const std::vector<std::int32_t>& parts = partition_.contributors(first);
-            std::int64_t last = first + 1;
-            while (last < rows && partition_.contributors(last) == parts) {
-                ++last;
-            }
+            const std::int64_t last = partition_.end_of_run(first);
             if (parts.size() == 1) {
                 add_lines(tensor, partition_.tile(parts[0], in), partial_line(parts[0], first, in),
                           shape, first, last - first);
@@ -500,9 +484,9 @@ private:
     const Split& split_;
     const Reduction& reduction_;
     std::string type_; ///< what names of codelets end in
-    Emitted emitted_;
+    family::Planned planned_;
     graph::Graph& graph_;
-    std::vector<graph::Receiver> others_;
+    family::Division& division_;
     std::vector<graph::BufferId> partials_; ///< by pass where they stay
     graph::BufferId x_;
     graph::BufferId values_;
@@ -526,8 +510,8 @@ std::vector<std::string> codelets_of(const Problem& problem) {
     return names;
 }
 
-Emitted emit(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,
-             const std::string& name) {
+family::Planned emit(const spec::MachineSpec& machine, const Homes& homes,
+                     const Reduction& reduction, const std::string& name) {
     return Emitter(machine, homes, reduction, name).run();
 }
 

@@ -2,13 +2,13 @@
 #include "kernels/sparse/spmm_homes.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 namespace tessera::spmm {
 namespace {
 
-/// Messages shorter than this are dearer in control than in words.
-constexpr Bytes kShortestMessage = 256;
+using plan::kShortestMessage;
+
 /// Receivers of one message of a line that only some parts need: a message to n tiles waits until
 /// all n are free, so short multicasts of irregular sets pack better (measured: 2 takes 0.47 of the
 /// time of all at once).
@@ -26,6 +26,12 @@ std::vector<LineRun> line_runs(const Partition& partition) {
     return runs;
 }
 
+std::vector<TileId> all_tiles(const spec::MachineSpec& machine) {
+    std::vector<TileId> tiles(static_cast<std::size_t>(machine.chip.tiles));
+    std::iota(tiles.begin(), tiles.end(), TileId{0});
+    return tiles;
+}
+
 std::size_t reduction_messages(const Partition& partition, const Reduction& reduction) {
     std::size_t count = 0;
     for (const SumJob& job : reduction.jobs) {
@@ -41,11 +47,10 @@ std::size_t messages_to(std::size_t users) {
 }
 
 Homes::Homes(const spec::MachineSpec& machine, const Partition& partition)
-    : machine_(machine), partition_(partition),
+    : machine_(machine), partition_(partition), runs_(line_runs(partition)),
       x_(static_cast<std::size_t>(partition.split().slices())),
       filled_x_(static_cast<std::size_t>(machine.chip.tiles)),
       filled_values_(static_cast<std::size_t>(machine.chip.tiles)) {
-    find_runs();
     deal_x();
     if (!values_stay()) {
         deal_values();
@@ -78,14 +83,10 @@ std::size_t Homes::messages() const {
     std::size_t count = values_.size();
     for (const std::vector<HomeRun>& homes : x_) {
         for (const HomeRun& run : homes) {
-            count += messages_to(users(runs_[run.home.group]).size());
+            count += messages_to(users(runs_[run.group]).size());
         }
     }
     return count;
-}
-
-void Homes::find_runs() {
-    runs_ = line_runs(partition_);
 }
 
 /// A line that one tile needs in the only pass is at home there. The others of slice `in` stand on the tiles of the
@@ -105,9 +106,7 @@ void Homes::deal_x() {
                 candidates.push_back(partition_.tile(part, in + 1));
             }
         } else {
-            for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
-                candidates.push_back(static_cast<TileId>(tile));
-            }
+            candidates = all_tiles(machine_);
         }
         const Bytes line_bytes = problem.x_line_bytes(problem.slice(split, in).length());
         const auto receives = [&](TileId tile, std::size_t run) {
@@ -144,30 +143,16 @@ void Homes::deal_values() {
         ceil_div(machine_.exchange.pair_min_items * 8, value_unit_bytes());
     values_wide_ = machine_.exchange.pairs() && split.parts_n % 2 == 0 && split.parts() > 1 &&
                    least >= wide_units;
-    std::vector<plan::Home> homes;
-    if (values_wide_) {
-        homes = plan::deal_to_next_group(units, receivers, wide_units, 0);
-    } else {
-        std::vector<TileId> candidates;
-        for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
-            candidates.push_back(static_cast<TileId>(tile));
-        }
-        homes = plan::deal_homes(units, candidates, ceil_div(kShortestMessage, value_unit_bytes()),
-                                 [&](TileId tile, std::size_t part) {
-                                     return static_cast<std::size_t>(tile) /
-                                                static_cast<std::size_t>(split.parts_n) ==
-                                            part;
-                                 });
-    }
-    std::map<std::size_t, std::int64_t> turns;
-    for (const plan::Home& home : homes) {
-        values_.push_back({home, filled_values_[home.tile], turns[home.group]++});
-        filled_values_[home.tile] += (home.last - home.first) * value_unit_bytes();
-    }
-    // The first message of every part, then the second: equal parts stay in step.
-    std::stable_sort(values_.begin(), values_.end(), [](const HomeRun& left, const HomeRun& right) {
-        return left.turn < right.turn;
-    });
+    const auto homes =
+        values_wide_ ? plan::deal_to_next_group(units, receivers, wide_units, 0)
+                     : plan::deal_homes(units, all_tiles(machine_),
+                                        ceil_div(kShortestMessage, value_unit_bytes()),
+                                        [&](TileId tile, std::size_t part) {
+                                            return static_cast<std::size_t>(tile) /
+                                                       static_cast<std::size_t>(split.parts_n) ==
+                                                   part;
+                                        });
+    values_ = plan::in_turns(homes, value_unit_bytes(), filled_values_);
 }
 
 std::size_t messages(const Homes& homes, const Reduction& reduction) {

@@ -20,12 +20,7 @@ struct LineRun {
     [[nodiscard]] std::int64_t length() const { return last - first; }
 };
 
-/// Some lines of a run, or some units of a part's values, on their home tile.
-struct HomeRun {
-    plan::Home home;  ///< group: number of the run or of the part
-    Bytes offset = 0; ///< in the home buffer
-    std::int64_t turn = 0;
-};
+using plan::HomeRun; // its group: number of the run of lines, or of the part whose values they are
 
 class Homes {
 public:
@@ -60,7 +55,6 @@ public:
     [[nodiscard]] std::size_t messages() const;
 
 private:
-    void find_runs();
     void deal_x();
     void deal_values();
 

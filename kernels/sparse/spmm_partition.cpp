@@ -251,28 +251,11 @@ void Partition::collect_rows() {
     }
 }
 
-std::size_t Partition::most_x_lines() const {
-    std::size_t most = 0;
-    for (const Part& part : parts_) {
-        most = std::max(most, part.x_lines.size());
-    }
-    return most;
-}
-
-std::size_t Partition::most_rows() const {
-    std::size_t most = 0;
-    for (const Part& part : parts_) {
-        most = std::max(most, part.rows.size());
-    }
-    return most;
-}
-
-std::size_t Partition::most_blocks() const {
-    std::size_t most = 0;
-    for (const Part& part : parts_) {
-        most = std::max(most, part.blocks.size());
-    }
-    return most;
+std::int64_t Partition::end_of_run(std::int64_t row) const {
+    const auto others = std::find_if(
+        contributors_.begin() + row, contributors_.end(),
+        [&](const std::vector<std::int32_t>& parts) { return parts != contributors(row); });
+    return others - contributors_.begin();
 }
 
 } // namespace tessera::spmm

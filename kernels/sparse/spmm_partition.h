@@ -6,10 +6,12 @@
 #include "base/ceil_div.h"
 #include "base/units.h"
 #include "kernels/codelets/product_types.h"
+#include "kernels/plan/parts.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,11 +32,7 @@ struct Split {
     [[nodiscard]] std::int64_t slices() const { return parts_n * passes; }
 };
 
-struct Range {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    [[nodiscard]] std::int64_t length() const { return end - begin; }
-};
+using plan::Range;
 
 /// Sizes of one product. A *line* is as many rows of X or C of one slice as a block has.
 struct Problem {
@@ -110,11 +108,20 @@ public:
     [[nodiscard]] const std::vector<std::int32_t>& contributors(std::int64_t row) const {
         return contributors_.at(static_cast<std::size_t>(row));
     }
-    [[nodiscard]] std::size_t most_x_lines() const;
-    [[nodiscard]] std::size_t most_rows() const;
-    [[nodiscard]] std::size_t most_blocks() const;
+    /// Behind `row` the first one that has other contributors.
+    [[nodiscard]] std::int64_t end_of_run(std::int64_t row) const;
+    [[nodiscard]] std::int64_t most_x_lines() const { return most(&Part::x_lines); }
+    [[nodiscard]] std::int64_t most_rows() const { return most(&Part::rows); }
+    [[nodiscard]] std::int64_t most_blocks() const { return most(&Part::blocks); }
 
 private:
+    template <class Of> [[nodiscard]] std::int64_t most(std::vector<Of> Part::*list) const {
+        std::size_t found = 0;
+        for (const Part& part : parts_) {
+            found = std::max(found, (part.*list).size());
+        }
+        return static_cast<std::int64_t>(found);
+    }
     void cut_bands();
     void cut_parts();
     void add_row(std::int64_t part, std::int64_t row, std::int64_t first, std::int64_t last);

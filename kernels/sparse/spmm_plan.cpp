@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace tessera::spmm {
@@ -67,9 +66,8 @@ family::Cuts cuts_of(const Split& split) {
 
 /// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
 /// is placed and this would take long. @throws DoesNotFit
-std::optional<std::pair<graph::Graph, family::Division>>
-emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
-           bool compared) {
+std::optional<family::Planned> emit_split(const spec::MachineSpec& machine, const Problem& problem,
+                                          const Split& split, bool compared) {
     std::optional<Activity> doing(std::in_place, "dividing the matrix");
     const Partition partition(problem, split);
     const Reduction reduction = find_reduction(partition);
@@ -86,20 +84,41 @@ emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split
     }
     doing.reset();
     doing.emplace("dealing operands");
-    Emitted emitted = emit(machine, homes, reduction, name_of(problem));
-    return std::pair(std::move(emitted.graph), family::Division{cuts_of(split),
-                                                                emitted.tiles_busy,
-                                                                roundings_of(partition),
-                                                                {.compute = emitted.compute,
-                                                                 .reduction = emitted.reduction}});
+    family::Planned planned = emit(machine, homes, reduction, name_of(problem));
+    static_cast<family::Cuts&>(planned.division) = cuts_of(split);
+    planned.division.roundings = roundings_of(partition);
+    return planned;
 }
 
-/// What placing a candidate came to.
-struct Tried {
-    std::optional<family::Placed> placed; ///< nothing: it need not be, or does not fit
-    std::string misfit;                   ///< why, where it does not
-    std::exception_ptr failure;           ///< what ended the planning of it
+/// What placing a candidate came to, or scheduling its exchanges.
+template <class Of> struct Outcome {
+    std::optional<Of> made;     ///< nothing: it need not be, or does not fit
+    std::string misfit;         ///< why, where it does not
+    std::exception_ptr failure; ///< what ended it otherwise
 };
+
+/// Makes so many, where there are host threads side by side. A thread that waits for parts of one does not
+/// begin another; what one throws is kept, for it would cancel parts of the others, which go on without
+/// them.
+template <class Of, class Make>
+std::vector<Outcome<Of>> side_by_side(std::size_t count, const Make& make) {
+    std::vector<Outcome<Of>> all(count);
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, count, 1),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+            for (std::size_t i = range.begin(); i < range.end(); ++i) {
+                try {
+                    all[i].made = make(i);
+                } catch (const DoesNotFit& error) {
+                    all[i].misfit = error.what();
+                } catch (...) {
+                    all[i].failure = std::current_exception();
+                }
+            }
+        },
+        tbb::simple_partitioner());
+    return all;
+}
 
 /// Places the candidates of a search in their order, where there are host threads several at once:
 /// those that come next if every one fits. Placing further ones, and what they are compared with,
@@ -111,11 +130,11 @@ public:
         : machine_(machine), problem_(problem), candidates_(candidates) {}
 
     /// Candidate `at`, `wanted` with those behind it that are to be placed.
-    Tried place(std::size_t at, std::size_t wanted, bool compared) {
+    Outcome<family::Placed> place(std::size_t at, std::size_t wanted, bool compared) {
         if (at < first_ || at >= first_ + ahead_.size() || compared != (at > first_ || compared_)) {
             place_ahead(at, wanted, compared);
         }
-        Tried tried = std::move(ahead_[at - first_]);
+        Outcome<family::Placed> tried = std::move(ahead_[at - first_]);
         if (tried.failure) {
             std::rethrow_exception(tried.failure);
         }
@@ -127,37 +146,19 @@ private:
         const auto threads = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
         first_ = at;
         compared_ = compared;
-        ahead_ = std::vector<Tried>(threads < 2 ? 1 : std::min(wanted, candidates_.size() - at));
-        tbb::parallel_for(
-            tbb::blocked_range<std::size_t>(0, ahead_.size(), 1),
-            [&](const tbb::blocked_range<std::size_t>& range) {
-                for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                    // a thread that waits for parts of one does not begin another; what one throws
-                    // is kept, for it would cancel parts of the others, which go on without them
-                    try {
-                        ahead_[i] = place_one(candidates_[at + i], compared || i > 0);
-                    } catch (...) {
-                        ahead_[i].failure = std::current_exception();
-                    }
-                }
-            },
-            tbb::simple_partitioner());
+        ahead_ = side_by_side<family::Placed>(
+            threads < 2 ? 1 : std::min(wanted, candidates_.size() - at),
+            [&](std::size_t i) { return place_one(candidates_[at + i], compared || i > 0); });
     }
 
-    [[nodiscard]] Tried place_one(const Candidate& candidate, bool compared) const {
-        Tried tried;
+    [[nodiscard]] std::optional<family::Placed> place_one(const Candidate& candidate,
+                                                          bool compared) const {
         if (compared && candidate.least_messages > kManyTransfers) {
-            return tried;
+            return std::nullopt;
         }
-        try {
-            if (auto emitted = emit_split(machine_, problem_, candidate.split, compared)) {
-                tried.placed =
-                    family::placed(machine_, std::move(emitted->first), std::move(emitted->second));
-            }
-        } catch (const DoesNotFit& error) {
-            tried.misfit = error.what();
-        }
-        return tried;
+        auto planned = emit_split(machine_, problem_, candidate.split, compared);
+        return planned ? std::optional(family::placed(machine_, std::move(*planned)))
+                       : std::nullopt;
     }
 
     const spec::MachineSpec& machine_;
@@ -165,45 +166,17 @@ private:
     const std::vector<Candidate>& candidates_;
     std::size_t first_ = 0; ///< candidate that the first of `ahead_` is of
     bool compared_ = false; ///< with one before it that is placed
-    std::vector<Tried> ahead_;
+    std::vector<Outcome<family::Placed>> ahead_;
 };
 
 /// Operands and result alone are more than there is.
-bool exceeds_chip(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                  const workload::SparsePattern& matrix) {
+bool exceeds_chip(const spec::MachineSpec& machine, ElementType type,
+                  const workload::SparsePattern& matrix, std::int64_t n) {
     return plan::exceeds_chip(
-        machine, static_cast<double>(bytes_of(workload.dtype)) *
+        machine, static_cast<double>(bytes_of(type)) *
                      (static_cast<double>(matrix.stored_elements()) +
                       (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) *
-                          static_cast<double>(workload.n)));
-}
-
-/// What scheduling the exchanges of a placed candidate came to.
-struct Scheduled {
-    std::optional<family::Divided> divided; ///< nothing: its rows find no room
-    std::string misfit;
-    std::exception_ptr failure;
-};
-
-/// Each by itself, where there are host threads side by side.
-std::vector<Scheduled> scheduled(const spec::MachineSpec& machine, std::span<family::Placed> placed,
-                                 plan::KnownSchedules& known) {
-    std::vector<Scheduled> all(placed.size());
-    tbb::parallel_for(
-        tbb::blocked_range<std::size_t>(0, all.size(), 1),
-        [&](const tbb::blocked_range<std::size_t>& range) {
-            for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                try { // see Placing: what is thrown would cancel parts of the others
-                    all[i].divided = family::lowered(machine, std::move(placed[i]), known);
-                } catch (const DoesNotFit& error) {
-                    all[i].misfit = error.what();
-                } catch (...) {
-                    all[i].failure = std::current_exception();
-                }
-            }
-        },
-        tbb::simple_partitioner());
-    return all;
+                          static_cast<double>(n)));
 }
 
 /// Of `placed` the fastest. Those that take hardly more at least than the one that takes least are scheduled together,
@@ -222,14 +195,18 @@ std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
         const auto last = std::find_if(first, placed.end(), [&](const family::Placed& one) {
             return one.least > hardly_more;
         });
-        for (Scheduled& one : scheduled(machine, {first, last}, known)) {
+        const auto count = static_cast<std::size_t>(last - first);
+        for (auto& one : side_by_side<family::Divided>(count, [&](std::size_t i) {
+                 return family::lowered(machine, std::move(first[static_cast<std::ptrdiff_t>(i)]),
+                                        known);
+             })) {
             if (one.failure) {
                 std::rethrow_exception(one.failure);
             }
             misfit = misfit.empty() ? one.misfit : misfit;
-            if (one.divided && (!best || one.divided->division.predicted.total() <
-                                             best->division.predicted.total())) {
-                best = std::move(one.divided);
+            if (one.made && (!best || one.made->division.predicted.total() <
+                                          best->division.predicted.total())) {
+                best = std::move(one.made);
             }
         }
         first = last;
@@ -241,12 +218,7 @@ std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
 family::Divided choose_split(const spec::MachineSpec& machine, const Problem& problem,
                              plan::KnownSchedules& known) {
     const workload::SparsePattern& matrix = *problem.matrix;
-    const auto n = static_cast<double>(problem.n);
-    const bool vain = plan::exceeds_chip(
-        machine,
-        static_cast<double>(bytes_of(problem.types.data)) *
-            (static_cast<double>(matrix.stored_elements()) +
-             (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
+    const bool vain = exceeds_chip(machine, problem.types.data, matrix, problem.n);
     const auto candidates = search(machine, problem);
     const std::size_t most = std::min(candidates.size(), vain ? 1 : kTried);
     Placing placing(machine, problem, candidates);
@@ -270,11 +242,11 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
             continue; // the first says why
         }
         const bool likely = !placed.empty() || (at == 0 && !vain); // that this one fits
-        Tried made = placing.place(at, likely ? kPlaced - placed.size() : 1, !placed.empty());
+        auto made = placing.place(at, likely ? kPlaced - placed.size() : 1, !placed.empty());
         note_misfit(split, made.misfit);
         misfits += made.misfit.empty() || candidates[at].over > 0 ? 0 : 1;
-        if (made.placed) {
-            placed.push_back(std::move(*made.placed));
+        if (made.made) {
+            placed.push_back(std::move(*made.made));
         }
         seen += placed.empty() || candidates[at].least_messages > kManyTransfers ? 0 : 1;
         if (!placed.empty() &&
@@ -299,12 +271,11 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     constexpr std::int64_t kMostPasses = 32;
     constexpr std::int64_t kFewestColumns = 8;
     try {
-        Planned planned = plan_published(machine, workload, matrix, use);
-        return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
-                               known);
+        auto planned = plan_published(machine, workload, matrix, use);
+        return family::lowered(machine, family::placed(machine, std::move(planned)), known);
     } catch (const DoesNotFit&) {
         if (use.passes == kMostPasses || workload.n <= use.passes * kFewestColumns ||
-            exceeds_chip(machine, workload, matrix)) {
+            exceeds_chip(machine, workload.dtype, matrix, workload.n)) {
             throw;
         }
     }
@@ -327,9 +298,8 @@ std::optional<family::Divided> faster_published(const spec::MachineSpec& machine
         if (published_cycles(machine, workload, matrix) >= ours) {
             return std::nullopt;
         }
-        Planned planned = plan_published(machine, workload, matrix, use);
         family::Placed placed =
-            family::placed(machine, std::move(planned.graph), std::move(planned.division));
+            family::placed(machine, plan_published(machine, workload, matrix, use));
         if (placed.least >= ours) {
             return std::nullopt;
         }
@@ -348,17 +318,19 @@ public:
         if (a().sparse == nullptr) {
             throw family::Refused(0, {}, "got a dense matrix, expected a sparse one (see matmul)");
         }
-        if (shape().dtype != ElementType::F16 && shape().dtype != ElementType::F32) {
+        const workload::MatmulWorkload& as_dense = told();
+        if (as_dense.dtype != ElementType::F16 && as_dense.dtype != ElementType::F32) {
             throw family::Refused(
-                0, {}, fmt::format("got {}, expected f16 or f32", tessera::name_of(shape().dtype)));
+                0, {},
+                fmt::format("got {}, expected f16 or f32", tessera::name_of(as_dense.dtype)));
         }
-        workload_.m = shape().m;
-        workload_.k = shape().k;
-        workload_.n = shape().n;
+        workload_.m = as_dense.m;
+        workload_.k = as_dense.k;
+        workload_.n = as_dense.n;
         workload_.block = a().sparse->block;
-        workload_.dtype = shape().dtype;
-        workload_.partials = shape().partials;
-        workload_.plan = shape().plan;
+        workload_.dtype = as_dense.dtype;
+        workload_.partials = as_dense.partials;
+        workload_.plan = as_dense.plan;
     }
 
     [[nodiscard]] std::optional<family::Estimate>
@@ -387,12 +359,6 @@ private:
 } // namespace
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix) {
-    plan::KnownSchedules known;
-    return choose(machine, workload, matrix, known);
-}
-
-family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparsePattern& matrix, plan::KnownSchedules& known,
                        bool in_loop) {
     const PublishedUse use{.passes = 1, .in_loop = in_loop};
@@ -408,7 +374,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
                                               ours.division.predicted.total(), use);
         return published_one ? std::move(*published_one) : std::move(ours);
     } catch (const DoesNotFit&) {
-        if (exceeds_chip(machine, workload, matrix)) {
+        if (exceeds_chip(machine, workload.dtype, matrix, workload.n)) {
             throw;
         }
         misfit = std::current_exception();

@@ -48,10 +48,7 @@ Reduction find_reduction(const Partition& partition) {
     std::size_t turn = 0;
     for (std::int64_t first = 0; first < rows;) {
         const std::vector<std::int32_t>& contributors = partition.contributors(first);
-        std::int64_t last = first + 1;
-        while (last < rows && partition.contributors(last) == contributors) {
-            ++last;
-        }
+        const std::int64_t last = partition.end_of_run(first);
         for (std::int64_t row = first; contributors.empty() && row < last; ++row) {
             reduction.empty_rows.push_back(static_cast<std::int32_t>(row));
         }

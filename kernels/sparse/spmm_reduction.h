@@ -4,6 +4,7 @@
 
 #include "kernels/sparse/spmm_partition.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,14 @@ struct Reduction {
     std::vector<std::int64_t> slices_lines; ///< of each part: partial lines that it receives
     std::vector<std::int64_t> result_lines; ///< of each part: lines that it sums up
     std::vector<std::int32_t> empty_rows;   ///< block rows without blocks, ascending
+
+    [[nodiscard]] std::int64_t most_slices() const { return most(slices_lines); }
+    [[nodiscard]] std::int64_t most_results() const { return most(result_lines); }
+
+private:
+    static std::int64_t most(const std::vector<std::int64_t>& lines) {
+        return lines.empty() ? 0 : *std::ranges::max_element(lines);
+    }
 };
 
 /// Consecutive rows with the same contributors are dealt evenly to these. With FP16 partials a sole

@@ -28,19 +28,7 @@ constexpr std::int64_t kMostMessages = 3'000'000;
 /// Columns of C that come one pass after another, in numbers of passes that double.
 constexpr std::int64_t kMostPasses = 64;
 
-/// Numbers of parts that make the largest part of `length` smaller than any fewer parts do.
-std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
-    std::vector<std::int64_t> parts;
-    std::int64_t largest = length + 1;
-    for (std::int64_t p = 1; p <= std::min(length, most); ++p) {
-        const std::int64_t this_largest = (length + p - 1) / p;
-        if (this_largest < largest) {
-            largest = this_largest;
-            parts.push_back(p);
-        }
-    }
-    return parts;
-}
+using plan::useful_parts;
 
 /// How finely rows are cut: not at all; so that each part gets its share; so that each worker does, where workers part
 /// rows between them.

@@ -14,11 +14,10 @@ void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
                                  part.blocks[static_cast<std::size_t>(end - 1)] + 1) {
             ++end;
         }
-        graph::Piece piece;
-        piece.tile = tile;
-        piece.place = place + (at - first) * problem.value_bytes();
-        piece.host_offset = part.blocks[static_cast<std::size_t>(at)] * block * block;
-        piece.dims = {{end - at, block * block, problem.value_bytes()}};
+        graph::Piece piece{tile,
+                           place + (at - first) * problem.value_bytes(),
+                           part.blocks[static_cast<std::size_t>(at)] * block * block,
+                           {{end - at, block * block, problem.value_bytes()}}};
         const auto loops = problem.kind->value_loops();
         piece.dims.insert(piece.dims.end(), loops.begin(), loops.end());
         tensor.pieces.push_back(std::move(piece));
@@ -61,24 +60,8 @@ void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const Lin
     }
 }
 
-LineShape shape_of_x(const Partition& partition, std::int64_t in) {
-    const Problem& problem = partition.problem();
-    return {problem.matrix->columns,
-            problem.n,
-            problem.block,
-            bytes_of(problem.types.data),
-            problem.slice(partition.split(), in),
-            false};
-}
-
-LineShape shape_of_c(const Partition& partition, std::int64_t in) {
-    const Problem& problem = partition.problem();
-    return {problem.matrix->rows,
-            problem.n,
-            problem.block,
-            bytes_of(problem.types.data),
-            problem.slice(partition.split(), in),
-            problem.kind->traits().by_halves};
+LineShape shape_of(const Problem& problem, std::int64_t rows, const Range& slice) {
+    return {rows, problem.n, problem.block, bytes_of(problem.types.data), slice, false};
 }
 
 } // namespace tessera::spmm

@@ -20,8 +20,7 @@ struct LineShape {
     Range slice;
     bool by_halves = false; ///< [2][column][8] instead of [column][16]
 };
-[[nodiscard]] LineShape shape_of_x(const Partition& partition, std::int64_t in);
-[[nodiscard]] LineShape shape_of_c(const Partition& partition, std::int64_t in);
+[[nodiscard]] LineShape shape_of(const Problem& problem, std::int64_t rows, const Range& slice);
 
 /// Lines [first, first + count) one after the other.
 void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const LineShape& shape,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/transpose/transpose.h"
 
-#include "kernels/family/matrix_input.h"
+#include "kernels/family/numbers.h"
 #include "kernels/graph/rows.h"
 #include "kernels/graph/transpose.h"
 

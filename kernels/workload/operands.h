@@ -24,6 +24,14 @@ template <class Element> struct Dense {
 using DenseF16 = Dense<std::uint16_t>; ///< binary16 bit patterns
 using DenseF32 = Dense<float>;
 
+/// Matrix `number` of several of so many rows, one below the other.
+template <class Element>
+[[nodiscard]] Dense<Element> matrix_of(const Dense<Element>& all, std::int64_t rows,
+                                       std::int64_t number) {
+    const auto first = all.values.begin() + number * rows * all.columns;
+    return {rows, all.columns, {first, first + rows * all.columns}};
+}
+
 /// Where the non-zeros of a matrix stand: BSR with square blocks (block = 1 is CSR). Blocks of a row
 /// are in ascending column order; no duplicates.
 struct SparsePattern {

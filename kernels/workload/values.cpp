@@ -379,29 +379,6 @@ template <class Element> Sparse<Element> make_from_file(const SpmmWorkload& work
     return matrix;
 }
 
-template <class Element>
-Dense<Element> make_matrix(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
-                           std::uint64_t seed, Operand operand, std::int64_t contraction_length,
-                           std::int64_t groups) {
-    if (values.kind == ValuesSpec::Kind::File) {
-        return read_operand<Element>(values, MatrixShape{groups * rows, columns, groups});
-    }
-    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0 && groups >= 1);
-    Dense<Element> matrix{groups * rows, columns, {}};
-    matrix.values.resize(static_cast<std::size_t>(matrix.rows) * static_cast<std::size_t>(columns));
-    const Generator generator(values.kind, seed, operand, contraction_length);
-    const Activity making("making operands, row", matrix.rows);
-    std::size_t at = 0;
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        making.step();
-        for (std::int64_t column = 0; column < columns; ++column, ++at) {
-            matrix.values[at] =
-                as<Element>(generator.value(at, static_cast<std::uint64_t>(row % rows), column));
-        }
-    }
-    return matrix;
-}
-
 template <class Element> Sparse<Element> make_of(const SpmmWorkload& workload) {
     if (workload.block != 1 && workload.block != 4 && workload.block != 8 && workload.block != 16) {
         fail("/block", "got " + std::to_string(workload.block) + ", expected 1, 4, 8 or 16");
@@ -425,27 +402,44 @@ std::int64_t integer_amplitude(std::int64_t contraction_length) {
     return amplitude;
 }
 
-DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
-                    std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    return make_matrix<std::uint16_t>(rows, columns, values, seed, operand, contraction_length, 1);
+template <class Element>
+Dense<Element> make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                           const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                           std::int64_t contraction_length) {
+    if (values.kind == ValuesSpec::Kind::File) {
+        return read_operand<Element>(values, MatrixShape{groups * rows, columns, groups});
+    }
+    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0 && groups >= 1);
+    Dense<Element> matrix{groups * rows, columns, {}};
+    matrix.values.resize(static_cast<std::size_t>(matrix.rows) * static_cast<std::size_t>(columns));
+    const Generator generator(values.kind, seed, operand, contraction_length);
+    const Activity making("making operands, row", matrix.rows);
+    std::size_t at = 0;
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        making.step();
+        for (std::int64_t column = 0; column < columns; ++column, ++at) {
+            matrix.values[at] =
+                as<Element>(generator.value(at, static_cast<std::uint64_t>(row % rows), column));
+        }
+    }
+    return matrix;
 }
 
-DenseF16 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                     const ValuesSpec& values, std::uint64_t seed, Operand operand,
-                     std::int64_t contraction_length) {
-    return make_matrix<std::uint16_t>(rows, columns, values, seed, operand, contraction_length,
-                                      groups);
+template DenseF16 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                              const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                              std::int64_t contraction_length);
+template DenseF32 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                              const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                              std::int64_t contraction_length);
+
+DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
+                    std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
+    return make_groups<std::uint16_t>(1, rows, columns, values, seed, operand, contraction_length);
 }
 
 DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                         std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    return make_matrix<float>(rows, columns, values, seed, operand, contraction_length, 1);
-}
-
-DenseF32 make_groups_f32(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                         const ValuesSpec& values, std::uint64_t seed, Operand operand,
-                         std::int64_t contraction_length) {
-    return make_matrix<float>(rows, columns, values, seed, operand, contraction_length, groups);
+    return make_groups<float>(1, rows, columns, values, seed, operand, contraction_length);
 }
 
 namespace {

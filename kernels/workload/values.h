@@ -51,12 +51,10 @@ inline constexpr std::int64_t kExactSum = 2048;
                                       std::int64_t contraction_length);
 /// Such a matrix for each of the groups, one below the other; a file may have these as its first
 /// dimension.
-[[nodiscard]] DenseF16 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                                   const ValuesSpec& values, std::uint64_t seed, Operand operand,
-                                   std::int64_t contraction_length);
-[[nodiscard]] DenseF32 make_groups_f32(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                                       const ValuesSpec& values, std::uint64_t seed,
-                                       Operand operand, std::int64_t contraction_length);
+template <class Element>
+[[nodiscard]] Dense<Element>
+make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
+            std::uint64_t seed, Operand operand, std::int64_t contraction_length);
 
 /// The bytes of a file of that type and shape, row-major. Throws IoError, or ConfigError at `values.key`.
 [[nodiscard]] std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type,

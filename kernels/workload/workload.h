@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ enum class PlanKind {
 
 /// What is made of a product's elements.
 enum class Activation { None, Relu, Gelu };
+/// Of each of them, as workloads say it.
+inline constexpr std::array<const char*, 3> kActivations{"none", "relu", "gelu"};
 
 /// C[m x n] = activation(A[m x k] * B[k x n] + bias), the bias an element for each column, for each
 /// of the groups. `values` are of all operands but for those that say others.

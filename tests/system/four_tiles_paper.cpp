@@ -2,8 +2,8 @@
 #include "tests/system/four_tiles_paper.h"
 
 #include "kernels/catalog/load.h"
-#include "kernels/matmul/matmul.h"
 #include "models/spec/load.h"
+#include "tests/support/choose_matmul.h"
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
@@ -43,7 +43,7 @@ Paper::Paper(const Overrides& overrides)
     : machine(spec::load_machine("tiny", paths(), overrides).spec),
       workload(std::get<workload::MatmulWorkload>(
           catalog::load_workload("four_tiles", paths()).workload.kind)),
-      program(matmul::choose(machine, workload).lowered.program), timing(machine) {
+      program(test::choose_matmul(machine, workload).lowered.program), timing(machine) {
     REQUIRE(program.exchanges.size() == 1);
     REQUIRE(program.exchanges[0].transfers.size() == 1);
     REQUIRE(program.compute_sets.size() == 1);

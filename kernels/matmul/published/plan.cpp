@@ -35,8 +35,9 @@ published::DensePlan published_plan(const spec::MachineSpec& machine,
                                  temporary_share);
 }
 
-Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                       const published::DensePlan& plan) {
+family::Planned plan_published(const spec::MachineSpec& machine,
+                               const workload::MatmulWorkload& workload,
+                               const published::DensePlan& plan) {
     const std::string name =
         fmt::format("matmul {} x {} x {}, published plan", workload.m, workload.k, workload.n);
     const published::DenseSplit& split = plan.split;
@@ -56,11 +57,6 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulW
     division.predicted.compute = plan.phases.vertex + plan.phases.reduce;
     division.predicted.reduction = plan.phases.reduce;
     return {PublishedEmitter(layout, name).run(), std::move(division)};
-}
-
-Cycles cost_of_published(const spec::MachineSpec& machine,
-                         const workload::MatmulWorkload& workload) {
-    return published_plan(machine, workload).phases.total();
 }
 
 } // namespace tessera::matmul

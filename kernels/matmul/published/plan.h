@@ -13,7 +13,7 @@
 // Sources: docs/published_plans.md#dense-products.
 #pragma once
 
-#include "kernels/matmul/matmul_planned.h"
+#include "kernels/family/product.h"
 #include "kernels/published/dense_planner.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
@@ -26,11 +26,7 @@ namespace tessera::matmul {
 published_plan(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                double temporary_share = published::kTemporaryShare);
 /// The product by that plan. FP32 has no other. @throws NotModelled for plans with steps over k
-[[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
-                                     const workload::MatmulWorkload& workload,
-                                     const published::DensePlan& plan);
-/// What the published planner says that it takes.
-[[nodiscard]] Cycles cost_of_published(const spec::MachineSpec& machine,
-                                       const workload::MatmulWorkload& workload);
-
+[[nodiscard]] family::Planned plan_published(const spec::MachineSpec& machine,
+                                             const workload::MatmulWorkload& workload,
+                                             const published::DensePlan& plan);
 } // namespace tessera::matmul

@@ -126,8 +126,9 @@ Cycles published_cycles(const spec::MachineSpec& machine, const workload::SpmmWo
     return plan_of(machine, workload, matrix, workload.n).phases.total();
 }
 
-Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix, const PublishedUse& use) {
+family::Planned plan_published(const spec::MachineSpec& machine,
+                               const workload::SpmmWorkload& workload,
+                               const workload::SparsePattern& matrix, const PublishedUse& use) {
     const std::int64_t passes = use.passes;
     constexpr std::int64_t kColumns = 8; // that codelets take together
     const std::int64_t width =

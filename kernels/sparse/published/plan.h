@@ -21,12 +21,6 @@
 
 namespace tessera::spmm {
 
-/// A product as a graph on tiles from 0 on; `division` lacks what exchanges take.
-struct Planned {
-    graph::Graph graph;
-    family::Division division;
-};
-
 /// How a plan is run.
 struct PublishedUse {
     std::int64_t passes = 1; ///< over the columns of X and C, one after the other
@@ -35,10 +29,10 @@ struct PublishedUse {
 
 /// The published plan; without blocks zeros where the result stands. @throws DoesNotFit where no
 /// split is valid
-[[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
-                                     const workload::SpmmWorkload& workload,
-                                     const workload::SparsePattern& matrix,
-                                     const PublishedUse& use = {});
+[[nodiscard]] family::Planned plan_published(const spec::MachineSpec& machine,
+                                             const workload::SpmmWorkload& workload,
+                                             const workload::SparsePattern& matrix,
+                                             const PublishedUse& use = {});
 
 /// The published planner's own sum of its phases in one pass: less than its plan takes, as a rule.
 /// @throws DoesNotFit where no split is valid

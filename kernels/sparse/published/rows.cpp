@@ -143,13 +143,11 @@ private:
     }
     void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
               TileId to, graph::Place there, Bytes bytes) {
-        if (from == to) {
-            graph::copy_on_tile(graph_, layout_.machine(), set, to, place, there, bytes);
-            if (set != reduce_) { // the work of which is partial results
-                graph_.add_work(set, to, bytes);
-            }
-        } else {
-            graph_.add_message(exchange, from, place, bytes, {to, there});
+        const graph::Receiver receiver{to, there};
+        if (graph::bring(graph_, layout_.machine(), exchange, set, from, place, bytes,
+                         std::span(&receiver, 1)) &&
+            set != reduce_) { // the work of which is partial results
+            graph_.add_work(set, to, bytes);
         }
     }
 

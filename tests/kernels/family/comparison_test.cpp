@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How elements are compared with what is expected, and what families refuse alike.
 #include "base/float16.h"
-#include "kernels/family/comparison.h"
-#include "kernels/family/matrix_input.h"
 #include "kernels/family/numbers.h"
 #include "kernels/family/product.h"
 #include "kernels/matmul/matmul.h"

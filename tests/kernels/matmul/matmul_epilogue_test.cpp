@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
-#include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
+#include "tests/support/choose_matmul.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
@@ -79,7 +79,7 @@ template <class Element> std::vector<std::byte> bytes_of(const std::vector<Eleme
 template <class Element, class Make>
 workload::CheckResult run_as(const spec::MachineSpec& machine, const MatmulWorkload& given,
                              const Make& make, double off) {
-    const family::Divided planned = matmul::choose(machine, given);
+    const family::Divided planned = test::choose_matmul(machine, given);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
     const std::int64_t products = workload::contraction_with_bias(given.k);
     const workload::Dense<Element> a =
@@ -164,7 +164,7 @@ TEST_CASE("products with a bias run on 64 tiles, for any number of workers, and 
 TEST_CASE("a bias is added in every step of a published plan", "[kernels][large]") {
     for (const Sizes& sizes : {Sizes{4800, 128, 32}, {64, 64, 6000}}) {
         const auto given = workload_of(sizes, kMixed, PlanKind::Published, true, Activation::Relu);
-        CHECK(matmul::choose(machine_of(4), given).division.chunks > 1);
+        CHECK(test::choose_matmul(machine_of(4), given).division.chunks > 1);
         run(machine_of(4), given);
     }
     run(machine_of(64),
@@ -188,8 +188,9 @@ TEST_CASE("a bias and an activation are steps behind the product's, and cost no 
           "[kernels]") {
     for (const Types& types : {kHalf, kMixed}) {
         const auto cycles = [&](bool bias, Activation activation) {
-            return matmul::choose(machine_of(16), workload_of({128, 64, 64}, types,
-                                                              PlanKind::Fastest, bias, activation))
+            return test::choose_matmul(
+                       machine_of(16),
+                       workload_of({128, 64, 64}, types, PlanKind::Fastest, bias, activation))
                 .division.predicted;
         };
         const auto plain = cycles(false, Activation::None);

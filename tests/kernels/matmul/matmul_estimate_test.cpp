@@ -2,12 +2,12 @@
 // What a partition of a dense product is expected to cost, beside the same written down once more,
 // and which tile has which part.
 #include "kernels/codelets/matmul_amp_cost.h"
-#include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cost.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_homes.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
+#include "tests/support/choose_matmul.h"
 
 #include <catch2/catch.hpp>
 
@@ -175,17 +175,17 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                 std::map<TileId, std::map<Bytes, Bytes>> here;
                 for (const auto& run : operand.runs(chunk)) {
                     // all first ones by their groups, then all second ones
-                    CHECK(std::pair(run.turn, run.home.group) > latest);
-                    latest = {run.turn, run.home.group};
-                    CHECK(run.turn == turns[run.home.group]++);
-                    found[run.home.group][run.home.first] = run.home.last;
-                    const auto receivers = operand.receivers(run.home.group);
+                    CHECK(std::pair(run.turn, run.group) > latest);
+                    latest = {run.turn, run.group};
+                    CHECK(run.turn == turns[run.group]++);
+                    found[run.group][run.first] = run.last;
+                    const auto receivers = operand.receivers(run.group);
                     CHECK(static_cast<std::int64_t>(receivers.size()) ==
                           (is_a ? p.parts_n : p.parts_m));
-                    here[run.home.tile][run.offset] = (run.home.last - run.home.first) * unit;
+                    here[run.tile][run.offset] = (run.last - run.first) * unit;
                     const bool wide = p.paired == (is_a ? Paired::A : Paired::B);
                     if (p.paired != Paired::None && !wide) {
-                        CHECK(static_cast<std::int64_t>(run.home.tile) % 2 == chunk % 2);
+                        CHECK(static_cast<std::int64_t>(run.tile) % 2 == chunk % 2);
                     }
                 }
                 for (auto& [tile, pieces] : here) {
@@ -232,7 +232,7 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                     wanted.emplace(home.group, home.first, home.last, home.tile);
                 }
                 for (const auto& run : operand.runs(chunk)) {
-                    got.emplace(run.home.group, run.home.first, run.home.last, run.home.tile);
+                    got.emplace(run.group, run.first, run.last, run.tile);
                 }
                 CHECK((got == wanted));
                 const std::int64_t groups = p.parts_k * (is_a ? p.parts_m : p.parts_n);
@@ -296,7 +296,7 @@ TEST_CASE("a sum is rounded for each group of inputs and each other part", "[ker
                 workload.k = k;
                 workload.n = 16;
                 workload.partials = partials;
-                const auto division = matmul::choose(machine, workload).division;
+                const auto division = test::choose_matmul(machine, workload).division;
                 CAPTURE(partials == ElementType::F16, tiles, k, division.parts_k);
                 CHECK((tiles == 1 || k < 4000 || division.parts_k > 1));
                 const std::int64_t groups = up(up(k, 16), division.parts_k);

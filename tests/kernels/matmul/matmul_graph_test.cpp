@@ -82,7 +82,7 @@ TEST_CASE("beside messages of double width only one member of each pair sends, i
                 const auto& homes = operand.runs(chunk);
                 REQUIRE_FALSE(homes.empty());
                 CHECK(std::all_of(homes.begin(), homes.end(), [&](const auto& run) {
-                    return static_cast<std::int64_t>(run.home.tile % 2) == chunk % 2;
+                    return static_cast<std::int64_t>(run.tile % 2) == chunk % 2;
                 }));
             }
         }

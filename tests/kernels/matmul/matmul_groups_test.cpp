@@ -2,12 +2,12 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/float8.h"
-#include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_groups.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/workload/values.h"
 #include "models/timing/tile_position.h"
 #include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/support/choose_matmul.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
@@ -118,7 +118,7 @@ std::vector<double> expected(const MatmulWorkload& given, const std::vector<doub
 family::Division check_groups(const spec::MachineSpec& machine, const MatmulWorkload& given) {
     CAPTURE(machine.chip.tiles, given.groups, given.m, given.k, given.n, name_of(given.dtype),
             name_of(given.partials), given.plan == PlanKind::Published);
-    const family::Divided planned = matmul::choose(machine, given);
+    const family::Divided planned = test::choose_matmul(machine, given);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
     const auto a = integers(given.groups * given.m * given.k, 2, 3);
     const auto b = integers(given.groups * given.k * given.n, 1, 77);
@@ -191,7 +191,7 @@ Cycles cost_of_share(const spec::MachineSpec& machine, const MatmulWorkload& /*w
     asked.push_back({machine.chip.tiles, machine.memory.bytes()});
     return 1;
 }
-matmul::Planned no_plan(const spec::MachineSpec& /*machine*/, const MatmulWorkload& /*workload*/) {
+family::Planned no_plan(const spec::MachineSpec& /*machine*/, const MatmulWorkload& /*workload*/) {
     throw DoesNotFit("no plan in this test");
 }
 std::vector<Share> shares_of(const spec::MachineSpec& machine, std::int64_t groups) {
@@ -248,7 +248,7 @@ TEST_CASE("the predicted compute of groups is that of all turns", "[kernels]") {
     for (const std::int64_t groups : {2, 3, 9}) {
         const auto given = workload_of(groups, {17, 20, 33}, kHalf, PlanKind::Fastest);
         const auto machine = machine_of(4);
-        const family::Divided planned = matmul::choose(machine, given);
+        const family::Divided planned = test::choose_matmul(machine, given);
         const auto a = integers(given.groups * given.m * given.k, 2, 3);
         const auto b = integers(given.groups * given.k * given.n, 1, 77);
         const auto outcome =
@@ -262,7 +262,7 @@ TEST_CASE("the predicted compute of groups is that of all turns", "[kernels]") {
 TEST_CASE("groups that do not fit say so", "[kernels]") {
     const auto fits = [](std::int64_t groups) {
         try {
-            static_cast<void>(matmul::choose(
+            static_cast<void>(test::choose_matmul(
                 machine_of(4), workload_of(groups, {128, 128, 128}, kHalf, PlanKind::Fastest)));
             return true;
         } catch (const DoesNotFit& error) {
@@ -311,7 +311,7 @@ TEST_CASE("products of FP8 are exact in both formats, in groups and with a bias"
             }
         }
         const auto given = workload_of(1, {16, 16, 16}, types, PlanKind::Fastest);
-        CHECK_THROWS_WITH(matmul::choose(machine_of(4), given),
+        CHECK_THROWS_WITH(test::choose_matmul(machine_of(4), given),
                           Catch::Contains("not modelled: FP8 on a machine"));
         CHECK_THROWS_AS(matmul::choose_by_estimate(machine_of(4), given), NotModelled);
         auto wide = given;

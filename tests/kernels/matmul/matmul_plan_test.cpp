@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
 #include "kernels/lower/lower.h"
-#include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cost.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_search.h"
 #include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/support/choose_matmul.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
@@ -72,7 +72,7 @@ workload::MatmulWorkload product(const Product& p, ElementType partials) {
 void check_product(const spec::MachineSpec& machine, const Product& p, ElementType partials) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, machine.exchange.pair_double, p.m, p.k, p.n,
             partials == ElementType::F16);
-    const family::Divided planned = matmul::choose(machine, product(p, partials));
+    const family::Divided planned = test::choose_matmul(machine, product(p, partials));
     CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n,
             planned.division.chunks, planned.division.paired);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
@@ -87,7 +87,7 @@ void check_product(const spec::MachineSpec& machine, const Product& p, ElementTy
 
 /// Whether the plan that is chosen, of whoever, is right.
 bool exact(const spec::MachineSpec& machine, const Product& p, ElementType partials) {
-    const family::Divided planned = matmul::choose(machine, product(p, partials));
+    const family::Divided planned = test::choose_matmul(machine, product(p, partials));
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
     const auto a = integers(p.m * p.k, 2, 3);
     const auto b = integers(p.k * p.n, 1, 77);
@@ -132,7 +132,8 @@ TEST_CASE("dense products are exact on 64 tiles with and without double width",
 TEST_CASE("dense products are exact on wider lanes, and faster", "[kernels]") {
     spec::MachineSpec machine = machine_with(64);
     const auto cycles_of = [&](const Product& p) {
-        return matmul::choose(machine, product(p, ElementType::F16)).division.predicted.total();
+        return test::choose_matmul(machine, product(p, ElementType::F16))
+            .division.predicted.total();
     };
     Cycles before = cycles_of({512, 512, 512});
     for (const Bytes lane_bytes : {8, 16}) {
@@ -205,14 +206,14 @@ TEST_CASE("dense products run on the other generations, or say what these lack",
 TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels][large]") {
     spec::MachineSpec machine;
     const auto workload = product({4096, 4096, 4096}, ElementType::F16);
-    const family::Divided paired = matmul::choose(machine, workload);
+    const family::Divided paired = test::choose_matmul(machine, workload);
     CHECK(test::faults_of(machine, paired.lowered.program).empty());
     CHECK(paired.division.tiles_busy >= 1400);
     CHECK(paired.division.predicted.total() >= 960'000);
     CHECK(paired.division.predicted.total() <= 1'330'000);
 
     machine.exchange.pair_double = false;
-    const family::Divided single = matmul::choose(machine, workload);
+    const family::Divided single = test::choose_matmul(machine, workload);
     const double ideal = std::pow(4096.0, 3) / 64 / 1472;
     const double with_pairs = ideal / static_cast<double>(paired.division.predicted.total());
     const double without = ideal / static_cast<double>(single.division.predicted.total());
@@ -226,7 +227,7 @@ TEST_CASE("the cost model of dense products is near the plan that it chooses", "
                              Product{4096, 4096, 64}, Product{300, 5000, 700}}) {
         CAPTURE(p.m, p.k, p.n);
         const auto workload = product(p, ElementType::F16);
-        const auto planned = matmul::choose(machine, workload);
+        const auto planned = test::choose_matmul(machine, workload);
         const auto best = matmul::search(machine, matmul::Problem(workload), 1);
         CHECK(static_cast<double>(best.front().cycles()) ==
               Approx(static_cast<double>(planned.division.predicted.total())).epsilon(0.2));
@@ -236,7 +237,7 @@ TEST_CASE("the cost model of dense products is near the plan that it chooses", "
 TEST_CASE("a product that is too big says what takes the memory", "[kernels]") {
     const spec::MachineSpec machine = machine_with(1);
     try {
-        (void)matmul::choose(machine, product({320, 320, 320}, ElementType::F16));
+        (void)test::choose_matmul(machine, product({320, 320, 320}, ElementType::F16));
         FAIL("it fits");
     } catch (const DoesNotFit& error) {
         const std::string text = error.what();
@@ -251,7 +252,7 @@ TEST_CASE("a product that does not fit in our plan has steps over its rows", "[k
     // FP32 partials of all of the result beside the result and the operands are too much
     const spec::MachineSpec machine = machine_with(4);
     const Product p{9600, 32, 64};
-    const auto planned = matmul::choose(machine, product(p, ElementType::F32));
+    const auto planned = test::choose_matmul(machine, product(p, ElementType::F32));
     CHECK(Catch::Contains("published plan").match(planned.lowered.program.name));
     CHECK(exact(machine, p, ElementType::F32));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/matmul/matmul.h"
 #include "kernels/published/dense_planner.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
+#include "tests/support/choose_matmul.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
@@ -99,7 +99,7 @@ published::DensePlan check_product(const spec::MachineSpec& machine, const Sizes
     CAPTURE(sizes.m, sizes.k, sizes.n, machine.chip.tiles, name_of(types.data),
             name_of(types.partials));
     published::DensePlan plan = plan_of(machine, given);
-    const family::Divided planned = matmul::choose(machine, given);
+    const family::Divided planned = test::choose_matmul(machine, given);
     CHECK(planned.division.parts_m == plan.split.out_parts);
     CHECK(planned.division.parts_k == plan.split.in_parts);
     CHECK(planned.division.parts_n == plan.split.field_parts);
@@ -111,7 +111,7 @@ published::DensePlan check_product(const spec::MachineSpec& machine, const Sizes
 
 bool fits(const spec::MachineSpec& machine, const MatmulWorkload& workload) {
     try {
-        static_cast<void>(matmul::choose(machine, workload));
+        static_cast<void>(test::choose_matmul(machine, workload));
         return true;
     } catch (const DoesNotFit&) {
         return false;
@@ -157,7 +157,7 @@ TEST_CASE("published plans sum in as many stages as they say", "[kernels]") {
         // parts of k alone, so many that partial results are summed twice
         const auto plan = check_product(machine, {16, 2000, 20}, types);
         CHECK(plan.intermediate_depths.size() == 1);
-        const auto planned = matmul::choose(machine, workload_of({16, 2000, 20}, types));
+        const auto planned = test::choose_matmul(machine, workload_of({16, 2000, 20}, types));
         const auto& sets = planned.lowered.program.compute_sets;
         CHECK(std::count_if(sets.begin(), sets.end(), [](const auto& set) {
                   return set.name.starts_with("reduce stage");
@@ -173,7 +173,7 @@ TEST_CASE("published plans without parts of k cast or keep their results", "[ker
     for (const Types& types : {kMixed, kFloat}) {
         const Sizes sizes{128, 16, 96};
         CHECK(check_product(machine, sizes, types).split.in_parts == 1);
-        const auto planned = matmul::choose(machine, workload_of(sizes, types));
+        const auto planned = test::choose_matmul(machine, workload_of(sizes, types));
         const auto& sets = planned.lowered.program.compute_sets;
         const bool wide = types.data == ElementType::F32;
         CHECK(sets.size() == 2);
@@ -211,7 +211,7 @@ TEST_CASE("published plans fit up to a size, and say so beyond it", "[kernels]")
         }
         CAPTURE(good);
         check_product(machine, {64, 64, good}, types);
-        CHECK_THROWS_WITH(matmul::choose(machine, columns(bad)),
+        CHECK_THROWS_WITH(test::choose_matmul(machine, columns(bad)),
                           Catch::Contains("does not fit in tile memory"));
         // B and C are more than half of all memory
         CHECK(2 * 2 * 64 * good * tessera::bytes_of(types.data) >
@@ -222,7 +222,7 @@ TEST_CASE("published plans fit up to a size, and say so beyond it", "[kernels]")
 TEST_CASE("FP32 sums of published plans are within their roundings", "[kernels]") {
     const spec::MachineSpec machine = machine_of(16);
     MatmulWorkload given = workload_of({40, 700, 30}, kFloat);
-    const family::Divided planned = matmul::choose(machine, given);
+    const family::Divided planned = test::choose_matmul(machine, given);
     given.values.kind = workload::ValuesSpec::Kind::Uniform;
     auto a = workload::make_dense_f32(given.m, given.k, {}, 1, Operand::A, given.k);
     auto b = workload::make_dense_f32(given.k, given.n, {}, 1, Operand::B, given.k);
@@ -242,9 +242,9 @@ TEST_CASE("FP32 sums of published plans are within their roundings", "[kernels]"
 TEST_CASE("FP32 has the published plan whatever is asked for", "[kernels]") {
     const spec::MachineSpec machine = machine_of(16);
     MatmulWorkload given = workload_of({40, 70, 30}, kFloat);
-    const auto asked = matmul::choose(machine, given);
+    const auto asked = test::choose_matmul(machine, given);
     given.plan = PlanKind::Fastest;
-    const auto fastest = matmul::choose(machine, given);
+    const auto fastest = test::choose_matmul(machine, given);
     CHECK(fastest.division.parts_m == asked.division.parts_m);
     CHECK(fastest.division.parts_k == asked.division.parts_k);
     CHECK(fastest.division.parts_n == asked.division.parts_n);

@@ -201,18 +201,17 @@ TEST_CASE("what a product goes on with costs its own steps and the bias' words",
             const std::int64_t share =
                 ceil_div(grid.most_rows() * grid.most_out_groups(), p.parts_k);
             const auto strips = grid.strips({0, share}, grid.most_rows());
-            const auto taken =
+            const auto [added, activated] =
                 problem.epilogue.cycles(machine, share * problem.result_cell(), strips);
-            CHECK(taken.add > 0);
-            CHECK(taken.activation > 0);
+            CHECK(added > 0);
+            CHECK(activated > 0);
             const Cycles step = machine.control.step_cycles;
             const auto plain = estimate(false, Activation::None);
             CAPTURE(name_of(types.partials), p.parts_m, p.parts_k);
-            CHECK(estimate(true, Activation::None).compute == plain.compute + step + taken.add);
-            CHECK(estimate(false, Activation::Gelu).compute ==
-                  plain.compute + step + taken.activation);
+            CHECK(estimate(true, Activation::None).compute == plain.compute + step + added);
+            CHECK(estimate(false, Activation::Gelu).compute == plain.compute + step + activated);
             CHECK(estimate(true, Activation::Gelu).compute ==
-                  plain.compute + 2 * step + taken.add + taken.activation);
+                  plain.compute + 2 * step + added + activated);
             // it moves where several tiles have the columns, in words of 4 bytes
             const std::int64_t words = grid.most_out_groups() * problem.result_cell() / 4;
             const bool moves = p.parts_m * p.parts_k > 1;
@@ -310,13 +309,13 @@ Cycles cost_of_turn(const spec::MachineSpec& machine, const MatmulWorkload& /*wo
     asked_tiles.push_back(machine.chip.tiles);
     return 100;
 }
-matmul::Planned plan_of_turn(const spec::MachineSpec& machine, const MatmulWorkload& workload) {
+family::Planned plan_of_turn(const spec::MachineSpec& machine, const MatmulWorkload& workload) {
     auto planned =
         matmul::plan_published(machine, workload, matmul::published_plan(machine, workload));
     planned_division = planned.division;
     return planned;
 }
-matmul::Planned no_plan(const spec::MachineSpec& machine, const MatmulWorkload& /*workload*/) {
+family::Planned no_plan(const spec::MachineSpec& machine, const MatmulWorkload& /*workload*/) {
     planned_on_tiles.push_back(machine.chip.tiles);
     throw DoesNotFit("no plan");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Softmax, reduce and changes of layout at their limits, and how far off a result may be.
 #include "base/error.h"
-#include "kernels/family/comparison.h"
+#include "kernels/family/numbers.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/rearrange/rearrange.h"
 #include "kernels/reduce/reduce.h"

@@ -310,9 +310,9 @@ TEST_CASE("bands have equal shares of the blocks, and parts of a band equal shar
                     }
                 }
                 CHECK(static_cast<std::int64_t>(blocks.size()) == a.blocks());
-                CHECK(partition.most_x_lines() == most_lines);
-                CHECK(partition.most_rows() == most_rows);
-                CHECK(partition.most_blocks() == most_blocks);
+                CHECK(static_cast<std::size_t>(partition.most_x_lines()) == most_lines);
+                CHECK(static_cast<std::size_t>(partition.most_rows()) == most_rows);
+                CHECK(static_cast<std::size_t>(partition.most_blocks()) == most_blocks);
                 for (std::int64_t row = 0; row < 23; ++row) {
                     const auto& contributors = partition.contributors(row);
                     CHECK(std::is_sorted(contributors.begin(), contributors.end()));

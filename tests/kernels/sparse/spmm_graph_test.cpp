@@ -157,7 +157,7 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
         for (std::int64_t part = 0; part < split.parts(); ++part) {
             busy += partition.part(part).blocks.empty() ? 0 : split.parts_n;
         }
-        CHECK(made.tiles_busy == busy);
+        CHECK(made.division.tiles_busy == busy);
     });
     // the last blocks reach beyond the columns: x is padded whatever n is
     spec::MachineSpec machine;
@@ -184,7 +184,7 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
         const auto made = spmm::emit(machine, homes, reduction, "test");
         if (reduction.jobs.empty()) {
             CHECK(made.graph.compute_sets.size() == 1);
-            CHECK(made.reduction == 0);
+            CHECK(made.division.predicted.reduction == 0);
             return;
         }
         const auto& graph = made.graph;
@@ -226,7 +226,7 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
             }
         }
         CHECK(at == vertices.size());
-        CHECK(made.reduction == machine.control.step_cycles + slowest);
+        CHECK(made.division.predicted.reduction == machine.control.step_cycles + slowest);
         // every other's line comes once to where it is summed up
         std::map<std::pair<TileId, Bytes>, Bytes> brought;
         const auto& bring = graph.exchanges.back();
@@ -367,8 +367,8 @@ TEST_CASE("a part of nothing has no rows, lines or blocks", "[kernels]") {
     machine.chip.tiles = 2;
     const auto made = spmm::emit(machine, spmm::Homes(machine, partition),
                                  spmm::find_reduction(partition), "test");
-    CHECK(made.compute == 0);
-    CHECK(made.tiles_busy == 0);
+    CHECK(made.division.predicted.compute == 0);
+    CHECK(made.division.tiles_busy == 0);
 }
 
 TEST_CASE("lines that all parts need come at once, others to two parts at a time", "[kernels]") {
@@ -383,7 +383,7 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
         }
         for (std::int64_t in = 0; in < partition.split().parts_n; ++in) {
             for (const auto& run : homes.x(in)) {
-                messages += (homes.users(homes.runs()[run.home.group]).size() + 1) / 2;
+                messages += (homes.users(homes.runs()[run.group]).size() + 1) / 2;
             }
         }
         CHECK(homes.messages() == messages);
@@ -415,9 +415,9 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
         }
         std::pair<std::int64_t, std::size_t> last{-1, 0};
         for (const auto& run : homes.values()) {
-            got.emplace(run.home.group, run.home.first, run.home.last, run.home.tile);
-            CHECK(std::pair(run.turn, run.home.group) > last);
-            last = {run.turn, run.home.group};
+            got.emplace(run.group, run.first, run.last, run.tile);
+            CHECK(std::pair(run.turn, run.group) > last);
+            last = {run.turn, run.group};
         }
         CHECK((got == expected));
     });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
-#include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_graph.h"
 #include "kernels/sparse/spmm_homes.h"
@@ -8,6 +7,7 @@
 #include "kernels/workload/values.h"
 #include "tests/kernels/codelets/codelet_bench.h"
 #include "tests/kernels/sparse/sparse_operands.h"
+#include "tests/support/choose_spmm.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 #include "tests/support/source_path.h"
@@ -110,9 +110,9 @@ TEST_CASE("sparse products go by the published plan where that is expected to be
             workload.block = block;
             plan::KnownSchedules known;
             const auto ours = spmm::choose_ours(machine, workload, a, known).division.predicted;
-            const auto chosen = spmm::choose(machine, workload, a).division.predicted;
+            const auto chosen = test::choose_spmm(machine, workload, a).division.predicted;
             workload.plan = workload::PlanKind::Published;
-            const auto published = spmm::choose(machine, workload, a).division.predicted;
+            const auto published = test::choose_spmm(machine, workload, a).division.predicted;
             CAPTURE(block, k, n, ours.total(), published.total());
             CHECK(chosen.total() == std::min(ours.total(), published.total()));
             ++(published.total() < ours.total() ? published_wins : ours_wins);
@@ -203,7 +203,7 @@ TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of x", "
         }
         workload::SpmmWorkload workload;
         workload.n = 8;
-        return spmm::choose(machine_with(1), workload, a);
+        return test::choose_spmm(machine_with(1), workload, a);
     };
     CHECK_NOTHROW(planned(4096));
     for (const std::int64_t lines : {4097, 6000, 8191, 8192})
@@ -228,7 +228,7 @@ TEST_CASE("sparse products run on the other generations, or say what these lack"
     workload::SpmmWorkload halves;
     halves.n = 24;
     halves.block = 16;
-    CHECK_NOTHROW(spmm::choose(gc2, halves, test::sparse_operand({64, 96, 24, 16, 50})));
+    CHECK_NOTHROW(test::choose_spmm(gc2, halves, test::sparse_operand({64, 96, 24, 16, 50})));
 }
 
 TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles",
@@ -240,7 +240,7 @@ TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 til
     workload.pattern.path = tessera::test::source_path("configs/data/cora.mtx");
     workload.pattern.file_values = workload::PatternSpec::FileValues::Gcn;
     const workload::SparseF16 a = workload::make_sparse(workload);
-    const family::Divided planned = spmm::choose(machine, workload, a);
+    const family::Divided planned = test::choose_spmm(machine, workload, a);
     CHECK(planned.division.tiles_busy > 1000);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
 }
@@ -251,7 +251,7 @@ TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
     workload::SpmmWorkload workload;
     workload.n = shape.n;
     const workload::SparseF16 a = test::sparse_operand(shape);
-    const auto planned = spmm::choose(machine_with(64), workload, a);
+    const auto planned = test::choose_spmm(machine_with(64), workload, a);
     CHECK(planned.division.parts_k > 1);
     CHECK(planned.division.predicted.reduction > 0);
     check_spmm(machine_with(64), shape, kHalf);
@@ -282,11 +282,9 @@ TEST_CASE("a sparse product in passes over its columns is exact, and as fast as 
                 const spmm::Reduction reduction = spmm::find_reduction(partition);
                 auto emitted = spmm::emit(machine, homes, reduction, "passes");
                 plan::KnownSchedules known;
-                family::Division division;
-                division.predicted.compute = emitted.compute;
                 check_planned(
                     machine, a, shape.n, types,
-                    family::lowered(machine, std::move(emitted.graph), std::move(division), known));
+                    family::lowered(machine, family::placed(machine, std::move(emitted)), known));
             }
         }
     }
@@ -335,7 +333,8 @@ TEST_CASE("a sparse product that is too big says what takes the memory", "[kerne
     workload::SpmmWorkload workload;
     workload.n = 100'000;
     try {
-        (void)spmm::choose(machine_with(1), workload, test::sparse_operand({100, 100, 1, 1, 50}));
+        (void)test::choose_spmm(machine_with(1), workload,
+                                test::sparse_operand({100, 100, 1, 1, 50}));
         FAIL("it fits");
     } catch (const DoesNotFit& error) {
         const std::string text = error.what();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/sparse/spmm.h"
 #include "tests/kernels/sparse/sparse_operands.h"
+#include "tests/support/choose_spmm.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
@@ -66,7 +66,7 @@ check_published(const spec::MachineSpec& machine, const workload::SparseF16& a, 
     workload.dtype = types.data;
     workload.partials = types.partials;
     workload.plan = workload::PlanKind::Published;
-    const family::Divided planned = spmm::choose(machine, workload, a);
+    const family::Divided planned = test::choose_spmm(machine, workload, a);
     const auto faults = test::faults_of(machine, planned.lowered.program);
     CAPTURE(faults.empty() ? std::string() : faults.front());
     CHECK(faults.empty());
@@ -195,7 +195,7 @@ TEST_CASE("published plans of sparse products move blocks where parts of the col
             workload.partials = types.partials;
             workload.plan = workload::PlanKind::Published;
             CAPTURE(block, name_of(types.data));
-            CHECK(spmm::choose(machine_with(64), workload, a).division.parts_n > 1);
+            CHECK(test::choose_spmm(machine_with(64), workload, a).division.parts_n > 1);
             check_published(machine_with(64), a, shape.n, types);
         }
     }
@@ -211,7 +211,7 @@ TEST_CASE("published plans of sparse products zero what FP32 block codelets add 
         for (const codelets::ProductTypes& types : test::kProductTypes) {
             workload.dtype = types.data;
             workload.partials = types.partials;
-            const auto planned = spmm::choose(machine_with(4), workload, a);
+            const auto planned = test::choose_spmm(machine_with(4), workload, a);
             const auto& sets = planned.lowered.program.compute_sets;
             const bool zeroes = std::any_of(sets.begin(), sets.end(),
                                             [](const auto& set) { return set.name == "zero"; });
@@ -235,7 +235,7 @@ TEST_CASE("published plans of sparse products say what they do not have", "[kern
     workload.block = 4;
     const auto a = test::sparse_operand({32, 32, 8, 4, 50});
     workload.n = 1'000'000;
-    CHECK_THROWS_AS(spmm::choose(machine_with(4), workload, a), DoesNotFit);
+    CHECK_THROWS_AS(test::choose_spmm(machine_with(4), workload, a), DoesNotFit);
 }
 
 TEST_CASE("published plans of sparse products without blocks give zeros", "[kernels]") {
@@ -271,7 +271,7 @@ TEST_CASE("published plans of sparse products that do not fit go over the column
     workload.block = 16;
     workload.plan = workload::PlanKind::Fastest;
     const auto a = test::sparse_operand({256, 250, 1500, 16, 20});
-    CHECK_NOTHROW(spmm::choose(machine, workload, a));
+    CHECK_NOTHROW(test::choose_spmm(machine, workload, a));
     workload.n = 4000; // no number of passes helps
-    CHECK_THROWS_AS(spmm::choose(machine, workload, a), DoesNotFit);
+    CHECK_THROWS_AS(test::choose_spmm(machine, workload, a), DoesNotFit);
 }

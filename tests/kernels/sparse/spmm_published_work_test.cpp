@@ -117,7 +117,7 @@ struct Laid {
     workload::SpmmWorkload workload;
     published::StaticPlan plan;
     std::optional<spmm::PublishedLayout> layout;
-    std::optional<spmm::Planned> planned;
+    std::optional<family::Planned> planned;
 };
 
 /// A run of words of one sum, as its vertex has it.
@@ -360,9 +360,8 @@ TEST_CASE("a published sparse plan's compute sets take nearly as long as predict
             CAPTURE(workers, of.tiles, of.block, of.n, name_of(of.types.data),
                     name_of(of.types.partials));
             plan::KnownSchedules known;
-            const family::Divided planned =
-                family::lowered(laid.machine, std::move(laid.planned->graph),
-                                std::move(laid.planned->division), known);
+            const family::Divided planned = family::lowered(
+                laid.machine, family::placed(laid.machine, std::move(*laid.planned)), known);
             const std::vector<std::uint16_t> x(static_cast<std::size_t>(laid.a.columns * of.n));
             const auto outcome =
                 test::run_program(laid.machine, planned.lowered.program,

@@ -361,19 +361,19 @@ TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of 
             for (std::int64_t in = 0; in < split.parts_n; ++in) {
                 const Bytes line_bytes = problem.x_line_bytes(problem.slice(split, in).length());
                 std::vector<int> found(26, 0);
-                for (const spmm::HomeRun& run : homes.x(in)) {
-                    const spmm::LineRun& lines = homes.runs().at(run.home.group);
-                    const auto own = static_cast<std::int64_t>(run.home.tile) % split.parts_n;
-                    REQUIRE(static_cast<std::int64_t>(run.home.tile) < split.tiles());
+                for (const plan::HomeRun& run : homes.x(in)) {
+                    const spmm::LineRun& lines = homes.runs().at(run.group);
+                    const auto own = static_cast<std::int64_t>(run.tile) % split.parts_n;
+                    REQUIRE(static_cast<std::int64_t>(run.tile) < split.tiles());
                     CHECK(own != in);
                     CHECK(homes.users(lines).size() != 1);
-                    REQUIRE(run.home.first < run.home.last);
-                    REQUIRE(lines.first + run.home.last <= lines.last);
-                    for (std::int64_t line = run.home.first; line < run.home.last; ++line) {
+                    REQUIRE(run.first < run.last);
+                    REQUIRE(lines.first + run.last <= lines.last);
+                    for (std::int64_t line = run.first; line < run.last; ++line) {
                         ++found[static_cast<std::size_t>(lines.first + line)];
                     }
-                    const Bytes bytes = (run.home.last - run.home.first) * line_bytes;
-                    CHECK(held[run.home.tile].emplace(run.offset, bytes).second);
+                    const Bytes bytes = (run.last - run.first) * line_bytes;
+                    CHECK(held[run.tile].emplace(run.offset, bytes).second);
                 }
                 for (std::int64_t line = 0; line < 26; ++line) {
                     CAPTURE(in, line);
@@ -543,7 +543,7 @@ TEST_CASE("slices of several passes have every column once, and a tile one of ea
                 std::int64_t next = 0;
                 std::map<TileId, std::set<std::int64_t>> passes_of_tile;
                 for (std::int64_t in = 0; in < split.slices(); ++in) {
-                    const spmm::Range slice = problem.slice(split, in);
+                    const plan::Range slice = problem.slice(split, in);
                     CHECK(slice.begin == next);
                     CHECK(slice.length() > 0);
                     CHECK(slice.length() <= problem.widest_slice(split));

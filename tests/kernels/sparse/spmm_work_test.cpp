@@ -193,7 +193,7 @@ TEST_CASE("the work of a sparse product's tiles is all of its blocks and sums", 
                 }
                 CHECK(work_of(emitted.graph, "reduce") ==
                       lines * block * columns * bytes_of(types.partials) / 16);
-                CHECK(emitted.tiles_busy == [&] {
+                CHECK(emitted.division.tiles_busy == [&] {
                     std::int64_t busy = 0;
                     for (std::int64_t part = 0; part < split.parts(); ++part) {
                         busy += partition.part(part).blocks.empty() ? 0 : split.parts_n;
@@ -288,11 +288,8 @@ TEST_CASE("of the three splits that the search puts first the one with the fewes
                         auto emitted = spmm::emit(machine, spmm::Homes(machine, partition),
                                                   spmm::find_reduction(partition), "test");
                         plan::KnownSchedules known;
-                        family::Division division;
-                        division.predicted.compute = emitted.compute;
-                        division.predicted.reduction = emitted.reduction;
-                        const auto planned =
-                            family::lowered(machine, std::move(emitted.graph), division, known);
+                        const auto planned = family::lowered(
+                            machine, family::placed(machine, std::move(emitted)), known);
                         const Cycles cycles = planned.division.predicted.total();
                         if (!least || cycles < *least) {
                             least = cycles;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/sparse/spmm.h"
+
+namespace tessera::test {
+
+/// A product planned by itself.
+inline family::Divided choose_spmm(const spec::MachineSpec& machine,
+                                   const workload::SpmmWorkload& workload,
+                                   const workload::SparsePattern& matrix) {
+    plan::KnownSchedules known;
+    return spmm::choose(machine, workload, matrix, known);
+}
+
+} // namespace tessera::test
