@@ -23,16 +23,6 @@ public:
           remote_buffers_(size_of(whole.remote_buffers)) {}
 
     /// Buffers of the part that are there already.
-    void share(const Appended& first, const std::vector<BufferId>& own) {
-        TESSERA_ASSERT(first.buffers.size() == part_.buffers.size());
-        for (const BufferId buffer : first.buffers) {
-            shared_.emplace_back(buffer);
-        }
-        for (const BufferId buffer : own) {
-            shared_[buffer.index].reset();
-        }
-    }
-
     void share(const SharedBuffers& buffers) {
         shared_.resize(part_.buffers.size());
         for (const auto& [of_part, of_whole] : buffers) {
@@ -425,13 +415,6 @@ std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standin
                 copy.pieces, [&](const StreamPiece& piece) { return is_one(piece.place.buffer); });
         });
     return is_written ? std::nullopt : pairs;
-}
-
-Appended append_again(Graph& whole, Graph part, const Appended& first,
-                      const std::vector<BufferId>& own, const std::string& owner) {
-    Appender appender(whole, std::move(part), 0, owner);
-    appender.share(first, own);
-    return appender.run();
 }
 
 SideBySide side_by_side(Graph& graph, const Step& left, const Step& right) {

@@ -36,12 +36,6 @@ using SharedBuffers = std::map<std::uint32_t, BufferId>;
 [[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
                               const SharedBuffers& shared);
 
-/// The same of a part that is the `first` of the whole again, made alike, for other data: of its buffers
-/// only those in `own` are further ones, the others are the first's, with what they hold. Its remote
-/// buffers are further ones.
-[[nodiscard]] Appended append_again(Graph& whole, Graph part, const Appended& first,
-                                    const std::vector<BufferId>& own, const std::string& owner);
-
 /// A leaf of the control program: a compute set or an exchange.
 struct Leaf {
     Step::Kind kind = Step::Kind::ComputeSet;

@@ -13,7 +13,7 @@ namespace tessera::spmm {
 using published::Run;
 
 /// Each row of X goes to the tiles of a band whose blocks touch it.
-void PassEmitter::bring_x() {
+void PublishedEmitter::bring_x() {
     const std::vector<published::StaticPart>& parts = layout_.plan().parts;
     for (std::size_t number = 0; number < parts.size(); ++number) {
         const auto part = static_cast<std::int64_t>(number);
@@ -31,8 +31,8 @@ void PassEmitter::bring_x() {
 
 /// Elements `run` of a row's part, which stand on tile `home` behind `before` others. A pair takes
 /// together what both want of it and one of them does not have to give.
-void PassEmitter::send_x(const published::StaticBand& band, std::int64_t row, std::int64_t part,
-                         TileId home, Run run, std::int64_t before) {
+void PublishedEmitter::send_x(const published::StaticBand& band, std::int64_t row,
+                              std::int64_t part, TileId home, Run run, std::int64_t before) {
     const std::vector<TileBlocks>& tiles = layout_.tiles();
     const Bytes bytes = run.size() * element_;
     const graph::Place from{buffers_.home_x, before * element_};
@@ -56,7 +56,7 @@ void PassEmitter::send_x(const published::StaticBand& band, std::int64_t row, st
 }
 
 /// Each run of blocks goes to the tiles that use it.
-void PassEmitter::bring_blocks() {
+void PublishedEmitter::bring_blocks() {
     std::set<std::int64_t> cuts{0};
     std::vector<std::vector<std::pair<Run, TileId>>> users(layout_.plan().parts.size());
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {

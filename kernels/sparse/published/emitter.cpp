@@ -1,52 +1,89 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/published/emitter.h"
 
+#include "kernels/lower/placing.h"
 #include "kernels/sparse/published/rows.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::spmm {
 
 using program::Role;
 
-PassEmitter::PassEmitter(const PublishedLayout& layout, const PassOf& pass, const std::string& name)
-    : layout_(layout), pass_(pass), element_(layout.types().element), emitted_{graph::Graph(name)},
-      graph_(emitted_.graph), buffers_(emitted_.buffers) {}
+PublishedEmitter::PublishedEmitter(const PublishedLayout& layout, const std::string& name)
+    : layout_(layout), element_(layout.types().element), emitted_{graph::Graph(name)},
+      graph_(emitted_.graph) {}
 
-EmittedPass PassEmitter::run() {
+EmittedPlan PublishedEmitter::run() {
+    const workload::SparsePattern& matrix = layout_.matrix();
+    const ElementType type = layout_.types().data;
+    const std::int64_t n = layout_.n();
+    x_ = {.name = "b", .type = type, .shape = {matrix.columns, n}, .given = true};
+    c_ = {.name = "c", .type = type, .shape = {matrix.rows, n}, .wanted = true};
     graph_.codelets = layout_.types().codelets;
-    add_buffers();
+    for (; columns_.first < n; columns_.first = columns_.last) {
+        columns_.last = std::min(n, columns_.first + layout_.width());
+        add_pass();
+    }
+    graph_.control = graph::sequence(std::move(steps_));
+    graph_.add_tensor(values_tensor());
+    graph_.add_tensor(std::move(x_));
+    graph_.add_tensor(std::move(c_));
+    return std::move(emitted_);
+}
+
+void PublishedEmitter::add_pass() {
+    const bool is_first = columns_.first == 0;
+    if (is_first) {
+        add_buffers();
+        standing_ = {buffers_.result, buffers_.x, buffers_.out, buffers_.values};
+    } else {
+        add_home_x();
+        add_result();
+        standing_.insert(standing_.end(), {buffers_.home_x, buffers_.result});
+    }
     bring_ = graph_.add_exchange({"bring", Role::Bring, kPublishedOwner});
     multiply_ =
         graph_.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
     bring_x();
-    if (layout_.moves_blocks() && pass_.number == 0) {
+    if (layout_.moves_blocks() && is_first) {
         bring_blocks();
     }
     add_multiply();
-    std::vector<graph::Step> steps{graph::run(bring_)};
+    steps_.push_back(graph::run(bring_));
     if (layout_.types().zeroes) {
-        steps.push_back(graph::run(add_zeros()));
+        steps_.push_back(graph::run(add_zeros()));
     }
-    steps.push_back(graph::run(multiply_));
-    emitted_.reduce = add_rows(graph_, layout_, buffers_, steps);
-    graph_.control = graph::sequence(std::move(steps));
-    add_tensors();
-    return std::move(emitted_);
+    steps_.push_back(graph::run(multiply_));
+    emitted_.reduce = add_rows(graph_, layout_, buffers_, steps_);
+    add_lines(x_, layout_.x_homes(), buffers_.home_x);
+    add_lines(c_, layout_.c_homes(), buffers_.result);
+    lower::check_together(layout_.machine(), graph_, standing_, "multiply");
 }
 
-void PassEmitter::hold_homes(graph::BufferId buffer, const Linear& homes) {
+void PublishedEmitter::add_home_x() {
+    const bool pads = layout_.matrix().columns % layout_.block() != 0 || pads_columns();
+    buffers_.home_x = graph_.add_buffer(
+        {.name = "home of x", .padded = pads, .apart = {buffers_.x, buffers_.values}});
+    hold_homes(buffers_.home_x, layout_.x_homes());
+}
+
+void PublishedEmitter::add_result() {
+    buffers_.result = graph_.add_buffer({.name = "result", .zeroed = true});
+    hold_homes(buffers_.result, layout_.c_homes());
+}
+
+void PublishedEmitter::hold_homes(graph::BufferId buffer, const Linear& homes) {
     for (std::int64_t i = 0; i < homes.used(); ++i) {
         graph_.hold(buffer, homes.tile(i), homes.span(i).size() * element_);
     }
 }
 
-void PassEmitter::add_buffers() {
+void PublishedEmitter::add_buffers() {
     using graph::Where;
     constexpr Bytes kBehindArrays = 128; // that codelets may read behind their arrays
     const std::int64_t block = layout_.block();
-    const bool pads_k = layout_.matrix().columns % block != 0;
-    const bool pads_n = pass_.columns != layout_.padded_columns();
     PublishedBuffers& made = buffers_;
     made.values = graph_.add_buffer({.name = "values", .read_beyond = kBehindArrays});
     made.meta = graph_.add_buffer({.name = "meta", .kind = program::SegmentKind::Metadata});
@@ -56,17 +93,14 @@ void PassEmitter::add_buffers() {
                                   .zeroed = block > 1 && !layout_.types().zeroes});
     made.x = graph_.add_buffer({.name = "x",
                                 .read_beyond = kBehindArrays,
-                                .padded = pads_n,
+                                .padded = pads_columns(),
                                 .apart = {made.out, made.values, made.meta}});
-    made.home_x = graph_.add_buffer(
-        {.name = "home of x", .padded = pads_k || pads_n, .apart = {made.x, made.values}});
+    add_home_x();
     made.home_values = graph_.add_buffer(
         {.name = "home of values", .padded = block == 1, .apart = {made.x, made.values}});
-    made.result = graph_.add_buffer({.name = "result", .zeroed = true});
+    add_result();
     made.slots = graph_.add_buffer({.name = "slices", .read_beyond = kBehindArrays});
     made.sums = graph_.add_buffer({.name = "sums", .apart = {made.slots}});
-    hold_homes(made.home_x, layout_.x_homes());
-    hold_homes(made.result, layout_.c_homes());
     if (layout_.moves_blocks()) {
         hold_homes(made.home_values, layout_.value_homes());
     }

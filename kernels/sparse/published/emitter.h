@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One pass of a published plan of a static sparse product, written down in a graph of its own.
+// A published plan of a static sparse product written down in a graph, one pass over columns of X and C
+// after the other.
 #pragma once
 
 #include "base/units.h"
@@ -17,39 +18,38 @@ struct PublishedBuffers {
     graph::BufferId meta;
     graph::BufferId out; ///< partial results
     graph::BufferId x;
-    graph::BufferId home_x;
+    graph::BufferId home_x; ///< of this pass
     graph::BufferId home_values;
-    graph::BufferId result;
-    graph::BufferId slots; ///< partial results from other tiles
+    graph::BufferId result; ///< of this pass
+    graph::BufferId slots;  ///< partial results from other tiles
     graph::BufferId sums;
-
-    /// Buffers of a pass' columns; all others are those of the first pass, too.
-    [[nodiscard]] std::vector<graph::BufferId> of_pass() const { return {home_x, result}; }
-    /// What stands in a tile's memory while it multiplies, whatever else does.
-    [[nodiscard]] std::vector<graph::BufferId> while_multiplying() const {
-        return {result, x, out, values};
-    }
 };
 
-struct EmittedPass {
+struct EmittedPlan {
     graph::Graph graph;
-    PublishedBuffers buffers = {};
     /// That its compute sets are expected to take; 0 where nothing is known of the vertices: FP32 blocks with one set of
     /// matrix units.
     Cycles multiply = 0;
     Cycles reduce = 0;
 };
 
-class PassEmitter {
+class PublishedEmitter {
 public:
-    /// Keeps references to both.
-    PassEmitter(const PublishedLayout& layout, const PassOf& pass, const std::string& name);
-    [[nodiscard]] EmittedPass run();
+    /// Keeps a reference to the layout.
+    PublishedEmitter(const PublishedLayout& layout, const std::string& name);
+    /// @throws DoesNotFit where what a tile multiplies with has no room
+    [[nodiscard]] EmittedPlan run();
 
 private:
+    void add_pass();
     /// Holds those whose sizes the layout says: not meta, slots and sums.
     void add_buffers();
+    /// Those of a pass' columns of X and C; all others serve all passes.
+    void add_home_x();
+    void add_result();
     void hold_homes(graph::BufferId buffer, const Linear& homes);
+    /// There are columns that the host does not have.
+    [[nodiscard]] bool pads_columns() const { return columns_.size() != layout_.padded_columns(); }
 
     // bring.cpp: how rows of X, and blocks that several parts need, come from where they stand to the
     // tiles that multiply them. Blocks come in the first pass alone: they stay.
@@ -67,20 +67,22 @@ private:
     [[nodiscard]] graph::ComputeSetId add_zeros();
 
     // tensors.cpp: how the host sees operands and result: "a" {blocks, block, block}, "b" {k, n} and
-    // "c" {m, n}; of b and c the columns of the pass.
-    void add_tensors();
+    // "c" {m, n}; of b and c the columns of each pass.
     [[nodiscard]] graph::Tensor values_tensor() const;
     void add_values(graph::Tensor& tensor, TileId tile, graph::Place place,
                     const std::vector<std::int64_t>& order, published::Run span) const;
-    [[nodiscard]] graph::Tensor lines_tensor(const char* name, const Linear& homes,
-                                             graph::BufferId buffer, std::int64_t rows) const;
+    void add_lines(graph::Tensor& tensor, const Linear& homes, graph::BufferId buffer) const;
 
     const PublishedLayout& layout_;
-    const PassOf& pass_;
     Bytes element_; ///< of an operand
-    EmittedPass emitted_;
+    EmittedPlan emitted_;
     graph::Graph& graph_;
-    PublishedBuffers& buffers_;
+    PublishedBuffers buffers_;
+    std::vector<graph::BufferId> standing_; ///< while it multiplies, whatever else does
+    std::vector<graph::Step> steps_;
+    published::Run columns_; ///< of the host, of this pass
+    graph::Tensor x_;
+    graph::Tensor c_;
     graph::ExchangeId bring_;
     graph::ComputeSetId multiply_;
 };

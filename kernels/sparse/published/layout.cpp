@@ -61,7 +61,7 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
                                  const published::StaticPlan& plan, std::int64_t width, bool again)
     : machine_(machine), matrix_(matrix), plan_(plan),
       types_(machine, workload.dtype, workload.partials, matrix.block, again), n_(workload.n),
-      padded_columns_(ceil_div(width, types_.vector) * types_.vector),
+      width_(width), padded_columns_(ceil_div(width, types_.vector) * types_.vector),
       x_homes_(matrix.block_columns() * padded_columns_ * matrix.block, grain(),
                machine.chip.tiles),
       c_homes_(matrix.block_rows() * padded_columns_ * matrix.block, grain(), machine.chip.tiles),
@@ -131,7 +131,10 @@ void PublishedLayout::deal_blocks() {
         }
     }
     for (TileBlocks& tile : tiles_) {
-        find_slots(tile);
+        for (const std::int64_t block : tile.blocks) {
+            tile.slots.push_back(static_cast<std::int32_t>(
+                *tile.slot_of(matrix_.block_column[static_cast<std::size_t>(block)])));
+        }
     }
 }
 
@@ -155,26 +158,13 @@ void PublishedLayout::deal_band(std::int64_t part, std::int64_t number,
                 tile.row_ends.push_back(static_cast<std::int64_t>(tile.blocks.size()));
             }
             tile.blocks.push_back(block);
+            tile.columns.push_back(matrix_.block_column[static_cast<std::size_t>(block)]);
             tile.order.push_back(order++);
             tile.row_ends.back() = static_cast<std::int64_t>(tile.blocks.size());
         }
-        collect_columns(tile);
-    }
-}
-
-void PublishedLayout::collect_columns(TileBlocks& tile) {
-    slot_of_column_.resize(static_cast<std::size_t>(matrix_.block_columns()), -1);
-    for (const std::int64_t block : tile.blocks) {
-        const std::int32_t column = matrix_.block_column[static_cast<std::size_t>(block)];
-        std::int32_t& slot = slot_of_column_[static_cast<std::size_t>(column)];
-        if (slot < 0) {
-            slot = 0;
-            tile.columns.push_back(column);
-        }
-    }
-    std::sort(tile.columns.begin(), tile.columns.end());
-    for (const std::int32_t column : tile.columns) {
-        slot_of_column_[static_cast<std::size_t>(column)] = -1;
+        std::ranges::sort(tile.columns);
+        tile.columns.erase(std::unique(tile.columns.begin(), tile.columns.end()),
+                           tile.columns.end());
     }
 }
 
@@ -212,18 +202,6 @@ bool PublishedLayout::sends_wide(TileId home, Bytes bytes) const {
     const auto partner = timing::partner_tile(machine_.chip, home);
     return machine_.exchange.pairs() && partner && home < *partner &&
            bytes >= machine_.exchange.pair_min_items * kWord;
-}
-
-void PublishedLayout::find_slots(TileBlocks& tile) {
-    for (std::size_t slot = 0; slot < tile.columns.size(); ++slot) {
-        slot_of_column_[static_cast<std::size_t>(tile.columns[slot])] =
-            static_cast<std::int32_t>(slot);
-    }
-    tile.slots.reserve(tile.blocks.size());
-    for (const std::int64_t block : tile.blocks) {
-        const std::int32_t column = matrix_.block_column[static_cast<std::size_t>(block)];
-        tile.slots.push_back(slot_of_column_[static_cast<std::size_t>(column)]);
-    }
 }
 
 } // namespace tessera::spmm

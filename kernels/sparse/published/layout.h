@@ -113,14 +113,6 @@ struct TileBlocks {
     }
 };
 
-/// One of several turns, each with columns of X and C of its own; all stand as wide, but the last may
-/// have less of the host's columns.
-struct PassOf {
-    std::int64_t number = 0;
-    std::int64_t first = 0;   ///< of the host's columns
-    std::int64_t columns = 0; ///< of the host
-};
-
 class PublishedLayout {
 public:
     /// Of a `plan` of `width` columns; `again`: it is run several times. Keeps references to machine,
@@ -136,7 +128,9 @@ public:
     [[nodiscard]] std::int64_t block() const { return matrix_.block; }
     /// Columns of the host's X and C, of all passes.
     [[nodiscard]] std::int64_t n() const { return n_; }
-    /// Columns of a pass as they stand, whole words of them.
+    /// Columns of a pass, of which the last may have less of the host's.
+    [[nodiscard]] std::int64_t width() const { return width_; }
+    /// The same as they stand, whole words of them.
     [[nodiscard]] std::int64_t padded_columns() const { return padded_columns_; }
 
     [[nodiscard]] const Linear& x_homes() const { return x_homes_; }
@@ -182,10 +176,8 @@ private:
     void deal_blocks();
     void deal_band(std::int64_t part, std::int64_t number, const std::vector<std::int64_t>& blocks,
                    const std::vector<std::int32_t>& row_of_block, std::int64_t& order);
-    void collect_columns(TileBlocks& tile);
     void join_pair(TileBlocks& one, TileBlocks& other) const;
     [[nodiscard]] bool comes_wide(std::int32_t column, std::int64_t part) const;
-    void find_slots(TileBlocks& tile);
     /// Elements of X and C that stand together.
     [[nodiscard]] std::int64_t grain() const {
         return block() == 1 ? types_.vector : types_.vector * types_.vector;
@@ -196,14 +188,13 @@ private:
     const published::StaticPlan& plan_;
     PublishedTypes types_;
     std::int64_t n_;
+    std::int64_t width_;
     std::int64_t padded_columns_;
     Linear x_homes_;
     Linear c_homes_;
     Linear value_homes_;
     std::vector<TileBlocks> tiles_;
     std::vector<std::int64_t> in_order_;
-    std::vector<std::int32_t>
-        slot_of_column_; ///< scratch; -1: none yet, while columns are collected
 };
 
 } // namespace tessera::spmm

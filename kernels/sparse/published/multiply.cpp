@@ -146,7 +146,7 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
 
 } // namespace
 
-graph::Field PassEmitter::block_lists(TileId tile, Bytes line) {
+graph::Field PublishedEmitter::block_lists(TileId tile, Bytes line) {
     const TileBlocks& mine = layout_.tiles()[tile];
     std::vector<graph::Field> words;
     std::int64_t at = 0;
@@ -161,7 +161,7 @@ graph::Field PassEmitter::block_lists(TileId tile, Bytes line) {
     return graph::table(graph_.add_table(tile, words));
 }
 
-graph::Field PassEmitter::worklists(TileId tile, std::int64_t columns) {
+graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
     const spec::MachineSpec& machine = layout_.machine();
     const std::int64_t workers = machine.tile.workers;
     const std::int64_t share = plan::counted_rounds(machine, ceil_div(columns, workers), "columns");
@@ -175,7 +175,7 @@ graph::Field PassEmitter::worklists(TileId tile, std::int64_t columns) {
 }
 
 /// Returns what it is expected to take, or 0.
-Cycles PassEmitter::add_vertex(TileId tile) {
+Cycles PublishedEmitter::add_vertex(TileId tile) {
     const TileBlocks& mine = layout_.tiles()[tile];
     graph_.add_work(multiply_, tile, count_of(mine.blocks));
     const std::string& codelet = layout_.types().multiply;
@@ -190,10 +190,8 @@ Cycles PassEmitter::add_vertex(TileId tile) {
         const std::vector<std::size_t> ends =
             worker_ends(mine, static_cast<std::size_t>(layout_.machine().tile.workers));
         graph_.add_item(multiply_, tile, largest_row(mine, ends));
-        if (pass_.number == 0) {
+        if (columns_.first == 0) { // it stays
             graph_.hold(buffers_.meta, tile, element_meta(layout_, mine, line, ends));
-        } else { // it stays
-            graph_.hold(buffers_.meta, tile, bytes);
         }
         graph_.add_vertex(
             multiply_, tile, codelet, program::VertexKind::MultiWorker,
@@ -208,7 +206,7 @@ Cycles PassEmitter::add_vertex(TileId tile) {
     return block_cycles(layout_, mine);
 }
 
-void PassEmitter::add_multiply() {
+void PublishedEmitter::add_multiply() {
     std::vector<Cycles> vertices(layout_.tiles().size());
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
         if (!layout_.tiles()[tile].blocks.empty()) {
@@ -220,7 +218,7 @@ void PassEmitter::add_multiply() {
     }
 }
 
-graph::ComputeSetId PassEmitter::add_zeros() {
+graph::ComputeSetId PublishedEmitter::add_zeros() {
     const auto zero =
         graph_.add_compute_set({"zero", program::Role::Work, kPublishedOwner, "bytes"});
     const spec::MachineSpec& machine = layout_.machine();

@@ -20,10 +20,16 @@ constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where 
 constexpr std::int64_t kPricedSync = 126;  ///< the one place where a barrier has a price
 constexpr std::int64_t kWorkersOfMany = 2; ///< that a group has where there are more than workers
 
-/// A tile's partial result of a row, and where.
+/// A tile's partial result of a row of a part, and where.
 struct Contribution {
     TileId tile = 0;
-    std::int64_t slot = 0;
+    graph::Place place;
+};
+
+/// What a row of C has of a part's columns.
+struct RowOfPart {
+    Run elements;
+    std::vector<Contribution> from;
 };
 
 /// Sums of one row and part on one tile, [partial][element] in its slots.
@@ -42,7 +48,6 @@ public:
           element_(layout.types().element), vector_(layout.types().vector) {}
 
     Cycles add(std::vector<graph::Step>& steps) {
-        find_contributions();
         const Groups groups = by_contributors();
         for (const auto& [count, rows] : groups) {
             summed_groups_ += is_summed(count) ? 1 : 0;
@@ -65,8 +70,8 @@ public:
             if (is_summed(count)) {
                 reduce_group(rows, static_cast<std::int64_t>(count), start);
             } else {
-                for (const auto& [row, part] : rows) {
-                    put_row(put, put_here, row, part);
+                for (const RowOfPart& row : rows) {
+                    put_row(put, put_here, row);
                 }
             }
         }
@@ -86,37 +91,28 @@ public:
     }
 
 private:
-    /// Rows and parts.
-    using RowsOfParts = std::vector<std::pair<std::int64_t, std::int64_t>>;
-    /// By how many tiles have some of a row of a part.
-    using Groups = std::map<std::size_t, RowsOfParts>;
+    /// By how many tiles have some of them.
+    using Groups = std::map<std::size_t, std::vector<RowOfPart>>;
 
-    void find_contributions() {
-        contributions_.assign(layout_.plan().parts.size(),
-                              std::vector<std::vector<Contribution>>(
-                                  static_cast<std::size_t>(layout_.matrix().block_rows())));
+    [[nodiscard]] Groups by_contributors() const {
+        const std::size_t parts = layout_.plan().parts.size();
+        std::vector<RowOfPart> rows(static_cast<std::size_t>(layout_.matrix().block_rows()) *
+                                    parts);
         for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
             const TileBlocks& mine = layout_.tiles()[tile];
-            for (std::size_t slot = 0; slot < mine.rows.size(); ++slot) {
-                contributions_[static_cast<std::size_t>(mine.part)]
-                              [static_cast<std::size_t>(mine.rows[slot])]
-                                  .push_back({tile, static_cast<std::int64_t>(slot)});
+            graph::Place place{buffers_.out};
+            for (const std::int32_t row : mine.rows) {
+                RowOfPart& to = rows[static_cast<std::size_t>(row) * parts +
+                                     static_cast<std::size_t>(mine.part)];
+                to.elements = layout_.elements_of(row, mine.part);
+                to.from.push_back({tile, place});
+                place = place + layout_.partial_bytes(mine.part);
             }
         }
-    }
-    [[nodiscard]] const std::vector<Contribution>& contributions(std::int64_t row,
-                                                                 std::int64_t part) const {
-        return contributions_[static_cast<std::size_t>(part)][static_cast<std::size_t>(row)];
-    }
-    [[nodiscard]] Groups by_contributors() const {
         Groups groups;
-        for (std::int64_t row = 0; row < layout_.matrix().block_rows(); ++row) {
-            for (std::size_t number = 0; number < contributions_.size(); ++number) {
-                const auto part = static_cast<std::int64_t>(number);
-                const std::size_t count = contributions(row, part).size();
-                if (count > 0) {
-                    groups[count].emplace_back(row, part);
-                }
+        for (RowOfPart& row : rows) {
+            if (!row.from.empty()) {
+                groups[row.from.size()].push_back(std::move(row));
             }
         }
         return groups;
@@ -127,19 +123,12 @@ private:
     }
 
     /// A row that one tile has alone.
-    void put_row(graph::ExchangeId put, graph::ComputeSetId put_here, std::int64_t row,
-                 std::int64_t part) {
-        const Contribution from = contributions(row, part).front();
-        const Run all = layout_.elements_of(row, part);
-        layout_.c_homes().cut(all, [&](TileId home, Run run, std::int64_t before) {
-            const graph::Place place =
-                partial_place(from, part) + (run.first - all.first) * element_;
-            give(put, put_here, from.tile, place, home, {buffers_.result, before * element_},
-                 run.size() * element_);
+    void put_row(graph::ExchangeId put, graph::ComputeSetId put_here, const RowOfPart& row) {
+        const Contribution& from = row.from.front();
+        layout_.c_homes().cut(row.elements, [&](TileId home, Run run, std::int64_t before) {
+            give(put, put_here, from.tile, from.place + (run.first - row.elements.first) * element_,
+                 home, {buffers_.result, before * element_}, run.size() * element_);
         });
-    }
-    [[nodiscard]] graph::Place partial_place(const Contribution& from, std::int64_t part) const {
-        return {buffers_.out, from.slot * layout_.partial_bytes(part)};
     }
     void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
               TileId to, graph::Place there, Bytes bytes) {
@@ -153,19 +142,17 @@ private:
 
     /// Rows that equally many tiles have some of: summed where C stands, or spread evenly and then
     /// brought there. `start`: the tile behind the last one that has spread sums.
-    void reduce_group(const RowsOfParts& rows, std::int64_t depth, std::int64_t& start) {
+    void reduce_group(const std::vector<RowOfPart>& rows, std::int64_t depth, std::int64_t& start) {
         std::int64_t all = 0;
-        for (const auto& [row, part] : rows) {
-            all += layout_.elements_of(row, part).size();
+        for (const RowOfPart& row : rows) {
+            all += row.elements.size();
         }
         if (is_summed_there(rows, depth, all)) {
-            for (const auto& [row, part] : rows) {
-                layout_.c_homes().cut(
-                    layout_.elements_of(row, part),
-                    [&, row = row, part = part](TileId home, Run run, std::int64_t before) {
-                        reduce_piece(row, part, run, home, {buffers_.result, before * element_},
-                                     depth, count_of(rows));
-                    });
+            for (const RowOfPart& row : rows) {
+                layout_.c_homes().cut(row.elements, [&](TileId home, Run run, std::int64_t before) {
+                    reduce_piece(row, run, home, {buffers_.result, before * element_},
+                                 count_of(rows));
+                });
             }
             return;
         }
@@ -173,33 +160,31 @@ private:
         const Linear homes(all, vector_, tiles, kSpread, start);
         start = (start + homes.used()) % tiles;
         std::int64_t at = 0;
-        for (const auto& [row, part] : rows) {
-            const Run span = layout_.elements_of(row, part);
-            homes.cut({at, at + span.size()}, [&, row = row, part = part](TileId home, Run run,
-                                                                          std::int64_t /*before*/) {
-                const Run here{span.first + run.first - at, span.first + run.last - at};
+        for (const RowOfPart& row : rows) {
+            const std::int64_t to_row = row.elements.first - at;
+            homes.cut({at, at + row.elements.size()}, [&](TileId home, Run run, std::int64_t) {
+                const Run here{run.first + to_row, run.last + to_row};
                 const graph::Place sum{buffers_.sums, sum_bytes_[home]};
                 sum_bytes_[home] += here.size() * element_;
                 graph_.hold(buffers_.sums, home, sum_bytes_[home]);
-                reduce_piece(row, part, here, home, sum, depth, count_of(rows));
+                reduce_piece(row, here, home, sum, count_of(rows));
                 layout_.c_homes().cut(here, [&](TileId to, Run moved, std::int64_t before) {
                     give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
                 });
             });
-            at += span.size();
+            at += row.elements.size();
         }
     }
 
     /// What the published rule expects to take fewer cycles for `all` elements: sums where C stands?
-    [[nodiscard]] bool is_summed_there(const RowsOfParts& rows, std::int64_t depth,
+    [[nodiscard]] bool is_summed_there(const std::vector<RowOfPart>& rows, std::int64_t depth,
                                        std::int64_t all) const {
         std::map<TileId, std::int64_t> outputs;
-        for (const auto& [row, part] : rows) {
-            layout_.c_homes().cut(layout_.elements_of(row, part),
-                                  [&outputs](TileId home, Run run, std::int64_t /*before*/) {
-                                      outputs[home] += run.size();
-                                  });
+        for (const RowOfPart& row : rows) {
+            layout_.c_homes().cut(row.elements, [&outputs](TileId home, Run run, std::int64_t) {
+                outputs[home] += run.size();
+            });
         }
         std::int64_t most = 0;
         for (const auto& [tile, count] : outputs) {
@@ -216,19 +201,18 @@ private:
         return there < spread;
     }
 
-    /// Elements `run` of a row's part, summed on a tile into `sum`.
-    void reduce_piece(std::int64_t row, std::int64_t part, Run run, TileId tile, graph::Place sum,
-                      std::int64_t depth, std::int64_t group_rows) {
+    /// Elements `run` of a row, summed on a tile into `sum`.
+    void reduce_piece(const RowOfPart& row, Run run, TileId tile, graph::Place sum,
+                      std::int64_t group_rows) {
         const Bytes bytes = run.size() * types_.partial;
-        const Bytes slots = slot_bytes_[tile];
+        const std::int64_t depth = count_of(row.from);
+        Bytes slot = slot_bytes_[tile];
+        pieces_[tile].push_back({slot, depth, run.size(), sum, group_rows});
         slot_bytes_[tile] += depth * bytes;
         graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
-        pieces_[tile].push_back({slots, depth, run.size(), sum, group_rows});
-        const Run all = layout_.elements_of(row, part);
-        Bytes slot = slots;
-        for (const Contribution& from : contributions(row, part)) {
+        for (const Contribution& from : row.from) {
             give(bring_partials_, reduce_, from.tile,
-                 partial_place(from, part) + (run.first - all.first) * types_.partial, tile,
+                 from.place + (run.first - row.elements.first) * types_.partial, tile,
                  {buffers_.slots, slot}, bytes);
             slot += bytes;
         }
@@ -355,8 +339,7 @@ private:
     graph::ExchangeId move_;
     graph::ComputeSetId reduce_;
     graph::ComputeSetId move_here_;
-    std::vector<std::vector<std::vector<Contribution>>> contributions_; ///< by part, by row
-    std::vector<std::vector<Piece>> pieces_;                            ///< by tile
+    std::vector<std::vector<Piece>> pieces_; ///< by tile
     std::map<TileId, Bytes> slot_bytes_;
     std::map<TileId, Bytes> sum_bytes_;
     std::int64_t summed_groups_ = 0;

@@ -2,7 +2,6 @@
 #include "kernels/sparse/published/emitter.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tessera::spmm {
 
@@ -10,8 +9,8 @@ using published::Run;
 
 /// Elements `span` of the blocks in `order`, runs of blocks that follow each other in the matrix
 /// at once. Blocks that are wider than a weight set stand as [set][row][column of the set].
-void PassEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Place place,
-                             const std::vector<std::int64_t>& order, Run span) const {
+void PublishedEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Place place,
+                                  const std::vector<std::int64_t>& order, Run span) const {
     const std::int64_t high = layout_.block();
     const std::int64_t size = high * high;
     const std::int64_t wide = layout_.types().set_inputs;
@@ -45,7 +44,7 @@ void PassEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Place pl
     }
 }
 
-graph::Tensor PassEmitter::values_tensor() const {
+graph::Tensor PublishedEmitter::values_tensor() const {
     const std::int64_t block = layout_.block();
     graph::Tensor tensor{.name = "a",
                          .type = layout_.types().data,
@@ -66,10 +65,10 @@ graph::Tensor PassEmitter::values_tensor() const {
     return tensor;
 }
 
-/// [block of rows][column][b] of a tensor {rows, n} as it lies over the tiles.
-graph::Tensor PassEmitter::lines_tensor(const char* name, const Linear& homes,
-                                        graph::BufferId buffer, std::int64_t rows) const {
-    graph::Tensor tensor{.name = name, .type = layout_.types().data, .shape = {rows, layout_.n()}};
+/// [block of rows][column][b] of a tensor's columns of this pass as they lie over the tiles.
+void PublishedEmitter::add_lines(graph::Tensor& tensor, const Linear& homes,
+                                 graph::BufferId buffer) const {
+    const std::int64_t rows = tensor.shape.front();
     const std::int64_t block = layout_.block();
     const std::int64_t line_elements = layout_.padded_columns() * block;
     for (std::int64_t i = 0; i < homes.used(); ++i) {
@@ -83,31 +82,19 @@ graph::Tensor PassEmitter::lines_tensor(const char* name, const Linear& homes,
             const bool whole = row == 0 && here >= block;
             const std::int64_t length = whole ? here / block * block : std::min(here, block - row);
             const std::int64_t columns =
-                std::min(whole ? length / block : 1, pass_.columns - column);
+                std::min(whole ? length / block : 1, columns_.size() - column);
             const std::int64_t rows_here =
                 std::min(whole ? block : length, rows - line * block - row);
             if (columns > 0 && rows_here > 0) {
                 tensor.pieces.push_back(
                     {homes.tile(i),
                      {buffer, (at - span.first) * element_},
-                     (line * block + row) * layout_.n() + pass_.first + column,
+                     (line * block + row) * layout_.n() + columns_.first + column,
                      {{columns, 1, block * element_}, {rows_here, layout_.n(), element_}}});
             }
             at += length;
         }
     }
-    return tensor;
-}
-
-void PassEmitter::add_tensors() {
-    graph_.add_tensor(values_tensor());
-    const workload::SparsePattern& matrix = layout_.matrix();
-    auto x = lines_tensor("b", layout_.x_homes(), buffers_.home_x, matrix.columns);
-    x.given = true;
-    graph_.add_tensor(std::move(x));
-    auto c = lines_tensor("c", layout_.c_homes(), buffers_.result, matrix.rows);
-    c.wanted = true;
-    graph_.add_tensor(std::move(c));
 }
 
 } // namespace tessera::spmm

@@ -659,29 +659,3 @@ TEST_CASE("a tile has one stack, whatever parts use it", "[kernels][append]") {
     }
     CHECK(most == 32);
 }
-
-TEST_CASE("a part that comes again shares the buffers that are not its own", "[kernels][append]") {
-    const auto part = [] {
-        Graph made("part");
-        const auto kept = made.add_buffer({.name = "kept"});
-        const auto mine = made.add_buffer({.name = "mine", .apart = {kept}});
-        made.hold(kept, 1, 8);
-        made.hold(mine, 1, 16);
-        const auto set = made.add_compute_set({"set", program::Role::Work, "part"});
-        made.add_vertex(set, 1, "vertex", program::VertexKind::MultiWorker,
-                        {graph::read({kept}, 8), graph::write({mine}, 16)});
-        made.control = graph::run(set);
-        return made;
-    };
-    Graph whole("whole");
-    const auto first = graph::append(whole, part(), 0, "part");
-    const auto second = graph::append_again(whole, part(), first, {{1}}, "part");
-    REQUIRE(whole.buffers.size() == 3);
-    CHECK(whole.buffers[0].held.size() == 1);
-    CHECK(whole.buffers[2].name == "mine");
-    CHECK(whole.buffers[2].apart == std::vector<graph::BufferId>{{0}});
-    CHECK(second.buffers == std::vector<graph::BufferId>{{0}, {2}});
-    const auto fields = whole.fields_of(whole.compute_sets.at(1).vertices.at(0).fields);
-    CHECK(fields[0].place.buffer.index == 0);
-    CHECK(fields[1].place.buffer.index == 2);
-}
