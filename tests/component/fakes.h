@@ -5,6 +5,8 @@
 #include "models/ports/clock.h"
 #include "models/ports/ports.h"
 
+#include <catch2/catch.hpp>
+
 #include <cstdint>
 #include <exception>
 #include <map>

@@ -17,6 +17,7 @@
 #include "kernels/codelets/turn_cost.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
+#include "tests/kernels/codelets/codelet_bench.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

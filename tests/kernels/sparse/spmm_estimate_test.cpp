@@ -11,6 +11,7 @@
 #include "kernels/workload/random.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/kernels/sparse/sparse_operands.h"
 
 #include <catch2/catch.hpp>
 

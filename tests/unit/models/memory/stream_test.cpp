@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Links out of the chip, remote buffers, and the rules of stream copies.
 #include "base/error.h"
+#include "models/ipu/core/chip_memory.h"
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_copies.h"
 #include "models/memory/core/stream_link.h"
