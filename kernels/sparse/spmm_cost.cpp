@@ -273,7 +273,7 @@ Bytes beyond_reach(const Problem& problem, const Split& split, double lines) {
 }
 
 Bytes estimate_beyond_reach(const Problem& problem, const Split& split) {
-    return beyond_reach(problem, split, averages(problem, split).lines);
+    return problem.kind->reach() ? beyond_reach(problem, split, averages(problem, split).lines) : 0;
 }
 
 Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, const Split& split) {

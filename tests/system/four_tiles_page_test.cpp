@@ -231,7 +231,7 @@ std::vector<std::string> sayings(const Paper& paper) {
         fmt::format("return after {} cycles; with the {} of the control step, {}.", plain.cycles,
                     machine.control.step_cycles, paper.tiles[0].compute),
         fmt::format("but {} cycles later", both.cycles - plain.cycles),
-        fmt::format("{} cycles and {} of the control step are {}:", both.cycles,
+        fmt::format("{} cycles and {} of the control step are {}.", both.cycles,
                     machine.control.step_cycles, paper.tiles[home].compute),
         fmt::format("The {} issues of worker 0", plain.launches[0].workers[0].issues),
     };

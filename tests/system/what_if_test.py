@@ -67,7 +67,7 @@ ROLES = {
     "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
     "memory_stream": {"compute_sets": {"work"}},
     "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange"},
-                 "exchanges": {"bring", "reduce", "rearrange"}},
+                 "exchanges": {"bring", "reduce", "rearrange"}, "streams": {"stream"}},
     "rearrange": {"compute_sets": {"rearrange"}},
     "reduction": {"compute_sets": {"reduce"}, "exchanges": {"reduce"}},
     "remote_buffer": {"streams": {"stream"}},

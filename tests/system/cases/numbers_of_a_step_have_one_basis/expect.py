@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One row of the sparse matrix is full, so the tile that sums it receives most and is critical, and
-another tile takes longer in the last step. A row of the summary's steps printed cycles of the one
+"""One row of the sparse matrix is full, so by the published plan the tile that multiplies it is critical, and another
+one takes longer to receive. A row of the summary's steps printed cycles of the one
 beside a bound of the other, and "x bound" was neither over the other.
 
 Each row's numbers are of the critical path: x bound is cycles over bound as printed. Causes of
@@ -47,8 +47,10 @@ def check(case):
             parts = [(-1 if less else 1) * int(share)
                      for less, share in re.findall(r"(less )?(\d+) % for ", waits[2])]
             case.assertAlmostEqual(sum(parts), int(waits[1]), delta=len(parts), msg=step["sentence"])
-    reduce = next(step for step in steps if step["name"] == "reduce")
-    case.assertNotEqual(reduce["slowest_tile"], reduce["critical_tile"])
-    case.assertGreater(reduce["slowest_cycles"], reduce["cycles"])
-    case.assertIn(f"tile {reduce['slowest_tile']} takes longest, {reduce['slowest_cycles']:,} cycles",
-                  reduce["sentence"])
+    others = [step for step in steps if step["slowest_cycles"] > step["cycles"]]
+    case.assertTrue(others)
+    for step in others:
+        case.assertNotEqual(step["slowest_tile"], step["critical_tile"])
+    bring = next(step for step in others if step["name"] == "bring")
+    case.assertIn(f"tile {bring['slowest_tile']} takes longest, {bring['slowest_cycles']:,} cycles",
+                  bring["sentence"])
