@@ -10,7 +10,9 @@
 namespace tessera::codelets {
 
 constexpr std::int64_t kStaticElementwiseNothing = 8; ///< a worker without rows
-constexpr std::int64_t kStaticElementwiseFrame = 34;  ///< around the rows of a worker
+/// Around the rows of a worker: 24 issues of ELEMENTWISE_BEGIN, 2 or 4 that look at the number of columns, up to 7 that
+/// the loop for it begins with, and the exit. These are 27 to 36 by the number of columns; one number serves for all.
+constexpr std::int64_t kStaticElementwiseFrame = 34;
 
 /// StaticSparseDenseElementWise: a row with so many non-zeros times so many columns.
 [[nodiscard]] constexpr std::int64_t static_elementwise_row(ElementType data, bool half_out,
