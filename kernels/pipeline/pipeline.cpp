@@ -62,6 +62,8 @@ struct Try {
     bool brings_before = true; ///< what a repeat does not change is brought before it
 };
 
+constexpr std::size_t kStart = 0; ///< of the program, among beginnings
+
 class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, const Try& as,
@@ -85,6 +87,7 @@ public:
                                      : lower::lower(machine_, std::move(graph_), known_);
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
+            complete(finished, finished_ends_[i]);
             for (Leaf& leaf : finished.leaves) {
                 if (leaf.kind == graph::Step::Kind::StreamCopy) {
                     continue; // none is left out
@@ -125,25 +128,33 @@ private:
         }
     }
 
-    /// Leaves after which what has been emitted is complete.
+    /// Leaves after which what has been emitted is complete, or beginnings before whose first leaf it is.
     struct Ends {
-        std::vector<Leaf> leaves;
-        bool is_start = false; ///< or before any leaf
+        std::set<Leaf> leaves;
+        std::set<std::size_t> begins; ///< in begins_
 
         void add(const Ends& other) {
-            leaves.insert(leaves.end(), other.leaves.begin(), other.leaves.end());
-            std::sort(leaves.begin(), leaves.end());
-            leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
-            is_start = is_start || other.is_start;
+            leaves.insert(other.leaves.begin(), other.leaves.end());
+            begins.insert(other.begins.begin(), other.begins.end());
         }
-        friend bool operator==(const Ends&, const Ends&) = default;
     };
+
+    /// Notes all ends: of a beginning those before it, now that nothing is brought there any more.
+    void complete(Finished& finished, Ends ends) const {
+        for (std::size_t begin = begins_.size(); begin-- > 0;) { // inner before outer
+            if (ends.begins.contains(begin)) {
+                ends.add(begins_[begin]);
+            }
+        }
+        finished.leaves.assign(ends.leaves.begin(), ends.leaves.end());
+        finished.from_start = ends.begins.contains(kStart);
+    }
 
     /// A loop whose steps are being added.
     struct Loop {
         std::set<std::size_t> changed; ///< tensors that its rounds make anew
         std::vector<graph::Step> before;
-        Ends last_before; ///< what is complete before its first step
+        std::size_t begin = 0; ///< in begins_
     };
 
     /// A view changes if what it is a view of does.
@@ -167,20 +178,16 @@ private:
         Loop& opened = loops_.emplace_back();
         note_changed(node.children, opened.changed);
         note_changed(node.children, opened.changed); // views of what is written further down
-        opened.last_before = ends_;
+        opened.begin = begins_.size();
+        begins_.push_back(std::exchange(ends_, Ends{{}, {opened.begin}}));
         graph::Step steps = emit(node.children, first_tile, tiles);
         Loop loop = std::move(loops_.back());
         loops_.pop_back();
         if (node.kind == Node::Kind::While) {
-            ends_.add(loop.last_before);
+            ends_.add({{}, {loop.begin}});
         }
         loop.before.push_back(around(std::move(steps)));
         return graph::sequence(std::move(loop.before));
-    }
-
-    /// Whether no step of the innermost loop has had a leaf yet.
-    [[nodiscard]] bool is_at_begin() const {
-        return !loops_.empty() && ends_ == loops_.back().last_before;
     }
 
     graph::Step emit(const std::vector<Node>& nodes, TileId first_tile, std::int64_t tiles) {
@@ -228,10 +235,9 @@ private:
 
     graph::Step emit_if(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Ends before = ends_;
-        const bool is_first = is_at_begin();
         const bool may_not_run = std::exchange(may_not_run_, true);
         graph::Step then = emit(node.children, first_tile, tiles);
-        const Ends of_then = std::exchange(ends_, is_first ? loops_.back().last_before : before);
+        const Ends of_then = std::exchange(ends_, before);
         std::vector<graph::Step> otherwise;
         if (!node.otherwise.empty()) {
             otherwise.push_back(emit(node.otherwise, first_tile, tiles));
@@ -272,11 +278,11 @@ private:
         }
         std::optional<graph::Step> all;
         const Ends before = ends_;
-        const bool is_first = is_at_begin();
         for (const Node& branch : node.children) {
             // no leaf of a branch comes before another branch's steps
-            ends_ = is_first ? loops_.back().last_before : before;
-            const std::size_t first_finished = planned_.finished.size();
+            ends_ = before;
+            const std::size_t first_finished = finished_ends_.size();
+            const std::size_t first_begin = begins_.size();
             graph::Step steps = emit(branch.children, first_tile, branch.tiles);
             first_tile += static_cast<TileId>(branch.tiles);
             if (!all) {
@@ -286,17 +292,25 @@ private:
             auto woven = graph::side_by_side(graph_, *all, steps);
             all = std::move(woven.steps);
             const std::map<Leaf, Leaf> moved(woven.moved.begin(), woven.moved.end());
-            for (std::size_t i = first_finished; i < planned_.finished.size(); ++i) {
-                Finished& finished = planned_.finished.at(i);
-                for (Leaf& leaf : finished.leaves) {
-                    const auto now = moved.find(leaf);
-                    leaf = now == moved.end() ? leaf : now->second;
-                }
+            for (std::size_t i = first_finished; i < finished_ends_.size(); ++i) {
+                move_leaves(finished_ends_[i], moved);
+            }
+            for (std::size_t i = first_begin; i < begins_.size(); ++i) {
+                move_leaves(begins_[i], moved);
             }
         }
-        ends_ = is_first ? loops_.back().last_before : before;
+        ends_ = before;
         note_leaves(*all);
         return std::move(*all);
+    }
+
+    static void move_leaves(Ends& ends, const std::map<Leaf, Leaf>& moved) {
+        std::set<Leaf> now;
+        for (const Leaf& leaf : ends.leaves) {
+            const auto to = moved.find(leaf);
+            now.insert(to == moved.end() ? leaf : to->second);
+        }
+        ends.leaves = std::move(now);
     }
 
     graph::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
@@ -329,13 +343,17 @@ private:
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        Finished& finished = planned_.finished.emplace_back(
-            Finished{&node, {}, ends_.leaves, ends_.is_start, may_not_run_});
+        Finished& finished = note_finished(node);
         for (const TensorId output : emitted.outputs) {
             finished.outputs.push_back(array_of(output));
         }
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             if (node.outputs[i]) {
+                if (node.family != nullptr && node.family->is_view &&
+                    is_unread_[*node.outputs[i]]) {
+                    // no step keeps it until it is looked at
+                    graph_.tensors[emitted.outputs.at(i).index].wanted = true;
+                }
                 steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
                 note_leaves(steps.back());
             }
@@ -374,6 +392,10 @@ private:
     /// What puts a step's output where the tensor's readers have it.
     graph::Step put(const Node& node, std::size_t tensor, TensorId made) {
         std::optional<TensorId>& standing = standing_[tensor];
+        const Tensor& written = pipeline_.tensors[tensor];
+        if (!standing && written.given && may_not_run_) { // else what the host gives stays
+            written.row_major ? give_in_runs(tensor) : give(tensor, made);
+        }
         if (!standing) {
             standing = made;
             return graph::sequence({});
@@ -403,7 +425,7 @@ private:
         const std::size_t output = node.outputs.front().value();
         const TensorId row = add_row(pipeline_.tensors[output].type);
         std::vector<graph::Step> steps{copy_row(node, node.inputs.front(), row, true)};
-        note_finished(node, row);
+        note_finished(node).outputs = {array_of(row)};
         steps.push_back(put(node, output, row));
         note_leaves(steps.back());
         name_after(node, before);
@@ -422,14 +444,14 @@ private:
             row = runs;
         }
         steps.push_back(copy_row(node, node.outputs.front().value(), row, false));
-        note_finished(node, row);
+        note_finished(node).outputs = {array_of(row)};
         name_after(node, before);
         return graph::sequence(std::move(steps));
     }
 
-    void note_finished(const Node& node, TensorId row) {
-        planned_.finished.push_back(
-            {&node, {array_of(row)}, ends_.leaves, ends_.is_start, may_not_run_});
+    Finished& note_finished(const Node& node) {
+        finished_ends_.push_back(ends_);
+        return planned_.finished.emplace_back(Finished{&node, {}, {}, false, may_not_run_});
     }
 
     /// Runs of whole requests over all tiles.
@@ -553,14 +575,9 @@ private:
 
     void bring_before(Loop& loop, graph::Step steps) {
         brought_before_ = true;
-        const Ends at_hand = ends_;
-        const bool is_first = at_hand == loop.last_before; // no step of it has had a leaf yet
+        const Ends at_hand = std::exchange(ends_, begins_[loop.begin]);
         note_leaves(steps);
-        for (auto inner = loops_.begin() + (&loop - loops_.data());
-             is_first && inner != loops_.end(); ++inner) {
-            inner->last_before = ends_;
-        }
-        ends_ = is_first ? ends_ : at_hand;
+        begins_[loop.begin] = std::exchange(ends_, at_hand);
         loop.before.push_back(std::move(steps));
     }
 
@@ -576,10 +593,11 @@ private:
     /// Where a tensor stands. The host writes one that stands nowhere yet, in runs.
     TensorId standing_or_given(std::size_t tensor) {
         if (!standing_[tensor]) {
-            give(tensor, add_runs(pipeline_.tensors[tensor]));
+            give_in_runs(tensor);
         }
         return *standing_[tensor];
     }
+    void give_in_runs(std::size_t tensor) { give(tensor, add_runs(pipeline_.tensors[tensor])); }
 
     /// As a framework puts it: runs of elements in the order of the tiles.
     TensorId add_runs(const Tensor& tensor) {
@@ -596,7 +614,7 @@ private:
             : step.kind == Kind::Exchange ? !graph_.exchanges[step.index].messages.empty()
                                           : step.kind == Kind::StreamCopy;
         if (is_leaf) {
-            ends_ = {{Leaf{step.kind, step.index}}, false};
+            ends_ = {{Leaf{step.kind, step.index}}, {}};
         }
         for (const graph::Step& child : step.children) {
             note_leaves(child);
@@ -685,7 +703,10 @@ private:
     bool brought_before_ = false;
     bool may_try_less_ = true;
     std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name
-    Ends ends_{{}, true};
+    Ends ends_{{}, {kStart}};
+    std::vector<Ends> begins_{
+        Ends{}};                      ///< what is complete before the program, and before each loop
+    std::vector<Ends> finished_ends_; ///< by planned_.finished
     std::map<std::size_t, std::uint32_t> buffers_; ///< of tensors outside the tiles
     bool may_not_run_ = false;                     ///< of the step at hand
     Planned planned_;

@@ -421,6 +421,28 @@ TEST_CASE("an if goes one way or the other by any element of a tensor") {
     }
 }
 
+TEST_CASE("a given tensor is what the host gave where no decision led to a step that writes it") {
+    using StepKind = workload::PipelineStep::Kind;
+    for (const auto kind : {StepKind::If, StepKind::While}) {
+        for (const bool in_rows : {false, true}) {
+            for (const std::int32_t flag : {0, 1}) {
+                CAPTURE(kind == StepKind::If, in_rows, flag);
+                workload::PipelineWorkload pipeline;
+                pipeline.tensors = {whole("down", {1}, -1), whole("flag", {1}, flag),
+                                    whole("given", {20}, 5), whole("x", {20}, 10)};
+                pipeline.tensors[2].row_major = in_rows;
+                pipeline.steps = {deciding(kind, "flag",
+                                           {add("inside", {"x", "x"}, "given"),
+                                            add("d", {"flag", "down"}, "flag")}),
+                                  add("behind", {"given", "x"}, "result")};
+                const auto ran = run(pipeline);
+                CHECK(result_of(ran, "result") ==
+                      std::vector<std::int32_t>(20, flag != 0 ? 30 : 15));
+            }
+        }
+    }
+}
+
 TEST_CASE("steps that no decision led to are right, and what they alone write is no result") {
     workload::PipelineWorkload pipeline;
     pipeline.tensors = {whole("flag", {1}, 0), whole("x", {4}, 10)};
