@@ -38,8 +38,8 @@ template <typename Visit> void for_each_element(const program::Piece& piece, con
 class Runner {
 public:
     Runner(const spec::MachineSpec& machine, const program::Program& program,
-           const isa::Engine& engine)
-        : machine_(machine), program_(program), code_(program.codelets) {
+           const isa::Engine& engine, const Watcher& watcher)
+        : machine_(machine), program_(program), watcher_(watcher), code_(program.codelets) {
         const auto tiles = static_cast<std::size_t>(machine.chip.tiles);
         for (std::size_t tile = 0; tile < tiles; ++tile) {
             memory_.emplace_back(static_cast<std::size_t>(machine.memory.bytes()) / 8);
@@ -77,6 +77,10 @@ public:
         return values;
     }
 
+    [[nodiscard]] Watcher::Read read_now() {
+        return [this](program::ArrayId array) { return read(program_.tensors.at(array.index)); };
+    }
+
     void execute(const program::Step& step) {
         switch (step.kind) {
         case program::Step::Kind::Sequence:
@@ -101,9 +105,11 @@ public:
             break;
         case program::Step::Kind::ComputeSet:
             compute(program_.compute_sets[step.index]);
+            tell_ended(step);
             break;
         case program::Step::Kind::Exchange:
             exchange(program_.exchanges[step.index]);
+            tell_ended(step);
             break;
         case program::Step::Kind::Sync:
             outcome.cycles.sync += machine_.sync.internal_cycles;
@@ -116,6 +122,11 @@ public:
     RunOutcome outcome;
 
 private:
+    void tell_ended(const program::Step& leaf) {
+        if (watcher_.ended) {
+            watcher_.ended(leaf, read_now());
+        }
+    }
     void execute_children(const program::Step& step) {
         for (const program::Step& child : step.children) {
             execute(child);
@@ -160,6 +171,7 @@ private:
 
     const spec::MachineSpec& machine_;
     const program::Program& program_;
+    const Watcher& watcher_;
     tile::CodeCache code_;
     std::vector<std::vector<std::uint64_t>> memory_;
     std::vector<tile::TileCore> tiles_;
@@ -220,12 +232,17 @@ RunOutcome run_program(const spec::MachineSpec& machine, const program::Program&
     return run_program(machine, program, arrays, engine);
 }
 
-RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+namespace {
+
+RunOutcome run_watched(const spec::MachineSpec& machine, const program::Program& program,
                        const std::map<program::ArrayId, std::vector<std::byte>>& operands,
-                       const isa::Engine& engine) {
-    Runner runner(machine, program, engine);
+                       const isa::Engine& engine, const Watcher& watcher) {
+    Runner runner(machine, program, engine, watcher);
     for (const auto& [array, bytes] : operands) {
         runner.write(program.tensors.at(array.index), bytes);
+    }
+    if (watcher.begun) {
+        watcher.begun(runner.read_now());
     }
     runner.execute(program.control);
     for (const program::Tensor& tensor : program.tensors) {
@@ -238,6 +255,20 @@ RunOutcome run_program(const spec::MachineSpec& machine, const program::Program&
         runner.outcome.tensors.emplace(tensor.name, std::move(bytes));
     }
     return std::move(runner.outcome);
+}
+
+} // namespace
+
+RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+                       const std::map<program::ArrayId, std::vector<std::byte>>& operands,
+                       const isa::Engine& engine) {
+    return run_watched(machine, program, operands, engine, {});
+}
+
+RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+                       const std::map<program::ArrayId, std::vector<std::byte>>& operands,
+                       const Watcher& watcher) {
+    return run_watched(machine, program, operands, isa::engine(), watcher);
 }
 
 RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,

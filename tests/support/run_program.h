@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -54,6 +55,18 @@ run_program(const spec::MachineSpec& machine, const program::Program& program,
 run_program(const spec::MachineSpec& machine, const program::Program& program,
             const std::map<program::ArrayId, std::vector<std::byte>>& operands,
             const isa::Engine& engine = isa::engine());
+
+/// Who looks at tensors while a program runs; `read` gives one, row-major.
+struct Watcher {
+    using Read = std::function<std::vector<std::byte>(program::ArrayId)>;
+    std::function<void(const Read& read)> begun; ///< operands are in place
+    std::function<void(const program::Step& leaf, const Read& read)>
+        ended; ///< a compute set or an exchange
+};
+[[nodiscard]] RunOutcome
+run_program(const spec::MachineSpec& machine, const program::Program& program,
+            const std::map<program::ArrayId, std::vector<std::byte>>& operands,
+            const Watcher& watcher);
 
 /// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
 /// memory, or have data before they are kept, operand elements that have no home or several, result
