@@ -176,6 +176,131 @@ TEST_CASE("the bound of a stream copy on the critical path is the service in tha
     }
 }
 
+TEST_CASE("what a copy waits for on the critical path is its own service, not another copy's") {
+    program::Program program = two_sets();
+    program.stream_copies.resize(2);
+    listeners::Account account(program, 2);
+    test::Told run(2, {&account});
+    const std::array<std::pair<Cycles, Cycles>, 2> service{{{5, 25}, {25, 60}}};
+    for (std::uint32_t copy = 0; copy < service.size(); ++copy) {
+        const auto& [begin, end] = service[copy];
+        run.ended(
+            {.copy = copy, .service_begin = begin, .service_end = end, .end = end, .tiles = {}});
+    }
+    run.does(0, Doing::Stream, 40, 0);
+    run.step = 2;
+    run.does(0, Doing::Stream, 20, 1);
+    run.released(0);
+    CHECK(account.streams()[0].critical.bound_cycles == 25 - 5);
+    CHECK(account.streams()[1].critical.bound_cycles == 60 - 40);
+}
+
+TEST_CASE("bytes of copies are counted by the link and the way that they take") {
+    using counts::Stream;
+    program::Program program = two_sets();
+    listeners::Account account(program, 1);
+    test::Told run(1, {&account});
+    Bytes all = 0;
+    Bytes bytes = 8;
+    Cycles transfers = 0;
+    Cycles services = 0;
+    std::vector<std::pair<Stream, Bytes>> expected;
+    for (const auto& [link, read, port] :
+         {std::tuple{events::kStreamingMemoryLink, true, Stream::MemoryRead},
+          std::tuple{events::kStreamingMemoryLink, false, Stream::MemoryWrite},
+          std::tuple{events::kHostLink, true, Stream::HostRead},
+          std::tuple{events::kHostLink, false, Stream::HostWrite}}) {
+        const Cycles wait = bytes;
+        const Cycles service = 3 * bytes;
+        run.ended({.link = link,
+                   .read = read,
+                   .begin = 100,
+                   .service_begin = 100 + wait,
+                   .service_end = 100 + wait + service,
+                   .end = 100 + wait + service + 7,
+                   .sent_bytes = bytes + 4,
+                   .bytes = bytes,
+                   .tiles = {}});
+        expected.emplace_back(port, bytes);
+        all += bytes;
+        transfers += wait + service + 7;
+        services += service;
+        bytes *= 2;
+    }
+    const auto& record = account.streams()[0];
+    for (const auto& [port, moved] : expected) {
+        CHECK(record.counts.at(Group::StreamBytes, port) == moved);
+        CHECK(account.counts().at(Group::StreamBytes, port) == moved);
+    }
+    CHECK(record.bytes == all);
+    CHECK(record.sent_bytes == all + 4 * 4);
+    CHECK(record.executions == 4);
+    CHECK(record.transfer_cycles == transfers);
+    CHECK(record.bound_cycles == services);
+}
+
+TEST_CASE(
+    "words of an exchange, its rounds and its barriers are counted as often as they are told") {
+    constexpr Bytes kWord = 4;
+    const auto program = two_sets();
+    listeners::Account account(program, 2);
+    test::Told run(2, {&account});
+    Bytes received = 0;
+    Bytes sent = 0;
+    std::int64_t rounds = 0;
+    Cycles bounds = 0;
+    for (const std::int64_t times : {1, 5}) {
+        const events::Moved moved{.bytes = 24 * kWord * times,
+                                  .sent_bytes = 10 * kWord * times,
+                                  .bound_cycles = 30 * times,
+                                  .times = times};
+        run.moved(moved);
+        received += moved.bytes;
+        sent += moved.sent_bytes;
+        bounds += moved.bound_cycles;
+        rounds += times;
+    }
+    const auto& record = account.exchanges()[0];
+    CHECK(record.bytes == received);
+    CHECK(record.sent_bytes == sent);
+    CHECK(record.counts.at(Group::Words, counts::Word::Received) == received / kWord);
+    CHECK(record.counts.at(Group::Words, counts::Word::Sent) == sent / kWord);
+    CHECK(record.counts.at(Group::Barriers, counts::Only::All) == rounds);
+    CHECK(record.executions == rounds);
+    CHECK(record.bound_cycles == bounds);
+}
+
+TEST_CASE("barriers of a run are those that it is told, but for the program's end") {
+    const auto program = two_sets();
+    listeners::Account account(program, 1);
+    std::int64_t barriers = 0;
+    for (const bool ends : {false, false, true}) {
+        for (const std::int64_t times : {1, 4}) {
+            account.released({.ends_program = ends, .path = {}, .times = times});
+            barriers += ends ? 0 : times;
+            CHECK(account.counts().at(Group::Barriers, counts::Only::All) == barriers);
+        }
+    }
+}
+
+TEST_CASE("a part of the path that is told as several rounds counts as so many") {
+    const auto program = two_sets();
+    listeners::Account account(program, 1);
+    std::int64_t parts = 0;
+    Cycles at = 0;
+    for (const std::int64_t times : {1, 6, 2}) {
+        const events::PathSpan part{
+            0, {.doing = Doing::ComputeSet, .begin = at, .end = at + 10 * times, .times = times}};
+        at = part.span.end;
+        account.released({.last_arrival = at, .cycle = at, .path = {&part, 1}});
+        parts += times;
+        REQUIRE(account.compute_sets()[0].path.size() == 1);
+        CHECK(account.compute_sets()[0].path[0].parts == parts);
+        CHECK(account.compute_sets()[0].path[0].cycles == at);
+        CHECK(account.path()[0].parts == parts);
+    }
+}
+
 TEST_CASE("work of all tiles is added up") {
     const auto program = two_sets();
     listeners::Account account(program, 2);
