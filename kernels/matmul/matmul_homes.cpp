@@ -2,6 +2,8 @@
 #include "kernels/matmul/matmul_homes.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace tessera::matmul {
 Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a)
@@ -65,17 +67,35 @@ std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
                                         ceil_div(machine_.exchange.pair_min_items * 8, unit_bytes_),
                                         chunk % 2);
     }
-    // Beside wide messages: on the members that send them, whose lanes nobody borrows.
-    std::vector<TileId> candidates;
+    // Beside wide messages: on the members that send none. Their lanes are their own again once these have passed.
     const bool half = grid_.partition().paired != Paired::None;
+    const auto may_be_home = [&](TileId tile) {
+        return !half || static_cast<std::int64_t>(tile) % 2 != chunk % 2;
+    };
+    std::vector<TileId> candidates;
     for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
-        if (!half || tile % 2 == chunk % 2) {
+        if (may_be_home(static_cast<TileId>(tile))) {
             candidates.push_back(static_cast<TileId>(tile));
         }
     }
-    return plan::deal_homes(units_of_groups, candidates,
-                            ceil_div(plan::kShortestMessage, unit_bytes_),
-                            [&](TileId tile, std::size_t group) { return receives(tile, group); });
+    // Groups that may not stand on some of these choose first.
+    std::vector<std::size_t> order(groups_);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t group) {
+        return half ? std::ranges::count_if(receivers_of_groups[group], may_be_home) : 0;
+    });
+    std::vector<std::int64_t> units_in_order;
+    for (const std::size_t group : order) {
+        units_in_order.push_back(units_of_groups[group]);
+    }
+    auto homes = plan::deal_homes(
+        units_in_order, candidates, ceil_div(plan::kShortestMessage, unit_bytes_),
+        [&](TileId tile, std::size_t place) { return receives(tile, order[place]); });
+    for (plan::Home& home : homes) {
+        home.group = order[home.group];
+    }
+    std::ranges::stable_sort(homes, {}, &plan::Home::group);
+    return homes;
 }
 
 } // namespace tessera::matmul

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace {
@@ -185,7 +187,7 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                     here[run.tile][run.offset] = (run.last - run.first) * unit;
                     const bool wide = p.paired == (is_a ? Paired::A : Paired::B);
                     if (p.paired != Paired::None && !wide) {
-                        CHECK(static_cast<std::int64_t>(run.tile) % 2 == chunk % 2);
+                        CHECK(static_cast<std::int64_t>(run.tile) % 2 != chunk % 2);
                     }
                 }
                 for (auto& [tile, pieces] : here) {
@@ -212,20 +214,36 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                 }
                 std::vector<TileId> candidates;
                 for (TileId tile = 0; tile < machine.chip.tiles; ++tile) {
-                    if (p.paired == Paired::None || tile % 2 == chunk % 2) {
+                    if (p.paired == Paired::None || tile % 2 != chunk % 2) {
                         candidates.push_back(tile);
                     }
                 }
+                // of groups that get nothing from some of these, those that lose most of them first
+                const auto lost = [&](std::size_t group) {
+                    return std::ranges::count_if(gets[group], [&](TileId tile) {
+                        return std::ranges::find(candidates, tile) != candidates.end();
+                    });
+                };
+                std::vector<std::size_t> order(gets.size());
+                std::iota(order.begin(), order.end(), std::size_t{0});
+                std::ranges::stable_sort(order, std::greater(), lost);
+                std::vector<std::int64_t> ordered;
+                for (const std::size_t group : order) {
+                    ordered.push_back(units[group]);
+                }
                 const bool wide = p.paired == (is_a ? Paired::A : Paired::B);
-                const auto homes =
-                    wide ? plan::deal_to_next_group(units, gets,
-                                                    up(machine.exchange.pair_min_items * 8, unit),
-                                                    chunk % 2)
-                         : plan::deal_homes(units, candidates, up(256, unit),
-                                            [&](TileId tile, std::size_t group) {
-                                                return std::count(gets[group].begin(),
-                                                                  gets[group].end(), tile) > 0;
-                                            });
+                auto homes =
+                    wide
+                        ? plan::deal_to_next_group(
+                              units, gets, up(machine.exchange.pair_min_items * 8, unit), chunk % 2)
+                        : plan::deal_homes(ordered, candidates, up(256, unit),
+                                           [&](TileId tile, std::size_t place) {
+                                               return std::ranges::count(gets[order[place]], tile) >
+                                                      0;
+                                           });
+                for (auto& home : homes) {
+                    home.group = wide ? home.group : order[home.group];
+                }
                 std::multiset<std::tuple<std::size_t, std::int64_t, std::int64_t, TileId>> wanted;
                 std::multiset<std::tuple<std::size_t, std::int64_t, std::int64_t, TileId>> got;
                 for (const auto& home : homes) {
