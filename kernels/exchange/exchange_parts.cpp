@@ -4,12 +4,35 @@
 #include "kernels/exchange/exchange_groups.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace tessera::plan {
 
 namespace {
+
+/// Adds `job`, of job `number`, to some of its receivers.
+void add_part(Parts& parts, Job job, std::uint32_t number, std::span<const Receiver> to) {
+    auto& list = parts.list;
+    job.first_receiver = static_cast<std::uint32_t>(list.receivers.size());
+    job.receivers = static_cast<std::uint32_t>(to.size());
+    list.jobs.push_back(job);
+    list.receivers.insert(list.receivers.end(), to.begin(), to.end());
+    parts.of_job.push_back(number);
+}
+
+/// Adds `words` words of job `number` from word `first` on, to some of its receivers. They go by single words.
+void add_part(Parts& parts, Job job, std::uint32_t number, std::uint32_t first, std::uint32_t words,
+              std::span<const Receiver> to) {
+    const auto offset = static_cast<Address>(first * Job::item_bytes(false));
+    job.address += offset;
+    job.words = words;
+    job.wide = false;
+    add_part(parts, job, number, to);
+    for (auto& receiver : std::span(parts.list.receivers).last(to.size()))
+        receiver.address += offset;
+}
 
 /// How the pairs of one group are divided, and in which part each of its senders begins.
 struct Division {
@@ -78,12 +101,7 @@ private:
             const auto to = std::find_if(from, receivers_.end(), [&](const auto& receiver) {
                 return part_of(receiver) != part;
             });
-            auto& list = parts_.list;
-            list.jobs.push_back(job);
-            parts_.of_job.push_back(number);
-            list.jobs.back().first_receiver = static_cast<std::uint32_t>(list.receivers.size());
-            list.jobs.back().receivers = static_cast<std::uint32_t>(to - from);
-            list.receivers.insert(list.receivers.end(), from, to);
+            add_part(parts_, job, number, {from, to});
             round_of_job_.push_back((part + parts - first_part) % parts);
             from = to;
         }
@@ -104,7 +122,7 @@ private:
 class FarFirst {
 public:
     FarFirst(const JobList& list, const timing::ExchangeTiming& timing)
-        : list_(list), timing_(timing), parts_{JobList{list.lane}, {}, {}} {}
+        : list_(list), timing_(timing), parts_{JobList{list.lane}, {}, {}, 0} {}
 
     std::optional<Parts> divide(const JobOrder& order) {
         bool gains = false;
@@ -155,36 +173,18 @@ private:
         std::ranges::stable_sort(receivers_, {}, start);
         const auto cut = best_cut();
         if (cut == receivers_.size()) {
-            add(number, 0, job.words, receivers_);
+            add_part(parts_, job, number, receivers_);
             return false;
         }
         const auto early = start(receivers_.back()) - start(receivers_[cut - 1]);
         const auto words =
             std::min(static_cast<std::uint32_t>(early * list_.lane.items()), job.words);
         const std::span<const Receiver> all{receivers_};
-        add(number, 0, words, all.first(cut));
+        add_part(parts_, job, number, 0, words, all.first(cut));
         if (words < job.words)
-            add(number, words, job.words - words, all);
-        add(number, 0, words, all.subspan(cut));
+            add_part(parts_, job, number, words, job.words - words, all);
+        add_part(parts_, job, number, 0, words, all.subspan(cut));
         return true;
-    }
-
-    /// `words` words of job `number` from word `first` on, to some of its receivers.
-    void add(std::uint32_t number, std::uint32_t first, std::uint32_t words,
-             std::span<const Receiver> to) {
-        Job job = list_.jobs[number];
-        const auto offset = static_cast<Address>(first * Job::item_bytes(false));
-        auto& list = parts_.list;
-        job.address += offset;
-        job.words = words;
-        job.first_receiver = static_cast<std::uint32_t>(list.receivers.size());
-        job.receivers = static_cast<std::uint32_t>(to.size());
-        list.jobs.push_back(job);
-        parts_.of_job.push_back(number);
-        for (auto receiver : to) {
-            receiver.address += offset;
-            list.receivers.push_back(receiver);
-        }
     }
 
     const JobList& list_;
@@ -208,6 +208,36 @@ std::optional<Parts> far_first(const JobList& list, const JobOrder& order,
     if (std::any_of(list.jobs.begin(), list.jobs.end(), [](const Job& job) { return job.wide; }))
         return std::nullopt;
     return FarFirst{list, timing}.divide(order);
+}
+
+Parts late_alone(const JobList& list, const JobOrder& order, std::span<const Aside> aside) {
+    Parts parts{list, {}, given_order(list), 0};
+    JobOrder alone;
+    std::vector<bool> late(list.jobs.size());
+    for (const auto& [number, first] : aside) {
+        const Job& job = list.jobs[number];
+        const auto receivers = list.of(job);
+        for (std::size_t i = 0; i < receivers.size(); ++i) {
+            alone.push_back(static_cast<std::uint32_t>(parts.list.jobs.size()));
+            add_part(parts, job, number, first, job.words - first, receivers.subspan(i, 1));
+        }
+        if (first > 0) {
+            parts.list.jobs[number].words = first;
+            parts.list.jobs[number].wide = false;
+            continue;
+        }
+        // The last part takes the job's own place.
+        late[number] = true;
+        parts.list.jobs[number] = parts.list.jobs.back();
+        parts.list.jobs.pop_back();
+        parts.of_job.pop_back();
+        alone.back() = number;
+    }
+    std::ranges::copy_if(order, std::back_inserter(parts.order),
+                         [&](auto number) { return !late[number]; });
+    parts.order.insert(parts.order.end(), alone.begin(), alone.end());
+    parts.late = alone.size();
+    return parts;
 }
 
 JobList moved(const Parts& parts, const JobList& whole, const JobList& elsewhere) {

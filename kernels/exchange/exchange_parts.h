@@ -5,24 +5,27 @@
 
 #include "kernels/exchange/exchange_jobs.h"
 #include "kernels/exchange/exchange_orders.h"
+#include "kernels/exchange/exchange_schedule.h"
 #include "models/timing/exchange_bound.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tessera::plan {
 
 struct Parts {
     JobList list;
-    JobOrder order; ///< in rounds: in each, the senders of a group send to different parts of it
+    JobOrder order;                    ///< that they are to be placed in
     std::vector<std::uint32_t> of_job; ///< by job of `list`: the one that it is of
+    std::size_t late = 0;              ///< so many at the end are to be placed behind all others
 };
 
 /// The same messages with their receivers divided as often as every lane has room for within the
 /// bound; nothing where that is less than twice. Pairs of tiles stay together. Several tiles of a
 /// group then send at once, each to another part of it, where whole multicasts would go one after
-/// another and every receiver would wait for the farthest.
+/// another and every receiver would wait for the farthest. They go in rounds.
 [[nodiscard]] std::optional<Parts> divide_receivers(const JobList& list,
                                                     const timing::TileGrid& grid,
                                                     const timing::ExchangeBound& bound);
@@ -38,6 +41,12 @@ struct Parts {
 /// `order` is one of `list`. Nothing where no message gains by it, or where one is wide.
 [[nodiscard]] std::optional<Parts> far_first(const JobList& list, const JobOrder& order,
                                              const timing::ExchangeTiming& timing);
+
+/// The same messages, those that were put `aside` in placing them sent to each receiver by itself, behind all others.
+/// A multicast waits until all its receivers are free at once, and leaves gaps: what comes late fills them, one receiver
+/// at a time. Jobs of `list` keep their numbers.
+[[nodiscard]] Parts late_alone(const JobList& list, const JobOrder& order,
+                               std::span<const Aside> aside);
 
 /// The same parts of the same messages elsewhere: parts of `whole` become parts of `elsewhere`, which
 /// differs from it in addresses alone.

@@ -18,8 +18,10 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <list>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace tessera::plan {
@@ -29,6 +31,13 @@ namespace {
 /// A schedule nearer to the bound than this factor and one typical latency is taken at once.
 constexpr double kGoodEnough = 1.03;
 constexpr Cycles kTypicalLatency = 100;
+
+/// What would end behind this factor of the bound and one typical latency goes to each receiver by itself: little
+/// enough to find gaps, and early enough to leave room behind what stays whole.
+constexpr double kLate = 0.97;
+
+/// The first order with late tiles in front is seldom shorter than the one that it comes from.
+constexpr std::size_t kFewestLateFirst = 2;
 
 /// Events of the smallest pieces that are tried first: dividing messages costs row instructions.
 constexpr std::uint32_t kLeastPiece = 2;
@@ -46,7 +55,8 @@ class Attempts {
 public:
     Attempts(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
              const JobList& list, Cycles bound, const SearchEffort& effort)
-        : machine_(machine), timing_(timing), effort_(effort),
+        : machine_(machine), timing_(timing), effort_(effort), size_(list.receivers.size()),
+          late_(static_cast<Cycles>(kLate * static_cast<double>(bound)) + kTypicalLatency),
           near_bound_(static_cast<Cycles>(kGoodEnough * static_cast<double>(bound)) +
                       kTypicalLatency),
           good_(std::max(near_bound_, longest_alone(list))) {}
@@ -54,10 +64,13 @@ public:
     [[nodiscard]] const Attempt& best() const { return best_; }
     [[nodiscard]] Schedule& schedule() { return *schedule_; }
 
-    /// Whether a further attempt at `list` is wanted and within the budget.
-    [[nodiscard]] bool go_on(const JobList& list) const {
-        return !(schedule_ && schedule_->longest_row_events <= good_) &&
-               (spent_ == 0 || spent_ + list.receivers.size() <= effort_.attempts);
+    /// Whether a further attempt is wanted and within the budget.
+    [[nodiscard]] bool go_on() const {
+        return !(schedule_ && schedule_->longest_row_events <= good_) && affords(1);
+    }
+    /// Whether so many attempts are within the budget. The first always is.
+    [[nodiscard]] bool affords(std::size_t attempts) const {
+        return spent_ + attempts * size_ <= std::max(effort_.attempts, size_);
     }
 
     /// Messages taken apart in another way.
@@ -66,14 +79,38 @@ public:
         try_one({&parts.list, &parts, parts.order, {}});
     }
 
+    /// An attempt again, with what comes late sent to each receiver by itself.
+    void try_late_alone(Attempt attempt) {
+        const auto row_events = schedule_ ? schedule_->longest_row_events : kAnyEvents;
+        spent_ += size_;
+        auto rules = attempt.rules;
+        rules.late = late_;
+        MessagePlacer placer{machine_, timing_, *attempt.list};
+        bool shorter = placer.place_all(attempt.order, rules, row_events);
+        if (shorter && !placer.aside().empty()) {
+            auto made = late_alone(*attempt.list, attempt.order, placer.aside());
+            if (attempt.parts != nullptr)
+                made.of_job = of_whole(*attempt.parts, made.of_job);
+            attempt.parts = &parts_.emplace_back(std::move(made));
+            attempt.list = &attempt.parts->list;
+            const std::span<const std::uint32_t> order = attempt.order = attempt.parts->order;
+            attempt.rules.least_piece = kLeastPiece;
+            placer.go_on(*attempt.list);
+            shorter = placer.place_all(order.last(attempt.parts->late), attempt.rules, row_events);
+        }
+        if (shorter) {
+            schedule_ = placer.take_schedule();
+            best_ = std::move(attempt);
+        }
+    }
+
     /// The best order again, with far receivers served first. This may be shorter than the longest
     /// message that is sent to all its receivers at once.
     void try_far_first() {
         if (schedule_->longest_row_events > near_bound_ && best_.rules.least_piece == 0)
             if (auto parts = far_first(*best_.list, best_.order, timing_)) {
-                if (best_.parts != nullptr) // parts of parts
-                    for (auto& job : parts->of_job)
-                        job = best_.parts->of_job[job];
+                if (best_.parts != nullptr)
+                    parts->of_job = of_whole(*best_.parts, parts->of_job);
                 try_parts(std::move(*parts));
             }
     }
@@ -86,8 +123,9 @@ public:
         attempt.rules.least_piece = kLeastPiece;
         LateFirst orders{*attempt.list, attempt.order, schedule_->rows.size()};
         attempt.order = orders.next(*schedule_);
-        const auto receivers = attempt.list->receivers.size();
-        const auto most = std::min(effort_.most_late_first, effort_.late_first / receivers);
+        const auto most = std::min(effort_.most_late_first, effort_.late_first / size_);
+        if (most < kFewestLateFirst)
+            return;
         for (std::size_t i = 0; i < most && schedule_->longest_row_events > near_bound_; ++i) {
             MessagePlacer placer{machine_, timing_, *attempt.list};
             placer.place_all(attempt.order, attempt.rules);
@@ -105,15 +143,13 @@ public:
 
     /// What `first` and `second` make, in turn while attempts at `list` are wanted. Where there are host threads for
     /// it they are placed at once; the second then counts as if it had come after the first.
-    template <typename First, typename Second>
-    void try_two(const JobList& list, First first, Second second) {
-        const bool both = spent_ + 2 * list.receivers.size() <= effort_.attempts &&
-                          tbb::this_task_arena::max_concurrency() > 1;
-        if (!go_on(list))
+    template <typename First, typename Second> void try_two(First first, Second second) {
+        const bool both = affords(2) && tbb::this_task_arena::max_concurrency() > 1;
+        if (!go_on())
             return;
         if (!both) {
             try_made(first());
-            if (go_on(list))
+            if (go_on())
                 try_made(second());
             return;
         }
@@ -126,11 +162,21 @@ public:
         };
         tbb::parallel_invoke([&] { make(0, first); }, [&] { make(1, second); });
         for (std::size_t i = 0; i < attempts.size(); ++i)
-            if (attempts[i] && go_on(list))
+            if (attempts[i] && go_on())
                 take(std::move(*attempts[i]), std::move(made[i]));
     }
 
 private:
+    static constexpr Cycles kAnyEvents = std::numeric_limits<Cycles>::max();
+
+    /// Parts of `parts` as parts of whole messages.
+    static std::vector<std::uint32_t> of_whole(const Parts& parts,
+                                               std::vector<std::uint32_t> jobs) {
+        for (auto& job : jobs)
+            job = parts.of_job[job];
+        return jobs;
+    }
+
     void try_made(std::optional<Attempt> attempt) {
         if (attempt)
             try_one(std::move(*attempt));
@@ -146,7 +192,7 @@ private:
     }
 
     void take(Attempt attempt, std::optional<Schedule> made) {
-        spent_ += attempt.list->receivers.size();
+        spent_ += size_;
         if (!made || (schedule_ && made->longest_row_events >= schedule_->longest_row_events))
             return;
         schedule_ = std::move(made);
@@ -172,9 +218,11 @@ private:
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
     const SearchEffort& effort_;
+    std::size_t size_; ///< receivers of the exchange
+    Cycles late_;      ///< what would end behind this event is late
     Cycles near_bound_;
-    Cycles good_; ///< row events that need no further attempt
-    std::size_t spent_ = 0;
+    Cycles good_;            ///< row events that need no further attempt
+    std::size_t spent_ = 0;  ///< receivers that attempts have placed
     std::list<Parts> parts_; ///< those that attempts have made
     Attempt best_;
     std::optional<Schedule> schedule_; ///< of the best
@@ -187,38 +235,42 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
     const auto in_order = [&](JobOrder order) {
         return std::optional(Attempt{&list, nullptr, std::move(order), {}});
     };
-    if (multicasts) {
-        const auto grouped = grouped_order(list, grid);
-        attempts.try_one({&list, nullptr, grouped, {}});
-        // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
-        if (attempts.go_on(list) && std::any_of(list.jobs.begin(), list.jobs.end(),
-                                                [](const Job& job) { return job.wide; }))
-            attempts.try_one({&list, nullptr, grouped, {.wide = false}});
-        if (attempts.go_on(list))
-            if (auto parts = divide_receivers(list, grid, bound))
-                attempts.try_parts(std::move(*parts));
-    }
-    if (attempts.go_on(list))
-        attempts.try_one({&list, nullptr, shift_order(list, grid), {}});
-    attempts.try_two(
-        list, [&] { return in_order(busiest_order(list, grid)); },
-        [&] { return in_order(round_order(list, grid)); });
     // The best again, with messages divided where that fills a gap. Dividing them costs row
     // instructions, so large pieces come first.
-    const auto in_pieces = [&](std::uint32_t least) {
+    const auto in_pieces = [&](std::uint32_t least) -> std::optional<Attempt> {
         auto attempt = attempts.best();
+        if (attempt.rules.least_piece == least)
+            return std::nullopt;
         attempt.rules.least_piece = least;
-        return std::optional(std::move(attempt));
+        return attempt;
     };
-    attempts.try_two(
-        list, [&] { return in_pieces(kLeastPiece); }, [&] { return in_pieces(1); });
-    attempts.try_two(
-        list,
-        [&] {
-            auto order = earliest_order(list, grid, effort.looks);
-            return order ? in_order(std::move(*order)) : std::nullopt;
-        },
-        [&] { return in_order(given_order(list)); });
+    if (multicasts) {
+        const Attempt grouped{&list, nullptr, grouped_order(list, grid), {}};
+        if (attempts.affords(2))
+            attempts.try_one(grouped);
+        else
+            attempts.try_late_alone(grouped);
+        // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
+        if (attempts.go_on() && std::any_of(list.jobs.begin(), list.jobs.end(),
+                                            [](const Job& job) { return job.wide; }))
+            attempts.try_one({&list, nullptr, grouped.order, {.wide = false}});
+        if (attempts.go_on())
+            if (auto parts = divide_receivers(list, grid, bound))
+                attempts.try_parts(std::move(*parts));
+        if (attempts.go_on())
+            attempts.try_late_alone(attempts.best());
+        if (attempts.go_on())
+            if (auto attempt = in_pieces(kLeastPiece))
+                attempts.try_late_alone(std::move(*attempt));
+    }
+    if (attempts.go_on())
+        attempts.try_one({&list, nullptr, shift_order(list, grid), {}});
+    attempts.try_two([&] { return in_order(busiest_order(list, grid)); },
+                     [&] { return in_order(round_order(list, grid)); });
+    attempts.try_two([&] { return in_pieces(kLeastPiece); }, [&] { return in_pieces(1); });
+    if (attempts.go_on())
+        if (auto order = earliest_order(list, grid, effort.looks))
+            attempts.try_one({&list, nullptr, std::move(*order), {}});
     attempts.try_late_first();
     if (multicasts && far_first_too)
         attempts.try_far_first();

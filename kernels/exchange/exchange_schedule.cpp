@@ -36,7 +36,7 @@ void for_each_element(const Elements& elements, Address address, std::int64_t it
 MessagePlacer::MessagePlacer(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                              const JobList& jobs)
     : pair_bit_(timing::pair_bit(machine.chip)), elements_(machine.memory),
-      row_tail_(machine.exchange.row_tail_cycles), list_(jobs),
+      row_tail_(machine.exchange.row_tail_cycles), list_(&jobs),
       tiles_(static_cast<std::size_t>(machine.chip.tiles)), marks_(tiles_.size()) {
     schedule_.placements.resize(jobs.jobs.size());
     schedule_.rows.resize(tiles_.size());
@@ -48,15 +48,15 @@ MessagePlacer::MessagePlacer(const spec::MachineSpec& machine, const timing::Exc
 }
 
 void MessagePlacer::add_wide_lanes() {
-    for (const auto& job : list_.jobs)
+    for (const auto& job : list_->jobs)
         if (job.wide)
-            for (const auto& to : list_.of(job))
+            for (const auto& to : list_->of(job))
                 if (auto& lanes = tiles_[to.tile].wide_lanes; lanes == kNone)
                     lanes = lanes_.add(kWideLanes);
 }
 
 void MessagePlacer::add_element_lanes(const spec::MachineSpec& machine) {
-    const auto shared = tiles_with_shared_elements(machine, list_);
+    const auto shared = tiles_with_shared_elements(machine, *list_);
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
         if (shared[tile] != 0)
             tiles_[tile].element_lanes =
@@ -73,7 +73,7 @@ MessagePlacer::Reception MessagePlacer::reception(const Placement& placed,
             mux_first + (wide ? 1 : 0) + tiles_[to.tile].mux_to_pointer,
             to.address + static_cast<Address>(placed.offset()),
             placed.items,
-            list_.lane.events(placed.items),
+            list_->lane.events(placed.items),
             wide,
             wide && to.late()};
 }
@@ -89,9 +89,9 @@ Cycles MessagePlacer::element_conflict(TileId tile, bool write, Address address,
                      [&](std::int64_t element, std::int64_t from, std::int64_t n) {
                          const auto lane = base + 2 * static_cast<std::uint32_t>(element) +
                                            (write ? kReads : kWrites);
-                         const auto begin = first + from / list_.lane.items();
+                         const auto begin = first + from / list_->lane.items();
                          const auto last = lanes_.last_taken(lane, begin,
-                                                             first + list_.lane.events(from + n) +
+                                                             first + list_->lane.events(from + n) +
                                                                  kElementMargin - begin);
                          if (last >= 0)
                              later = std::max(later, last + 1 - begin);
@@ -107,15 +107,15 @@ void MessagePlacer::take_elements(TileId tile, bool write, Address address, std:
     for_each_element(
         elements_, address, items, item_bytes,
         [&](std::int64_t element, std::int64_t from, std::int64_t n) {
-            const auto begin = first + from / list_.lane.items();
+            const auto begin = first + from / list_->lane.items();
             lanes_.take(base + 2 * static_cast<std::uint32_t>(element) + (write ? kWrites : kReads),
-                        begin, first + list_.lane.events(from + n) + kElementMargin - begin);
+                        begin, first + list_->lane.events(from + n) + kElementMargin - begin);
         });
 }
 
 /// Events by which the send must be later for the rules of its own tile; 0 if none.
 Cycles MessagePlacer::send_conflict(const Placement& placed) const {
-    const auto& job = list_.jobs[placed.job];
+    const auto& job = list_->jobs[placed.job];
     const auto& marks = marks_[job.source];
     if (marks.wide_controls.any_marked(placed.start, 2) ||
         marks.plain_controls.marked(placed.start + 1))
@@ -164,9 +164,9 @@ Cycles MessagePlacer::receive_conflict(const Reception& run) const {
 
 /// Events by which the placement must be later for the rules that are not of lanes alone.
 Cycles MessagePlacer::conflict(const Placement& placed) const {
-    const auto& job = list_.jobs[placed.job];
+    const auto& job = list_->jobs[placed.job];
     auto later = special(job.source) ? send_conflict(placed) : 0;
-    for (const auto& to : list_.of(job)) {
+    for (const auto& to : list_->of(job)) {
         if (later > 0)
             break;
         if (special(to.tile))
@@ -177,7 +177,7 @@ Cycles MessagePlacer::conflict(const Placement& placed) const {
 
 void MessagePlacer::set_uses(const Job& job, bool wide) {
     uses_.assign(1, {send_lane(job.source), 1});
-    for (const auto& to : list_.of(job)) {
+    for (const auto& to : list_->of(job)) {
         auto lane = receive_lane(to.tile);
         if (wide)
             lane = tiles_[to.tile].wide_lanes +
@@ -189,7 +189,7 @@ void MessagePlacer::set_uses(const Job& job, bool wide) {
 /// The first mux control is at event 1.
 Cycles MessagePlacer::least_start(const Job& job, bool wide) const {
     Cycles start = 0;
-    for (const auto& to : list_.of(job))
+    for (const auto& to : list_->of(job))
         start = std::max(start, -to.offset(wide));
     return start;
 }
@@ -197,8 +197,8 @@ Cycles MessagePlacer::least_start(const Job& job, bool wide) const {
 /// Moves `placed` to its earliest legal start; false when a wide message can no longer borrow the
 /// partner's lane. The lanes that it needs are in `uses_`.
 bool MessagePlacer::find_start(Placement& placed) {
-    const auto partner = list_.jobs[placed.job].source ^ pair_bit_;
-    const auto events = list_.lane.events(placed.items);
+    const auto partner = list_->jobs[placed.job].source ^ pair_bit_;
+    const auto events = list_->lane.events(placed.items);
     for (;;) {
         placed.start = lanes_.first_free(uses_, placed.start, events);
         if (placed.wide && tiles_[partner].first_send < placed.start + events)
@@ -218,22 +218,27 @@ bool MessagePlacer::place_all(std::span<const std::uint32_t> order, const Placem
     const Activity placing("message", static_cast<std::int64_t>(order.size()));
     wide_left_ = rules.wide ? static_cast<std::size_t>(std::count_if(
                                   order.begin(), order.end(),
-                                  [&](std::uint32_t job) { return list_.jobs[job].wide; }))
+                                  [&](std::uint32_t job) { return list_->jobs[job].wide; }))
                             : 0;
+    if (rules.late > 0 && out_.empty()) {
+        out_.resize(tiles_.size());
+        for (const auto& job : list_->jobs)
+            out_[job.source] += list_->events(job, job.wide && rules.wide);
+    }
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i % kTold == 0)
             placing.step(kTold);
         if (i + 3 * kAhead < order.size())
-            __builtin_prefetch(&list_.jobs[order[i + 3 * kAhead]]);
+            __builtin_prefetch(&list_->jobs[order[i + 3 * kAhead]]);
         if (i + 2 * kAhead < order.size()) {
             const auto next = order[i + 2 * kAhead];
-            __builtin_prefetch(&list_.receivers[list_.jobs[next].first_receiver]);
+            __builtin_prefetch(&list_->receivers[list_->jobs[next].first_receiver]);
             __builtin_prefetch(&schedule_.placements[next], 1);
         }
         if (i + kAhead < order.size()) {
-            const auto& next = list_.jobs[order[i + kAhead]];
+            const auto& next = list_->jobs[order[i + kAhead]];
             lanes_.prefetch(send_lane(next.source));
-            lanes_.prefetch(receive_lane(list_.receivers[next.first_receiver].tile));
+            lanes_.prefetch(receive_lane(list_->receivers[next.first_receiver].tile));
         }
         place(order[i], rules);
         if (schedule_.longest_row_events >= row_events)
@@ -243,7 +248,7 @@ bool MessagePlacer::place_all(std::span<const std::uint32_t> order, const Placem
 }
 
 void MessagePlacer::place(std::uint32_t index, const PlacementRules& rules) {
-    const auto& job = list_.jobs[index];
+    const auto& job = list_->jobs[index];
     const bool may_be_wide = job.wide && rules.wide;
     if (may_be_wide)
         --wide_left_;
@@ -254,10 +259,12 @@ void MessagePlacer::place(std::uint32_t index, const PlacementRules& rules) {
         Placement placed{index, 0, static_cast<std::uint32_t>(job.items(wide)), wide,
                          least_start(job, wide)};
         if (!wide && rules.least_piece > 0) {
-            place_pieces(placed, rules.least_piece);
+            place_pieces(placed, rules);
             return;
         }
         if (find_start(placed)) {
+            if (!wide && put_aside(placed, placed.items, rules.late))
+                return;
             schedule_.placements[index] = placed;
             take(placed);
             return;
@@ -268,34 +275,63 @@ void MessagePlacer::place(std::uint32_t index, const PlacementRules& rules) {
 
 /// Fills the free stretches of at least `least` events one after another. All pieces but the last
 /// fill the lane in all their events.
-void MessagePlacer::place_pieces(Placement placed, std::uint32_t least) {
+void MessagePlacer::place_pieces(Placement placed, const PlacementRules& rules) {
     const auto items_of = [this](Cycles events, std::uint32_t left) {
         return static_cast<std::uint32_t>(
-            std::min<std::int64_t>(events * list_.lane.items(), left));
+            std::min<std::int64_t>(events * list_->lane.items(), left));
     };
     for (auto left = placed.items; left > 0;) {
-        const auto shortest = items_of(least, left);
+        const auto shortest = items_of(rules.least_piece, left);
         placed.items = shortest;
         const bool found = find_start(placed);
         TESSERA_ASSERT(found);
         placed.items =
-            items_of(lanes_.free_from(uses_, placed.start, list_.lane.events(left)), left);
+            items_of(lanes_.free_from(uses_, placed.start, list_->lane.events(left)), left);
         if (conflict(placed) > 0)
             placed.items = shortest;
+        if (put_aside(placed, left, rules.late))
+            return;
         if (placed.first == 0)
             schedule_.placements[placed.job] = placed;
         else
             schedule_.placements.push_back(placed);
         take(placed);
         placed.first += placed.items;
-        placed.start = placed.end(list_.lane);
+        placed.start = placed.end(list_->lane);
         left -= placed.items;
     }
 }
 
+/// Whether `placed`, the next piece of a message of which `left` items are left, is late and these go to each receiver
+/// by themselves. The lanes of the message are in `uses_`.
+bool MessagePlacer::put_aside(const Placement& placed, std::uint32_t left, Cycles late) {
+    if (late == 0 || uses_.size() <= 2)
+        return false;
+    Cycles behind = 0;
+    for (const auto& use : uses_)
+        behind = std::max<Cycles>(behind, use.offset);
+    if (placed.end(list_->lane) + behind <= late)
+        return false;
+    auto& out = out_[list_->jobs[placed.job].source];
+    const auto more =
+        list_->lane.events(left) * (static_cast<Cycles>(list_->jobs[placed.job].receivers) - 1);
+    if (out + more > late)
+        return false;
+    out += more;
+    aside_.push_back({placed.job, placed.first});
+    return true;
+}
+
+void MessagePlacer::go_on(const JobList& jobs) {
+    schedule_.placements.insert(schedule_.placements.begin() +
+                                    static_cast<std::ptrdiff_t>(list_->jobs.size()),
+                                jobs.jobs.size() - list_->jobs.size(), {});
+    list_ = &jobs;
+}
+
 void MessagePlacer::take(const Placement& placed) {
     take_send(placed);
-    for (const auto& to : list_.of(list_.jobs[placed.job]))
+    for (const auto& to : list_->of(list_->jobs[placed.job]))
         take_reception(reception(placed, to), to);
 }
 
@@ -306,9 +342,9 @@ void MessagePlacer::lengthen_row(TileId tile, Cycles events) {
 }
 
 void MessagePlacer::take_send(const Placement& placed) {
-    const auto& job = list_.jobs[placed.job];
+    const auto& job = list_->jobs[placed.job];
     auto& tile = tiles_[job.source];
-    const auto end = placed.end(list_.lane);
+    const auto end = placed.end(list_->lane);
     lanes_.take(send_lane(job.source), placed.start + 1, end - placed.start);
     tile.first_send = std::min(tile.first_send, placed.start);
     lengthen_row(job.source, end);

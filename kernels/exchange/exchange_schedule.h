@@ -55,12 +55,21 @@ struct Schedule {
 struct PlacementRules {
     bool wide = true;              ///< double width where it is possible
     std::uint32_t least_piece = 0; ///< events of the smallest piece but the last; 0: whole messages
+    /// A message to several receivers that would end behind this event is put aside, or its pieces from the first that
+    /// would, if its sender can send it to each receiver by itself in as many events. 0: none is.
+    Cycles late = 0;
+};
+
+/// A message that was put aside, from its item `first` on.
+struct Aside {
+    std::uint32_t job = 0;
+    std::uint32_t first = 0;
 };
 
 /// Places messages one by one, each at its earliest legal start among those already placed.
 class MessagePlacer {
 public:
-    /// `jobs` outlives the placer.
+    /// `jobs` outlive the placer.
     MessagePlacer(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                   const JobList& jobs);
 
@@ -69,6 +78,12 @@ public:
     /// `row_events` events: rows only become longer.
     bool place_all(std::span<const std::uint32_t> order, const PlacementRules& rules,
                    Cycles row_events = std::numeric_limits<Cycles>::max());
+
+    /// What was put aside, as it came.
+    [[nodiscard]] std::span<const Aside> aside() const { return aside_; }
+
+    /// Goes on with `jobs`, which begin with those so far; what is placed of these stays. They outlive the placer.
+    void go_on(const JobList& jobs);
 
     [[nodiscard]] const Schedule& schedule() const { return schedule_; }
     [[nodiscard]] Schedule take_schedule() { return std::move(schedule_); }
@@ -113,7 +128,8 @@ private:
     };
 
     void place(std::uint32_t index, const PlacementRules& rules);
-    void place_pieces(Placement placed, std::uint32_t least);
+    void place_pieces(Placement placed, const PlacementRules& rules);
+    [[nodiscard]] bool put_aside(const Placement& placed, std::uint32_t left, Cycles late);
     void take(const Placement& placed);
     void set_uses(const Job& job, bool wide);
     void add_wide_lanes();
@@ -147,13 +163,16 @@ private:
     TileId pair_bit_;
     Elements elements_;
     Cycles row_tail_;
-    const JobList& list_;
+    const JobList* list_;
     EventLanes lanes_;
     std::vector<TileState> tiles_;
     std::vector<WideMarks> marks_; ///< by tile
     std::size_t wide_left_ = 0;    ///< messages still to be placed that may be wide
     Schedule schedule_;
-    std::vector<LaneUse> uses_; ///< scratch
+    std::vector<Aside> aside_;
+    std::vector<Cycles>
+        out_; ///< events that each tile sends in all, where messages may be put aside
+    std::vector<LaneUse> uses_; ///< scratch: lanes of the message that is being placed
 };
 
 } // namespace tessera::plan

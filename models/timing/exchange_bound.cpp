@@ -96,16 +96,21 @@ ExchangeBound exchange_bound(const spec::MachineSpec& machine, std::span<const T
     const LaneTiming lane{machine.exchange};
     std::vector<Cycles> in(static_cast<std::size_t>(machine.chip.tiles));
     std::vector<Cycles> out(in.size());
+    std::vector<Cycles> out_of_pair(in.size()); // of both lanes, by the first tile
     for (const auto& run : runs) {
         const auto& transfer = transfers[run.first];
-        const auto events = lane.events(run.bytes / (run.wide ? kWideItemBytes : kWordBytes));
+        const auto narrow = lane.events(run.bytes / kWordBytes);
+        const auto events = run.wide ? lane.events(run.bytes / kWideItemBytes) : narrow;
         out.at(transfer.source_tile) += events;
-        if (run.wide)
-            out.at(transfer.source_tile ^ pair_bit(machine.chip)) += events;
+        out_of_pair.at(transfer.source_tile & ~pair_bit(machine.chip)) +=
+            run.wide ? std::min(2 * events, narrow) : narrow;
         for (const auto& destination : transfer.destinations)
             in.at(destination.tile) += events;
     }
-    return {*std::max_element(in.begin(), in.end()), *std::max_element(out.begin(), out.end())};
+    const auto most = [](const std::vector<Cycles>& events) {
+        return *std::max_element(events.begin(), events.end());
+    };
+    return {most(in), std::max(most(out), (most(out_of_pair) + 1) / 2)};
 }
 
 ExchangeBound exchange_bound(const spec::MachineSpec& machine,

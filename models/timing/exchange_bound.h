@@ -17,8 +17,9 @@ namespace tessera::timing {
 /// Lower bound on the longest row: no tile can take or give more than a lane's width an event, and
 /// two messages never share one.
 struct ExchangeBound {
-    Cycles events_in = 0;  ///< most events in which one tile receives
-    Cycles events_out = 0; ///< most events that one lane is taken; a wide message takes two lanes
+    Cycles events_in = 0; ///< most events in which one tile receives
+    Cycles events_out =
+        0; ///< most events that one lane is taken, or the lanes of a pair in the mean
 
     [[nodiscard]] Cycles cycles() const { return events_in > events_out ? events_in : events_out; }
 };
@@ -42,7 +43,8 @@ struct TransferRun {
 [[nodiscard]] std::vector<TransferRun> transfer_runs(const spec::MachineSpec& machine,
                                                      std::span<const program::Transfer> transfers);
 
-/// The bound with every pairable run that asks for it at double width. Tiles are on the chip.
+/// The bound, whether pairable runs that ask for double width get it or not: at double width a run takes half the events
+/// on the two lanes of a pair. Tiles are on the chip.
 [[nodiscard]] ExchangeBound exchange_bound(const spec::MachineSpec& machine,
                                            std::span<const program::Transfer> transfers,
                                            std::span<const TransferRun> runs);

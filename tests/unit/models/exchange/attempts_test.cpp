@@ -16,6 +16,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,7 +77,11 @@ private:
                                       [](const auto& job) { return job.wide; });
         if (multicasts) {
             const auto grouped = plan::grouped_order(list_, grid);
-            attempt("groups", list_, grouped, {});
+            if (2 * list_.receivers.size() > effort_.attempts) {
+                late_alone("groups, late alone", list_, grouped, {});
+            } else {
+                attempt("groups", list_, grouped, {});
+            }
             if (wide && wanted()) {
                 attempt("groups in words", list_, grouped, {.wide = false});
             }
@@ -84,6 +89,14 @@ private:
                 if (auto parts = plan::divide_receivers(list_, grid, bound_)) {
                     attempt("divided", std::move(*parts));
                 }
+            }
+            if (wanted()) {
+                late_alone("late alone", *best_list_, best_order_, best_rules_);
+            }
+            if (wanted() && best_rules_.least_piece != 2) {
+                auto rules = best_rules_;
+                rules.least_piece = 2;
+                late_alone("in pieces, late alone", *best_list_, best_order_, rules);
             }
         }
         if (wanted()) {
@@ -96,7 +109,7 @@ private:
             attempt("rounds", list_, plan::round_order(list_, grid), {});
         }
         for (const std::uint32_t least : {2U, 1U}) {
-            if (wanted()) {
+            if (wanted() && best_rules_.least_piece != least) {
                 auto rules = best_rules_;
                 rules.least_piece = least;
                 attempt("pieces of " + std::to_string(least), *best_list_, best_order_, rules);
@@ -106,9 +119,6 @@ private:
             if (const auto order = plan::earliest_order(list_, grid, effort_.looks)) {
                 attempt("earliest", list_, *order, {});
             }
-        }
-        if (wanted()) {
-            attempt("given", list_, plan::given_order(list_), {});
         }
         late_first();
         if (multicasts && machine_.exchange.far_first && best_->longest_row_events > near_ &&
@@ -127,12 +137,17 @@ private:
         const JobList& list = *best_list_;
         auto rules = best_rules_;
         rules.least_piece = 2;
+        std::size_t most = 0; // a single one is not worth it
+        while (most < effort_.most_late_first &&
+               (most + 1) * list_.receivers.size() <= effort_.late_first) {
+            ++most;
+        }
+        if (most == 1) {
+            return;
+        }
         plan::LateFirst orders{list, best_order_, best_->rows.size()};
         auto order = orders.next(*best_);
-        for (std::size_t i = 1;
-             i <= effort_.most_late_first && i * list.receivers.size() <= effort_.late_first &&
-             best_->longest_row_events > near_;
-             ++i) {
+        for (std::size_t i = 0; i < most && best_->longest_row_events > near_; ++i) {
             const auto made = attempt("late first", list, order, rules);
             order = orders.next(made);
         }
@@ -147,17 +162,44 @@ private:
     plan::Schedule attempt(const std::string& name, const JobList& list, const JobOrder& order,
                            const plan::PlacementRules& rules) {
         ++tried_[name];
-        spent_ += list.receivers.size();
+        spent_ += list_.receivers.size();
         plan::MessagePlacer placer{machine_, timing_, list};
         CHECK(placer.place_all(order, rules));
-        if (!best_ || placer.schedule().longest_row_events < best_->longest_row_events) {
-            best_ = placer.schedule();
+        keep_if_shorter(name, list, order, rules, placer.schedule());
+        return placer.take_schedule();
+    }
+    void keep_if_shorter(const std::string& name, const JobList& list, const JobOrder& order,
+                         const plan::PlacementRules& rules, const plan::Schedule& made) {
+        if (!best_ || made.longest_row_events < best_->longest_row_events) {
+            best_ = made;
             best_list_ = &list;
             best_order_ = order;
             best_rules_ = rules;
             won_ = name;
         }
-        return placer.take_schedule();
+    }
+    /// What would end behind 97 % of the bound and the latency of a message goes to each receiver by itself, behind all
+    /// that is placed as `rules` say, in pieces of two events.
+    void late_alone(const std::string& name, const JobList& list, const JobOrder& order,
+                    const plan::PlacementRules& rules) {
+        ++tried_[name];
+        spent_ += list_.receivers.size();
+        auto with_late = rules;
+        with_late.late = static_cast<Cycles>(0.97 * static_cast<double>(bound_.cycles())) + 100;
+        plan::MessagePlacer first{machine_, timing_, list};
+        CHECK(first.place_all(order, with_late));
+        if (first.aside().empty()) {
+            keep_if_shorter(name, list, order, rules, first.schedule());
+            return;
+        }
+        const auto& parts = parts_.emplace_back(plan::late_alone(list, order, first.aside()));
+        auto in_pieces = rules;
+        in_pieces.least_piece = 2;
+        plan::MessagePlacer again{machine_, timing_, parts.list};
+        const std::span<const std::uint32_t> all = parts.order;
+        CHECK(again.place_all(all.first(all.size() - parts.late), rules));
+        CHECK(again.place_all(all.last(parts.late), in_pieces));
+        keep_if_shorter(name, parts.list, parts.order, in_pieces, again.schedule());
     }
     void attempt(const std::string& name, plan::Parts made) {
         const auto& parts = parts_.emplace_back(std::move(made));
@@ -256,14 +298,14 @@ TEST_CASE("the rows of an exchange are those of the shortest attempt, made until
     }
     CHECK(exchanges > 250);
     // every way is tried and wins somewhere
-    for (const char* name :
-         {"groups", "groups in words", "divided", "shift", "busiest", "rounds", "pieces of 2",
-          "pieces of 1", "earliest", "given", "late first", "far first"}) {
+    for (const char* name : {"groups", "groups in words", "divided", "late alone",
+                             "in pieces, late alone", "shift", "busiest", "rounds", "pieces of 2",
+                             "pieces of 1", "earliest", "late first", "far first"}) {
         CAPTURE(name);
         CHECK(tried[name] > 0);
         CHECK(won[name] > 0);
     }
-    CHECK(tried["given"] < exchanges);
+    CHECK(tried["earliest"] < exchanges);
 }
 
 TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
@@ -301,7 +343,7 @@ TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
             --effort.attempts;
             matters["attempts"][times] += rows_of(effort) != enough ? 1 : 0;
         }
-        for (std::size_t times = 1; times <= 3; ++times) {
+        for (std::size_t times = 1; times <= 4; ++times) {
             CAPTURE(times);
             plan::SearchEffort effort{.attempts = size, .late_first = times * size};
             const auto enough = rows_of(effort);
@@ -319,7 +361,8 @@ TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
         CAPTURE(times);
         CHECK(matters["attempts"][times] > 0);
     }
-    for (std::size_t times = 1; times <= 3; ++times) {
+    CHECK(matters["late first"][1] == 0); // one by itself is not made
+    for (std::size_t times = 2; times <= 4; ++times) {
         CAPTURE(times);
         CHECK(matters["late first"][times] > 0);
     }

@@ -125,7 +125,9 @@ TEST_CASE("patterns reach their bound on wider lanes", "[exchange][bound]") {
         }
 }
 
-TEST_CASE("a wide message takes its sender's lane and that of the partner", "[exchange][bound]") {
+TEST_CASE(
+    "a wide message takes its sender's lane and that of the partner, or one of them for longer",
+    "[exchange][bound]") {
     using exchange_test::transfer;
     const spec::MachineSpec machine;
     constexpr Cycles kItems = 64;
@@ -135,7 +137,9 @@ TEST_CASE("a wide message takes its sender's lane and that of the partner", "[ex
         CAPTURE(sender);
         const auto bound = timing::exchange_bound(
             machine, std::vector{wide, transfer(sender, 0x70000, 4 * kWords, {{9, 0x60000}})});
-        CHECK(bound.events_out == (sender < 2 ? kItems + kWords : kItems));
+        // Behind a message of its partner the wide one can go by single words: the lanes of the pair have the mean.
+        const Cycles of_pair = (2 * kItems + kWords) / 2;
+        CHECK(bound.events_out == (sender == 0 ? kItems + kWords : sender == 1 ? of_pair : kItems));
         CHECK(bound.events_in == kItems);
     }
 }

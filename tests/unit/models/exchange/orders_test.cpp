@@ -495,6 +495,89 @@ TEST_CASE("far receivers get first words where the last word then arrives sooner
     CHECK_FALSE(plan::far_first(wide.list, {0}, wide.timing).has_value());
 }
 
+TEST_CASE("what was put aside goes to each receiver by itself, behind all others",
+          "[exchange][orders]") {
+    // sender, first word, words, receivers with their addresses
+    using Sent =
+        std::tuple<TileId, Address, std::uint32_t, std::vector<std::pair<TileId, Address>>>;
+    const auto sent = [](const JobList& list, const plan::Job& job) {
+        Sent all{job.source, job.address, job.words, {}};
+        for (const auto& to : list.of(job))
+            std::get<3>(all).emplace_back(to.tile, to.address);
+        return all;
+    };
+    int whole = 0;
+    int rests = 0;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        CAPTURE(seed);
+        const Messages some(seed, 12, 60, 5, 80);
+        const auto& list = some.list;
+        const auto order = plan::busiest_order(list, some.timing.grid());
+        for (const std::uint32_t least : {0U, 2U}) {
+            plan::MessagePlacer all(some.machine, some.timing, list);
+            REQUIRE(all.place_all(order, {}));
+            const Cycles late = all.schedule().longest_row_events * 3 / 4;
+            plan::MessagePlacer placer(some.machine, some.timing, list);
+            REQUIRE(placer.place_all(order, {.least_piece = least, .late = late}));
+            std::map<std::uint32_t, std::uint32_t> first_aside;
+            std::vector<Sent> alone;
+            std::vector<Cycles> out(kTiles);
+            for (const auto& job : list.jobs)
+                out[job.source] += list.events(job, job.wide);
+            for (const auto& [number, first] : placer.aside()) {
+                const auto& job = list.jobs[number];
+                REQUIRE(first_aside.emplace(number, first).second);
+                REQUIRE(first < job.words);
+                REQUIRE(job.receivers > 1);
+                (first == 0 ? whole : rests) += 1;
+                out[job.source] += (job.words - first) * (job.receivers - 1);
+                CHECK(out[job.source] <= late); // the sender has time for it
+                for (const auto& to : list.of(job))
+                    alone.push_back({job.source,
+                                     job.address + 4 * first,
+                                     job.words - first,
+                                     {{to.tile, to.address + 4 * first}}});
+            }
+            const auto parts = plan::late_alone(list, order, placer.aside());
+            REQUIRE(parts.late == alone.size());
+            std::vector<Sent> expected;
+            for (const auto number : order) {
+                auto all_of_it = sent(list, list.jobs[number]);
+                const auto found = first_aside.find(number);
+                if (found != first_aside.end())
+                    std::get<2>(all_of_it) = found->second;
+                if (std::get<2>(all_of_it) > 0)
+                    expected.push_back(all_of_it);
+            }
+            expected.insert(expected.end(), alone.begin(), alone.end());
+            std::vector<Sent> made;
+            for (const auto number : parts.order) {
+                made.push_back(sent(parts.list, parts.list.jobs[number]));
+                if (number < list.jobs.size())
+                    CHECK(parts.of_job[number] == number); // jobs keep their numbers
+                CHECK(parts.list.jobs[number].source == list.jobs[parts.of_job[number]].source);
+            }
+            CHECK(made == expected);
+            // going on leaves what is placed where it is, and places all the rest
+            const auto before = placer.schedule();
+            placer.go_on(parts.list);
+            const std::span<const std::uint32_t> last = parts.order;
+            REQUIRE(placer.place_all(last.last(parts.late), {.least_piece = 2}));
+            std::vector<std::uint32_t> items(parts.list.jobs.size());
+            for (const auto& placed : placer.schedule().placements)
+                items[placed.job] += placed.items;
+            for (std::size_t i = 0; i < items.size(); ++i) {
+                const auto& job = parts.list.jobs[i];
+                CHECK(items[i] * (placer.schedule().placements[i].wide ? 2U : 1U) == job.words);
+                if (i < list.jobs.size() && first_aside.count(static_cast<std::uint32_t>(i)) == 0)
+                    CHECK(placer.schedule().placements[i].start == before.placements[i].start);
+            }
+        }
+    }
+    CHECK(whole > 100);
+    CHECK(rests > 20);
+}
+
 TEST_CASE("where no rows are executed words and the bound are told", "[exchange][orders]") {
     const std::vector<program::Transfer> transfers{
         transfer(0, 0x60000, 400, {{2, 0x90000}, {3, 0x90000}, {5, 0x90000}}),
