@@ -9,9 +9,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -278,6 +282,64 @@ TEST_CASE("each operand takes the values that are named for it") {
     const auto both = planned({"both", matmul});
     CHECK(ones_in(*both, 0));
     CHECK(ones_in(*both, 1));
+}
+
+TEST_CASE("an operand that is given as its transpose is turned if it comes from a file, and else "
+          "the same") {
+    using Kind = workload::ValuesSpec::Kind;
+    const test::ScratchFolder scratch;
+    const auto halves_of = [](const job::Job& job, std::size_t operand) {
+        const auto bytes = job.operands().at(operand).bytes;
+        std::vector<std::uint16_t> halves(bytes.size() / 2);
+        std::memcpy(halves.data(), bytes.data(), bytes.size());
+        return halves;
+    };
+    for (const std::int64_t groups : {1, 3}) {
+        workload::MatmulWorkload matmul;
+        matmul.m = 2;
+        matmul.k = 3;
+        matmul.n = 5;
+        matmul.groups = groups;
+        const std::array<std::pair<std::int64_t, std::int64_t>, 2> shapes{
+            {{matmul.m, matmul.k}, {matmul.k, matmul.n}}};
+        const auto generated = planned({"generated", matmul});
+        matmul.transpose_a = matmul.transpose_b = true;
+        const auto turned = planned({"turned", matmul});
+        for (std::size_t operand = 0; operand < shapes.size(); ++operand) {
+            CHECK(halves_of(*turned, operand) == halves_of(*generated, operand));
+        }
+        for (std::size_t operand = 0; operand < shapes.size(); ++operand) {
+            CAPTURE(groups, operand);
+            const auto [rows, columns] = shapes[operand];
+            std::vector<std::uint16_t> numbers(static_cast<std::size_t>(groups * rows * columns));
+            std::iota(numbers.begin(), numbers.end(), std::uint16_t{1});
+            std::vector<std::int64_t> shape{columns, rows};
+            if (groups > 1) {
+                shape.insert(shape.begin(), groups);
+            }
+            workload::MatmulWorkload given = matmul;
+            (operand == 0 ? given.values_a : given.values_b) = workload::ValuesSpec{
+                .kind = Kind::File,
+                .path = scratch.write(
+                    fmt::format("{}_{}.npy", groups, operand),
+                    workload::npy_bytes(
+                        "<f2", shape,
+                        std::string_view(reinterpret_cast<const char*>(numbers.data()),
+                                         2 * numbers.size()))),
+                .key = "/values"};
+            const auto got = halves_of(*planned({"given", given}), operand);
+            REQUIRE(got.size() == numbers.size());
+            for (std::int64_t group = 0; group < groups; ++group) {
+                for (std::int64_t row = 0; row < rows; ++row) {
+                    for (std::int64_t column = 0; column < columns; ++column) {
+                        const std::int64_t first = group * rows * columns;
+                        CHECK(got[static_cast<std::size_t>(first + row * columns + column)] ==
+                              numbers[static_cast<std::size_t>(first + column * rows + row)]);
+                    }
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("a product is exact where both its operands are small whole numbers") {

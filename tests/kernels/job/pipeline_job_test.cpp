@@ -492,3 +492,22 @@ TEST_CASE("whole numbers are drawn, small and of their type, or filled in") {
     CHECK(elements<std::uint16_t>(operands[2].bytes) ==
           std::vector<std::uint16_t>(3, f32_to_f16(2.5F)));
 }
+
+TEST_CASE("whole numbers below a bound take every value below it, and no other") {
+    for (const std::int64_t below : {1, 2, 7}) {
+        workload::PipelineWorkload pipeline;
+        auto x = tensor("x", {1000});
+        x.type = ElementType::U32;
+        x.below = below;
+        pipeline.tensors = {x};
+        pipeline.steps = {step("add", {"x", "x"}, "a")};
+        const auto job = job::make_job({"test", pipeline});
+        static_cast<void>(job->plan(small_machine()));
+        const auto drawn = elements<std::uint32_t>(job->operands().front().bytes);
+        std::set<std::int64_t> expected;
+        for (std::int64_t value = 0; value < below; ++value) {
+            expected.insert(value);
+        }
+        CHECK(std::set<std::int64_t>(drawn.begin(), drawn.end()) == expected);
+    }
+}

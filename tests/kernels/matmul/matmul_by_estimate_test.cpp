@@ -83,6 +83,54 @@ TEST_CASE("closed forms alone choose the partition that the search puts first", 
     }
 }
 
+TEST_CASE("closed forms mirror a product where that is cheaper, fits and may be done",
+          "[kernels]") {
+    struct Seen {
+        int mirrored = 0;
+        int kept = 0;      ///< by its bias or its user, though the mirrored one is cheaper
+        int too_large = 0; ///< of the mirrored ones that are cheaper
+    } seen;
+    for (const std::int64_t k : {16, 64, 256}) {
+        for (const auto& [m, n] :
+             {std::pair<std::int64_t, std::int64_t>{8, 100}, {100, 8}, {40, 70}}) {
+            for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+                for (Bytes memory = 4096; memory <= 131072; memory += memory / 8 / 16 * 16) {
+                    spec::MachineSpec machine = machine_with(4);
+                    machine.memory.region0_bytes = 0;
+                    machine.memory.region1_bytes = memory;
+                    const auto told = product(m, k, n, partials);
+                    const auto own = matmul::search(machine, matmul::Problem(told), 1).front();
+                    const auto other =
+                        matmul::search(machine, matmul::Problem(product(n, k, m, partials)), 1)
+                            .front();
+                    const bool cheaper = other.cycles() < own.cycles();
+                    const bool fits = other.bytes <= plan::bytes_for_data(machine);
+                    CAPTURE(m, k, n, memory, partials == ElementType::F16, cheaper, fits);
+                    for (const auto& [bias, unmirrored] :
+                         {std::pair{false, false}, {false, true}, {true, false}}) {
+                        workload::MatmulWorkload one = told;
+                        one.bias = bias;
+                        one.unmirrored = unmirrored;
+                        const auto first = matmul::search(machine, matmul::Problem(one), 1).front();
+                        const bool may = !bias && !unmirrored;
+                        if (may && cheaper && fits) {
+                            ++seen.mirrored;
+                            CHECK(matmul::choose_by_estimate(machine, one).cuts.is_mirrored);
+                        } else if (first.bytes <= plan::bytes_for_data(machine)) {
+                            seen.kept += !may && cheaper && fits ? 1 : 0;
+                            seen.too_large += may && cheaper && !fits ? 1 : 0;
+                            CHECK_FALSE(matmul::choose_by_estimate(machine, one).cuts.is_mirrored);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CHECK(seen.mirrored > 0);
+    CHECK(seen.kept > 0);
+    CHECK(seen.too_large > 0);
+}
+
 TEST_CASE("a better machine is never estimated to be slower", "[kernels]") {
     const auto cycles = [](const spec::MachineSpec& machine) {
         return matmul::choose_by_estimate(machine, product(256, 512, 192)).predicted.total();
