@@ -248,9 +248,10 @@ Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
     const Problem& problem = partition.problem();
     const Bytes line = problem.x_line_bytes(problem.widest_slice(partition.split()));
     const Bytes piece = 4 * machine.exchange.max_words_per_sendoff;
+    const std::size_t together = gathered(machine, partition);
     std::size_t messages = 0;
     for (std::int64_t at = 0; at < problem.matrix->block_columns(); ++at) {
-        messages += messages_to(partition.users_of_line(at).size());
+        messages += messages_to(partition.users_of_line(at).size(), together);
     }
     const auto sent = static_cast<Bytes>(messages) / partition.split().parts();
     return kInstruction * ceil_div(line, piece) * (partition.most_x_lines() + sent);

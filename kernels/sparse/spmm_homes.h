@@ -60,6 +60,7 @@ private:
 
     const spec::MachineSpec& machine_;
     const Partition& partition_;
+    std::size_t gathered_;
     std::vector<LineRun> runs_;
     std::vector<std::vector<HomeRun>> x_; ///< by slice
     std::vector<HomeRun> values_;
@@ -68,13 +69,17 @@ private:
     std::vector<Bytes> filled_values_;
 };
 
-/// In which a line comes to so many parts, unless these are all of a band.
-[[nodiscard]] std::size_t messages_to(std::size_t users);
+/// Receivers of one message of a line that not all parts need.
+[[nodiscard]] std::size_t gathered(const spec::MachineSpec& machine, const Partition& partition);
+
+/// In which a line comes to so many parts, `gathered` at a time.
+[[nodiscard]] std::size_t messages_to(std::size_t users, std::size_t gathered);
 
 /// Upper bound on the messages of both exchanges, operands and reduction.
 [[nodiscard]] std::size_t messages(const Homes& homes, const Reduction& reduction);
 
 /// A lower bound of messages() that holds for any homes, for callers that have not assigned them.
-[[nodiscard]] std::size_t least_messages(const Partition& partition, const Reduction& reduction);
+[[nodiscard]] std::size_t least_messages(const spec::MachineSpec& machine,
+                                         const Partition& partition, const Reduction& reduction);
 
 } // namespace tessera::spmm

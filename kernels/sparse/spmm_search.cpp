@@ -101,7 +101,7 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
         const Reduction reduction = find_reduction(partition);
         candidate.predicted = refine(machine, exchange, partition, reduction);
         candidate.bytes = least_bytes(machine, partition, reduction);
-        candidate.least_messages = least_messages(partition, reduction);
+        candidate.least_messages = least_messages(machine, partition, reduction);
         candidate.ranked = true;
         candidate.over = std::max(
             {candidate.bytes - limit,

@@ -141,7 +141,7 @@ TEST_CASE("the least number of a split's messages is known without its homes", "
             const Partition partition(problem, split);
             const auto reduction = spmm::find_reduction(partition);
             const auto most = spmm::messages(spmm::Homes(machine, partition), reduction);
-            const auto least = spmm::least_messages(partition, reduction);
+            const auto least = spmm::least_messages(machine, partition, reduction);
             CAPTURE(split.parts_m, split.parts_k, split.parts_n);
             CHECK(least > 0);
             CHECK(least <= most);
