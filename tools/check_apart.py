@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Compiles every source by itself, without precompiled headers, and keeps nothing.
 
-usage: tools/check_apart.py BUILD [PART ...]
+usage: tools/check_apart.py BUILD [--share N] [PART ...]
 
 The usual build compiles several sources at a time behind headers that are parsed once, so that a source may
 lack an #include and nobody sees it. BUILD is a build folder that was configured with TESSERA_UNITY off and
 CMAKE_DISABLE_PRECOMPILE_HEADERS on (`./dev apart` does both). With PARTs, only sources whose paths contain one
-of them. Prints what the compiler says of each source that fails, and ends with 1 if there is one.
+of them; with --share, one N-th of them, which the commit's hash selects: each commit another. Prints what the compiler says of each source that fails, and ends with 1 if there is one.
 """
+import argparse
 import concurrent.futures
 import json
 import os
@@ -31,15 +32,29 @@ def command_of(entry):
     return words + ["-O0", "-fsyntax-only"]
 
 
+def share_of(entries, count):
+    """Every `count`-th entry, from one on that the commit's hash selects."""
+    told = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return sorted(entries, key=lambda entry: entry["file"])[int(told.stdout, 16) % count::count]
+
+
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    build, parts = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    entries = json.loads((build / "compile_commands.json").read_text())
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--share", type=int, default=1, metavar="N")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    options = parser.parse_args()
+    if options.share < 1:
+        parser.error("--share: expected 1 or more")
+    parts = options.parts
+    entries = json.loads((options.build / "compile_commands.json").read_text())
     entries = [entry for entry in entries
                if not parts or any(part in entry["file"] for part in parts)]
     if not entries:
         sys.exit("check_apart: no source has a path with " + " or ".join(parts))
+    if options.share > 1:
+        entries = share_of(entries, options.share)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = pool.map(
