@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/matmul/published/plan.h"
 #include "kernels/published/dense_planner.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
@@ -8,9 +9,11 @@
 #include "tests/support/run_program.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -217,6 +220,68 @@ TEST_CASE("published plans fit up to a size, and say so beyond it", "[kernels]")
         CHECK(2 * 2 * 64 * good * tessera::bytes_of(types.data) >
               machine.chip.tiles * machine.memory.bytes());
     }
+}
+
+TEST_CASE(
+    "a published plan that does not fit is tried with half of its temporaries, and half again",
+    "[kernels]") {
+    spec::MachineSpec machine = machine_of(4);
+    const auto told = [](const auto& choose) {
+        try {
+            const family::Divided made = choose();
+            const auto& division = made.division;
+            return fmt::format("{} x {} x {} in {}: {} cycles", division.parts_m, division.parts_k,
+                               division.parts_n, division.chunks, division.predicted.total());
+        } catch (const DoesNotFit& error) {
+            return std::string(error.what());
+        } catch (const NotModelled& error) { // steps over k, of the first plan
+            return fmt::format("{}: no cycles", error.what());
+        }
+    };
+    std::set<int> halved; // so often where it fits
+    int misfits = 0;      // of several plans
+    for (const Types& types : {kHalf, kFloat}) {
+        for (const Sizes& sizes :
+             {Sizes{64, 64, 3000}, {64, 512, 600}, {600, 64, 600}, {2000, 128, 64}}) {
+            const MatmulWorkload workload = workload_of(sizes, types);
+            for (Bytes memory = 65536; memory < 786432; memory += memory / 8 / 8 * 8) {
+                machine.memory.region0_bytes = memory / 2 / 16 * 16;
+                machine.memory.region1_bytes = machine.memory.region0_bytes;
+                CAPTURE(sizes.m, sizes.k, sizes.n, memory, types.data == ElementType::F16);
+                std::string expected;
+                double share = published::kTemporaryShare;
+                std::vector<published::DenseSplit> tried;
+                for (int i = 0; i < 5; ++i) {
+                    const auto plan = matmul::published_plan(machine, workload, share);
+                    share /= 2;
+                    if (!tried.empty() && (plan.split == tried.back() || plan.split.in_serial > 1 ||
+                                           plan.split.serial_steps() > 32)) {
+                        continue;
+                    }
+                    tried.push_back(plan.split);
+                    const std::string now = told([&] {
+                        plan::KnownSchedules known;
+                        return family::lowered(
+                            machine,
+                            family::placed(machine,
+                                           matmul::plan_published(machine, workload, plan)),
+                            known);
+                    });
+                    const bool fits = now.ends_with("cycles");
+                    expected = fits || expected.empty() ? now : expected; // else the first says why
+                    if (fits) {
+                        halved.insert(i);
+                        break;
+                    }
+                }
+                misfits += tried.size() > 1 && !expected.ends_with("cycles") ? 1 : 0;
+                CHECK(told([&] { return test::choose_matmul(machine, workload); }) == expected);
+            }
+        }
+    }
+    CHECK(halved.contains(0));
+    CHECK(halved.contains(1));
+    CHECK(misfits > 0);
 }
 
 TEST_CASE("FP32 sums of published plans are within their roundings", "[kernels]") {
