@@ -66,16 +66,6 @@ void describe_types(Describe<Kind>& d, const std::vector<ElementType>& types) {
         .empty_if_absent("as the result");
 }
 
-/// Operands that are given as their transposes.
-template <class Kind> void describe_transposes(Describe<Kind>& d) {
-    d.field("transpose_a", &Kind::transpose_a)
-        .says("the left operand is given as its transpose, k x m")
-        .from(kSource);
-    d.field("transpose_b", &Kind::transpose_b)
-        .says("the right operand is given as its transpose, n x k")
-        .from(kSource);
-}
-
 /// `values` of one operand.
 template <class Kind>
 void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
@@ -95,11 +85,31 @@ void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
         .from(kSource);
 }
 
+/// Operands that are given as their transposes, and what the product is added to.
+template <class Kind> void describe_operands(Describe<Kind>& d) {
+    d.field("transpose_a", &Kind::transpose_a)
+        .says("the left operand is given as its transpose, k x m")
+        .from(kSource);
+    d.field("transpose_b", &Kind::transpose_b)
+        .says("the right operand is given as its transpose, n x k")
+        .from(kSource);
+    d.flag(
+         "accumulate",
+         [](Kind& kind, bool told) {
+             kind.accumulate = told ? Accumulate::Over : Accumulate::None;
+         },
+         [](const Kind& kind) { return kind.accumulate != Accumulate::None; })
+        .says("the product is added to a tensor of its size, which has the sum then")
+        .from(kSource);
+    describe_values_of(d, "values_c", "/values_c", &Kind::values_c,
+                       "with accumulate: values to which the product is added");
+}
+
 std::shared_ptr<const Shape> matmul_shape() {
     Describe<MatmulWorkload> d;
     describe_common(d, "matmul");
     describe_types(d, {ElementType::F16, ElementType::F32, ElementType::F143, ElementType::F152});
-    describe_transposes(d);
+    describe_operands(d);
     describe_values_of(d, "values_a", "/values_a", &MatmulWorkload::values_a,
                        "values of the left operand");
     describe_values_of(d, "values_b", "/values_b", &MatmulWorkload::values_b,
@@ -140,7 +150,7 @@ std::shared_ptr<const Shape> spmm_shape() {
     Describe<SpmmWorkload> d;
     describe_common(d, "spmm");
     describe_types(d, {ElementType::F16, ElementType::F32});
-    describe_transposes(d);
+    describe_operands(d);
     describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
                        "values of the dense operand");
     d.fixed("mode", "static").says("static: the pattern is known when planning").from(kSource);

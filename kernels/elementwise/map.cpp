@@ -80,28 +80,9 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
     made.outputs = {add_output(graph, site, made.inputs)};
     std::vector<TensorId> all = made.inputs;
     all.push_back(made.outputs[0]);
-    const graph::Tensor& x = graph.tensors.at(made.inputs[0].index);
-    std::vector<graph::BufferPairs> buffers; // of x, and of each side
-    std::transform(all.begin(), all.end(), std::back_inserter(buffers),
-                   [&](TensorId side) { return *graph::alike(x, graph.tensors.at(side.index)); });
     const auto set = add_work(graph, site);
-    for (const graph::UnitRows& rows : graph::unit_rows_of(x)) {
-        std::vector<function::Side> sides;
-        std::vector<graph::Field> reads;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const Bytes bytes = bytes_of(graph.tensors.at(all[i].index).type);
-            const auto scaled = [&](Bytes of_x) { return of_x * bytes / bytes_of(x.type); };
-            const graph::BufferId buffer = buffers[i].at(rows.first.buffer.index);
-            sides.push_back({{buffer, scaled(rows.first.offset)},
-                             scaled(rows.stride),
-                             scaled(graph::kUnitBytes)});
-            for (std::size_t run = 0; run < rows.runs.size() && i < inputs_.size(); ++run) {
-                reads.push_back(graph::use({buffer, rows.runs[run].place.offset},
-                                           rows.runs[run].bytes, graph::Access::Read));
-            }
-        }
-        function::add_vertices(graph, site.machine, set, function_, rows, sides, reads);
-    }
+    const auto rows = graph::unit_rows_of(graph.tensors.at(all.front().index));
+    function::add_vertices(graph, site.machine, set, function_, rows, all);
     made.steps = graph::run(set);
     return made;
 }

@@ -14,7 +14,6 @@
 namespace tessera::family {
 namespace {
 
-constexpr double kLeastF16 = 0x1p-24;
 constexpr double kLeastF32 = 0x1p-126;
 
 /// "f16, i32 or u32"
@@ -118,11 +117,6 @@ double number_at(const Value& value, std::int64_t index) {
     const double element = element_of(value, index);
     const bool is_zero = value.type.type == ElementType::F32 && std::fabs(element) < kLeastF32;
     return is_zero ? std::copysign(0.0, element) : element;
-}
-
-double rounding(ElementType type, double exact) {
-    return std::max(unit_roundoff(type) * std::fabs(exact),
-                    type == ElementType::F16 ? kLeastF16 / 2 : kLeastF32);
 }
 
 void Comparison::add(double got, double expected, double tolerance) {

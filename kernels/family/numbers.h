@@ -38,10 +38,6 @@ void require_same_type(const Request& request);
 /// As arithmetic of the machine sees it: FP32 subnormals are zero.
 [[nodiscard]] double number_at(const Value& value, std::int64_t index);
 
-/// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half
-/// of the least one. FP32 has none: what would be one is zero.
-[[nodiscard]] double rounding(ElementType type, double exact);
-
 /// An element as it would be with exact arithmetic, and by how much it may differ from that.
 struct Expected {
     double exact = 0;

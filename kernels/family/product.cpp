@@ -8,6 +8,7 @@
 #include "kernels/family/numbers.h"
 #include "kernels/graph/append.h"
 #include "kernels/graph/transpose.h"
+#include "kernels/graph/unit_rows.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/workload/reference.h"
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -89,7 +91,8 @@ Sides sides_of(const TensorType& type, bool is_transposed) {
 
 } // namespace
 
-Placed placed(const spec::MachineSpec& machine, Planned planned) {
+Placed placed(const spec::MachineSpec& machine, Planned planned, workload::Accumulate accumulate) {
+    planned = accumulated(machine, std::move(planned), accumulate);
     lower::PlacedGraph lowering(machine, planned.graph);
     const Cycles least = planned.division.predicted.total() + lowering.least_exchanges().total();
     return {std::move(planned), std::move(lowering), least};
@@ -149,6 +152,10 @@ std::vector<Option> product_options() {
             {.key = "transpose_b",
              .says = "the right operand stands as its transpose, n x k",
              .words = {},
+             .is_flag = true},
+            {.key = "accumulate",
+             .says = "the product is added to the last input, which has its type and sizes",
+             .words = {},
              .is_flag = true}};
 }
 
@@ -189,14 +196,30 @@ Product::Product(const Family& family, const Request& request)
     told_.n = right.columns;
     told_.dtype = a.type;
     told_.partials = workload::result_type(a.type);
-    told_.bias = inputs_.size() > 2;
-    if (told_.bias) {
-        const TensorType expected{workload::result_type(a.type), with_leading({told_.n})};
-        const TensorType& bias = inputs_[2];
-        if (bias.sparse != nullptr || bias.type != expected.type || bias.shape != expected.shape) {
-            throw Refused(2, {},
-                          fmt::format("got {}, expected {}", text_of(bias), text_of(expected)));
+    const bool accumulates = flag_of(family, request, "accumulate");
+    const std::size_t others = inputs_.size() - (accumulates ? 1 : 0); // with the operands
+    if (others < 2) {
+        throw Refused(-1, "accumulate", "got true, expected a further input to add the product to");
+    }
+    told_.bias = others > 2;
+    if (others > 3 || (told_.bias && a.sparse != nullptr)) {
+        throw Refused(static_cast<int>(inputs_.size()) - 1, {},
+                      "got one more tensor than is read, expected it with accumulate");
+    }
+    const auto refuse_other = [&](std::size_t input, const std::vector<std::int64_t>& sizes) {
+        const TensorType expected{workload::result_type(a.type), with_leading(sizes)};
+        const TensorType& got = inputs_[input];
+        if (got.sparse != nullptr || got.type != expected.type || got.shape != expected.shape) {
+            throw Refused(static_cast<int>(input), {},
+                          fmt::format("got {}, expected {}", text_of(got), text_of(expected)));
         }
+    };
+    if (told_.bias) {
+        refuse_other(2, {told_.n});
+    }
+    if (accumulates) {
+        refuse_other(inputs_.size() - 1, {told_.m, told_.n});
+        told_.accumulate = workload::Accumulate::Over;
     }
     const std::string partials = word_of(family, request, "partials");
     if (!partials.empty()) {
@@ -213,6 +236,12 @@ Product::Product(const Family& family, const Request& request)
 std::vector<std::int64_t> Product::with_leading(std::vector<std::int64_t> sizes) const {
     sizes.insert(sizes.begin(), inputs_[1].shape.begin(), inputs_[1].shape.end() - 2);
     return sizes;
+}
+
+workload::Accumulate Product::accumulate_on(const Site& site) const {
+    const bool is_over = site.input_under(0) == inputs_.size() - 1;
+    return told_.accumulate == workload::Accumulate::None || is_over ? told_.accumulate
+                                                                     : workload::Accumulate::Apart;
 }
 
 std::vector<TensorType> Product::outputs() const {
@@ -249,15 +278,26 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
     }
     graph::SharedBuffers shared;
     std::vector<bool> stands(inputs_.size());
-    for (std::size_t i = 0; i < 2; ++i) {
+    const workload::Accumulate accumulate = accumulate_on(site);
+    const bool is_over = accumulate == workload::Accumulate::Over;
+    const std::size_t last = inputs_.size() - 1;
+    std::vector<std::size_t> tensors; // of the division, by input
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const bool is_c = accumulate != workload::Accumulate::None && i == last;
+        tensors.push_back(i < 2 ? i : !is_c ? 3 : is_over ? 2 : chosen.graph.tensors.size() - 1);
+        const bool may_stand =
+            where[i] && (i < 2 || (is_c && graph::has_own_units(graph, *where[i])));
         const auto found =
-            where[i] ? graph::shared_buffers(graph, *where[i], chosen.graph,
-                                             graph::TensorId{static_cast<std::uint32_t>(i)},
-                                             site.first_tile)
-                     : std::nullopt;
-        const bool is_other = found && (i == 0 || where[0] != where[1] || !stands[0]);
-        if (is_other) {
-            stands[i] = true;
+            may_stand
+                ? graph::shared_buffers(graph, *where[i], chosen.graph,
+                                        graph::TensorId{static_cast<std::uint32_t>(tensors[i])},
+                                        site.first_tile, is_c && is_over)
+                : std::nullopt;
+        stands[i] = found && std::ranges::none_of(*found, [&](const auto& pair) {
+                        return std::ranges::any_of(
+                            shared, [&](const auto& known) { return known.second == pair.second; });
+                    });
+        if (stands[i]) {
             shared.insert(found->begin(), found->end());
         }
     }
@@ -268,9 +308,12 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
                  std::move(appended.control),
                  std::make_shared<lower::Lowered>(std::move(chosen.lowered))};
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const graph::TensorId id = appended.tensors.at(i < 2 ? i : i + 1);
+        const graph::TensorId id = appended.tensors.at(tensors[i]);
         graph.tensors[id.index].shape = i < 2 ? graph.tensors[id.index].shape : inputs_[i].shape;
         made.inputs.push_back(stands[i] ? *where[i] : id);
+    }
+    if (is_over) {
+        made.outputs[0] = made.inputs[last];
     }
     graph.tensors[made.outputs[0].index].shape = output().shape;
     for (const graph::TensorId tensor : appended.tensors) {
@@ -290,6 +333,7 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
         static_cast<workload::SparsePattern&>(sparse) = *a().sparse;
         sparse.values.resize(inputs[0]->bytes.size() / sizeof(Element));
         std::memcpy(sparse.values.data(), inputs[0]->bytes.data(), inputs[0]->bytes.size());
+        options.after = accumulating({}, inputs, 0);
         return workload::check(std::span<const Element>(c.values), sparse,
                                transposed_[1] ? workload::transposed(b) : b, options);
     }
@@ -301,7 +345,7 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
         for (std::int64_t i = 0; told_.bias && i < told_.n; ++i) {
             bias.push_back(element_of(*inputs[2], group * told_.n + i));
         }
-        options.after = after(std::move(bias));
+        options.after = accumulating(after(std::move(bias)), inputs, group);
         const std::span<const Element> result(c.values);
         if (told_.groups == 1 && !transposed_[0] && !transposed_[1]) {
             return workload::check(result, a, b, options);
@@ -316,6 +360,23 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
         workload::join(all, one, group * told_.m);
     }
     return all;
+}
+
+workload::AfterProduct Product::accumulating(workload::AfterProduct after,
+                                             std::span<const Value* const> inputs,
+                                             std::int64_t group) const {
+    if (told_.accumulate == workload::Accumulate::None) {
+        return after;
+    }
+    const ElementType type = workload::result_type(told_.dtype);
+    return [=, after = std::move(after), &c = *inputs.back(), m = told_.m,
+            n = told_.n](std::int64_t row, std::int64_t column, workload::Expected product) {
+        workload::Expected sum = after ? after(row, column, product) : product;
+        sum.value =
+            workload::in_range(type, sum.value) + number_at(c, (group * m + row) * n + column);
+        sum.tolerance += workload::rounding(type, std::fabs(sum.value) + sum.tolerance);
+        return sum;
+    };
 }
 
 Checked Product::check(std::span<const Value* const> inputs, std::span<const Value> outputs,

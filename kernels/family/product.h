@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The dense and the sparse product share this as steps of a pipeline: operands `a`, dense or sparse,
-// and `b`, a bias if there is one, and the check of docs/kernels.md#checks.
+// and `b`, a bias if there is one, what the product is added to, and the check of docs/kernels.md#checks.
 #pragma once
 
 #include "kernels/family/family.h"
@@ -39,7 +39,8 @@ struct Division : Cuts {
 };
 
 /// A division that fits. Tensors of its graph and its program: 0 and 1 are the operands `a` (sparse:
-/// its stored values in block order) and `b`, 2 the result `c`, 3 the bias where there is one.
+/// its stored values in block order) and `b`, 2 the result `c`, 3 the bias where there is one. Last
+/// comes what the product is added to, where that is not the result.
 struct Divided {
     Division division;
     lower::Lowered lowered;
@@ -58,8 +59,14 @@ struct Placed {
     lower::PlacedGraph lowering; ///< of the graph
     Cycles least = 0;            ///< of the run, each exchange at its bound
 };
+/// The plan of a product, with a step behind it that adds the result to a tensor alike.
+/// Cycles: kernels/codelets/elementwise_cost.h.
+[[nodiscard]] Planned accumulated(const spec::MachineSpec& machine, Planned planned,
+                                  workload::Accumulate accumulate);
+
 /// @throws as lower::lower
-[[nodiscard]] Placed placed(const spec::MachineSpec& machine, Planned planned);
+[[nodiscard]] Placed placed(const spec::MachineSpec& machine, Planned planned,
+                            workload::Accumulate accumulate = workload::Accumulate::None);
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Placed placed,
                               plan::KnownSchedules& known);
 
@@ -70,6 +77,11 @@ struct Estimate {
     plan::PredictedCycles predicted;
     Bytes bytes = 0; ///< of the fullest tile
 };
+
+/// The same for a plan of closed forms; the result has so many elements of a type.
+[[nodiscard]] Estimate accumulated(const spec::MachineSpec& machine, Estimate estimate,
+                                   workload::Accumulate accumulate, ElementType type,
+                                   std::int64_t elements);
 
 /// `estimate`, of a product that `what` names, for those who take it for the answer. @throws
 /// DoesNotFit where it takes more than a tile has
@@ -109,10 +121,20 @@ protected:
 
     /// What both products are told, as of a dense one.
     [[nodiscard]] const workload::MatmulWorkload& told() const { return told_; }
+    /// Of a sentence: ", added to c".
+    [[nodiscard]] const char* added_text() const {
+        return told_.accumulate == workload::Accumulate::None ? "" : ", added to c";
+    }
+    /// Where the sum stands that it is told to make.
+    [[nodiscard]] workload::Accumulate accumulate_on(const Site& site) const;
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
 
 private:
     [[nodiscard]] std::vector<std::int64_t> with_leading(std::vector<std::int64_t> sizes) const;
+    /// Says what becomes of elements of a group's product behind `after`.
+    [[nodiscard]] workload::AfterProduct accumulating(workload::AfterProduct after,
+                                                      std::span<const Value* const> inputs,
+                                                      std::int64_t group) const;
     template <class Element>
     [[nodiscard]] workload::CheckResult checked(std::span<const Value* const> inputs,
                                                 const Value& output,
@@ -124,7 +146,7 @@ private:
     Division division_;
 };
 
-/// Options that both have: partials, plan, transpose_a, transpose_b.
+/// Options that both have: partials, plan, transpose_a, transpose_b, accumulate.
 [[nodiscard]] std::vector<Option> product_options();
 
 } // namespace tessera::family

@@ -7,6 +7,7 @@
 #include "base/element_type.h"
 #include "kernels/codelets/elementwise_cost.h"
 #include "kernels/graph/graph.h"
+#include "kernels/graph/places.h"
 #include "kernels/graph/unit_rows.h"
 #include "kernels/plan/vertex_cost.h"
 #include "models/spec/machine_spec.h"
@@ -59,7 +60,13 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
                   const Function& function, const graph::UnitRows& rows,
                   std::span<const Side> sides, std::span<const graph::Field> reads);
 
-/// What these vertices take of a tile's time.
+/// Adds the vertices that go over all elements of `sides`, tensors that stand alike: the inputs, then
+/// the output. `rows`: the units of the first.
+void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
+                  const Function& function, std::span<const graph::UnitRows> rows,
+                  std::span<const graph::TensorId> sides);
+
+/// What vertices over rows take of a tile's time.
 void add_cycles(plan::StubTimeline& stub, const spec::MachineSpec& machine,
                 const codelets::MapLoop& loop, std::int64_t rows, std::int64_t units);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/family/numbers.h"
 #include "kernels/function/function.h"
+#include "kernels/workload/overflow.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ double whole_sum(ElementType type, double x, double y) {
 } // namespace
 
 std::function<double(double, double)> one_rounding(ElementType type) {
-    return [type](double, double exact) { return family::rounding(type, exact); };
+    return [type](double, double exact) { return workload::rounding(type, exact); };
 }
 
 Function relu(ElementType type) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/family/numbers.h"
 #include "kernels/function/function.h"
 #include "kernels/workload/half.h"
+#include "kernels/workload/overflow.h"
 
 #include <bit>
 #include <cmath>
@@ -31,7 +31,7 @@ double f16_tolerance(double x, double exact) {
     const double cosh = std::cosh((1 - 6 * u) * w);
     const double first = std::fabs(x) / 2 * (5 * u * w / (cosh * cosh) + u / 2);
     return kSecondOrder * (first + 2 * u * std::fabs(exact)) +
-           2 * family::rounding(ElementType::F16, 0);
+           2 * workload::rounding(ElementType::F16, 0);
 }
 
 /// With u = 2^-24: v = 2 w as above is off by 5 u of itself, which changes sigm(v) by (1 - sigm(v)) |v| 5 u
@@ -41,7 +41,7 @@ double f32_tolerance(double x, double exact) {
     const double v = 2 * inner(x);
     const double roundings = 5 * std::fabs(v) / (1 + std::exp(v)) + 6;
     return kSecondOrder * unit_roundoff(ElementType::F32) * roundings * std::fabs(exact) +
-           (std::fabs(x) + 1) * family::rounding(ElementType::F32, 0);
+           (std::fabs(x) + 1) * workload::rounding(ElementType::F32, 0);
 }
 
 graph::Field halves(double lower, double upper) {

@@ -98,4 +98,31 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
     }
 }
 
+void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
+                  const Function& function, std::span<const graph::UnitRows> rows,
+                  std::span<const graph::TensorId> sides) {
+    const graph::Tensor& x = graph.tensors.at(sides.front().index);
+    std::vector<graph::BufferPairs> buffers; // of x, and of each side
+    for (const graph::TensorId side : sides) {
+        buffers.push_back(*graph::alike(x, graph.tensors.at(side.index)));
+    }
+    for (const graph::UnitRows& one : rows) {
+        std::vector<Side> stand;
+        std::vector<graph::Field> reads;
+        for (std::size_t i = 0; i < sides.size(); ++i) {
+            const Bytes bytes = bytes_of(graph.tensors.at(sides[i].index).type);
+            const auto scaled = [&](Bytes of_x) { return of_x * bytes / bytes_of(x.type); };
+            const graph::BufferId buffer = buffers[i].at(one.first.buffer.index);
+            stand.push_back({{buffer, scaled(one.first.offset)},
+                             scaled(one.stride),
+                             scaled(graph::kUnitBytes)});
+            for (std::size_t run = 0; run < one.runs.size() && i + 1 < sides.size(); ++run) {
+                reads.push_back(graph::use({buffer, one.runs[run].place.offset},
+                                           one.runs[run].bytes, graph::Access::Read));
+            }
+        }
+        add_vertices(graph, machine, set, function, one, stand, reads);
+    }
+}
+
 } // namespace tessera::function

@@ -375,7 +375,8 @@ Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& 
 }
 
 std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standing,
-                                            const Graph& part, TensorId wanted, TileId first_tile) {
+                                            const Graph& part, TensorId wanted, TileId first_tile,
+                                            bool may_write) {
     Tensor moved = part.tensors.at(wanted.index);
     for (Piece& piece : moved.pieces) {
         piece.tile += first_tile;
@@ -396,6 +397,9 @@ std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standin
         if (!fits || !different.insert(of_whole.index).second) {
             return std::nullopt;
         }
+    }
+    if (may_write) {
+        return pairs;
     }
     const bool is_written =
         std::ranges::any_of(part.fields,

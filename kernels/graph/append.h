@@ -28,10 +28,11 @@ struct Appended {
 using SharedBuffers = std::map<std::uint32_t, BufferId>;
 
 /// The buffers by which tensor `wanted` of a part stands where `standing` does. Nothing where it would
-/// stand elsewhere, or where these buffers are for more than elements that the part reads.
+/// stand elsewhere, or where these buffers are for more than elements that the part reads, or `may_write`.
 [[nodiscard]] std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standing,
                                                           const Graph& part, TensorId wanted,
-                                                          TileId first_tile);
+                                                          TileId first_tile,
+                                                          bool may_write = false);
 /// The same as above; those buffers are there already.
 [[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
                               const SharedBuffers& shared);

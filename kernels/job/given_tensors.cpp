@@ -55,15 +55,16 @@ std::vector<std::uint64_t> seeds_of(const workload::PipelineWorkload& workload) 
 }
 
 /// The pipeline of a product that stands alone.
-Source source_of_step(const char* family, ElementType partials, workload::PlanKind plan) {
+template <class Kind> Source source_of_step(const char* family, const Kind& kind) {
     Source source;
     source.is_kind = true;
     PipelineStep& step = source.pipeline.steps.emplace_back();
     step.family = family;
     step.outputs = {"c"};
-    step.options["partials"] = std::string(name_of(partials));
+    step.options["partials"] = std::string(name_of(kind.partials));
     step.options["plan"] =
-        std::string(plan == workload::PlanKind::Published ? "published" : "fastest");
+        std::string(kind.plan == workload::PlanKind::Published ? "published" : "fastest");
+    step.options["accumulate"] = kind.accumulate != workload::Accumulate::None;
     return source;
 }
 
@@ -187,14 +188,17 @@ Source source_of(const workload::PipelineWorkload& workload) {
 }
 
 Source source_of(const workload::MatmulWorkload& workload) {
-    Source source = source_of_step("matmul", workload.partials, workload.plan);
+    Source source = source_of_step("matmul", workload);
     auto& options = source.pipeline.steps.front().options;
     options["activation"] =
         std::string(workload::kActivations[static_cast<std::size_t>(workload.activation)]);
     options["unmirrored"] = workload.unmirrored;
-    const std::int64_t contraction =
-        std::max(workload.bias ? workload::contraction_with_bias(workload.k) : workload.k,
-                 bytes_of(workload.dtype) == 1 ? kExactF8 : std::int64_t{0});
+    const bool accumulates = workload.accumulate != workload::Accumulate::None;
+    std::int64_t contraction = workload.k;
+    for (const bool is_more : {workload.bias, accumulates}) {
+        contraction = is_more ? workload::contraction_with_one_more(contraction) : contraction;
+    }
+    contraction = std::max(contraction, bytes_of(workload.dtype) == 1 ? kExactF8 : std::int64_t{0});
     const auto give_dense = [&](const char* name, ElementType type, std::vector<std::int64_t> shape,
                                 const ValuesSpec& values, Operand operand, bool is_transposed) {
         if (workload.groups > 1) {
@@ -220,11 +224,15 @@ Source source_of(const workload::MatmulWorkload& workload) {
         give_dense("bias", workload::result_type(workload.dtype), {workload.n}, workload.of_bias(),
                    Operand::Bias, false);
     }
+    if (accumulates) {
+        give_dense("c", workload::result_type(workload.dtype), {workload.m, workload.n},
+                   workload.of_c(), Operand::C, false);
+    }
     return source;
 }
 
 Source source_of(const workload::SpmmWorkload& workload) {
-    Source source = source_of_step("spmm", workload.partials, workload.plan);
+    Source source = source_of_step("spmm", workload);
     PipelineTensor a;
     a.name = "a";
     a.type = workload.dtype;
@@ -232,15 +240,23 @@ Source source_of(const workload::SpmmWorkload& workload) {
     a.pattern = workload.pattern;
     a.block = workload.block;
     give(source, std::move(a), {.values = workload.values, .sparse = workload});
-    PipelineTensor b;
-    b.name = "b";
-    b.shape = {0, workload.n};
-    b.type = workload.dtype;
-    give(source, std::move(b),
-         {.values = workload.of_b(),
-          .seed = workload.seed,
-          .is_transposed = workload.transpose_b,
-          .of_sparse = 0});
+    const auto give_dense = [&](const char* name, const ValuesSpec& values, Operand operand,
+                                bool is_transposed) {
+        PipelineTensor dense;
+        dense.name = name;
+        dense.shape = {0, workload.n};
+        dense.type = workload.dtype;
+        give(source, std::move(dense),
+             {.values = values,
+              .seed = workload.seed,
+              .operand = operand,
+              .is_transposed = is_transposed,
+              .of_sparse = 0});
+    };
+    give_dense("b", workload.of_b(), Operand::B, workload.transpose_b);
+    if (workload.accumulate != workload::Accumulate::None) {
+        give_dense("c", workload.of_c(), Operand::C, false);
+    }
     return source;
 }
 

@@ -25,8 +25,8 @@ struct Draw {
     std::int64_t contraction = 1; ///< products that are summed to one element of what reads it
     bool is_transposed = false;   ///< a file has the transpose
     bool is_exact = false;        ///< whole numbers are small enough, however many are summed
-    /// A dense operand of a sparse product: the tensor of the matrix, which says how many rows this one
-    /// has, and how many products are summed.
+    /// A dense operand of a sparse product, or what that is added to: the tensor of the matrix, which
+    /// says how many rows this one has, and how many products are summed.
     std::optional<std::size_t> of_sparse = {};
     std::optional<workload::SpmmWorkload> sparse =
         {}; ///< of a sparse matrix: where it has its blocks

@@ -479,7 +479,10 @@ private:
                 sparse[tensors[i].name] = matrix;
                 tensors[i].shape = {matrix->rows, matrix->columns};
             } else if (const auto of = source_.draws[i].of_sparse) {
-                tensors[i].shape.front() = matrices_[*of].pattern->columns;
+                const workload::SparsePattern& of_matrix = *matrices_[*of].pattern;
+                tensors[i].shape.front() = source_.draws[i].operand == workload::Operand::C
+                                               ? of_matrix.rows
+                                               : of_matrix.columns;
             }
         }
         auto resolved = catalog::resolve(source_.pipeline, catalog::families(), sparse);
@@ -544,6 +547,7 @@ private:
         return given_values(
             type, draw,
             draw.of_sparse ? std::max<std::int64_t>(1, workload::contraction_length(
+                                                           *source_.draws[*draw.of_sparse].sparse,
                                                            *matrices_[*draw.of_sparse].pattern))
                            : draw.contraction);
     }

@@ -127,9 +127,12 @@ workload::AfterProduct after_product(const workload::MatmulWorkload& workload,
     }
     const auto rounding = function::one_rounding(workload::result_type(workload.dtype));
     const double slope = steepest(workload.activation);
-    return [=, bias = std::move(bias)](std::int64_t column, workload::Expected product) {
+    const ElementType type = workload::result_type(workload.dtype);
+    return [=, bias = std::move(bias)](std::int64_t /*row*/, std::int64_t column,
+                                       workload::Expected product) {
         if (!bias.empty()) {
-            product.value += bias[static_cast<std::size_t>(column)];
+            product.value =
+                workload::in_range(type, product.value) + bias[static_cast<std::size_t>(column)];
             product.tolerance += rounding(0, std::fabs(product.value) + product.tolerance);
         }
         if (!activation) {

@@ -157,7 +157,9 @@ family::Divided choose_groups(const spec::MachineSpec& machine,
             }
             try {
                 auto planned = all_turns(group.plan(*share, one), workload.groups, turns);
-                return family::lowered(machine, family::placed(machine, std::move(planned)), known);
+                return family::lowered(
+                    machine, family::placed(machine, std::move(planned), workload.accumulate),
+                    known);
             } catch (const DoesNotFit& error) {
                 reason = fmt::format("{} ({} groups side by side on {} tiles each, the last number "
                                      "that was tried)",

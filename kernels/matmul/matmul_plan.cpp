@@ -88,7 +88,8 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
         const Grid grid(problem, candidate.partition);
         try {
             auto planned = as_told(way, emit(machine, grid, name_of(problem)));
-            return family::lowered(machine, family::placed(machine, std::move(planned)), known);
+            return family::lowered(
+                machine, family::placed(machine, std::move(planned), workload.accumulate), known);
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -123,7 +124,8 @@ family::Divided choose_published(const spec::MachineSpec& machine,
         before = plan.split;
         try {
             auto planned = as_told(way, plan_published(machine, workload, plan));
-            return family::lowered(machine, family::placed(machine, std::move(planned)), known);
+            return family::lowered(
+                machine, family::placed(machine, std::move(planned), workload.accumulate), known);
         } catch (const DoesNotFit&) {
             misfit = misfit ? misfit : std::current_exception();
         }
@@ -237,19 +239,21 @@ public:
         const bool goes_on = workload_.activation != workload::Activation::None;
         const char* activation =
             workload::kActivations[static_cast<std::size_t>(workload_.activation)];
-        return fmt::format("matmul {}{} x {} x {}, {}{}{}{}",
+        return fmt::format("matmul {}{} x {} x {}, {}{}{}{}{}",
                            workload_.groups == 1 ? "" : fmt::format("{} times ", workload_.groups),
                            workload_.m, workload_.k, workload_.n,
                            workload_.dtype != ElementType::F16
                                ? std::string(tessera::name_of(workload_.dtype))
                                : fmt::format("{} partials", tessera::name_of(workload_.partials)),
                            workload_.bias ? ", bias" : "", goes_on ? ", " : "",
-                           goes_on ? activation : "");
+                           goes_on ? activation : "", added_text());
     }
 
 private:
     family::Divided choose(const family::Site& site) const override {
-        return matmul::choose(site.machine, workload_, site.known, site.is_only);
+        workload::MatmulWorkload workload = workload_;
+        workload.accumulate = accumulate_on(site);
+        return matmul::choose(site.machine, workload, site.known, site.is_only);
     }
     workload::AfterProduct after(std::vector<double> bias) const override {
         return after_product(workload_, std::move(bias));
@@ -318,19 +322,22 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                         other.bytes};
         }
     }
-    return family::fitting(machine, name_of(problem), std::move(estimate));
+    return family::fitting(machine, name_of(problem),
+                           family::accumulated(machine, std::move(estimate), workload.accumulate,
+                                               workload::result_type(workload.dtype),
+                                               workload.m * workload.n));
 }
 
 const family::Family& family() {
     static const family::Family matmul = [] {
         family::Family made{"matmul",
-                            "c = activation(a b + bias), all dense",
-                            {"a", "b", "bias"},
+                            "c = activation(a b + bias), all dense; or added to c",
+                            {"a", "b", "bias", "c"},
                             family::product_options(),
                             [](const family::Request& request) -> std::unique_ptr<family::Step> {
                                 return std::make_unique<MatmulStep>(request);
                             }};
-        made.optional_inputs = 1;
+        made.optional_inputs = 2;
         made.options.push_back({.key = "activation",
                                 .says = "what is made of the product's elements, behind the bias",
                                 .words = {"none", "relu", "gelu"},

@@ -70,7 +70,7 @@ public:
             plan::KnownSchedules& known)
         : machine_(machine), pipeline_(pipeline), as_(as), known_(known), graph_(pipeline.name),
           standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()),
-          is_unread_(pipeline.tensors.size()), is_written_(pipeline.tensors.size()) {
+          is_unread_(pipeline.tensors.size()), writers_(pipeline.tensors.size()) {
         note_uses(pipeline.steps);
     }
 
@@ -113,7 +113,7 @@ private:
             for (const auto& output : node.outputs) {
                 if (output) {
                     is_unread_[*output] = true;
-                    is_written_[*output] = true;
+                    ++writers_[*output];
                 }
             }
             if (node.kind == Node::Kind::If || node.kind == Node::Kind::While) {
@@ -393,18 +393,35 @@ private:
     graph::Step put(const Node& node, std::size_t tensor, TensorId made) {
         std::optional<TensorId>& standing = standing_[tensor];
         const Tensor& written = pipeline_.tensors[tensor];
-        if (!standing && written.given && may_not_run_) { // else what the host gives stays
-            written.row_major ? give_in_runs(tensor) : give(tensor, made);
-        }
         if (!standing) {
-            standing = made;
-            return graph::sequence({});
+            const bool keeps_given = written.given && may_not_run_; // what the host gives stays
+            // whenever the step runs, it has to find zeros where it does not write
+            const bool has_other = keeps_given || (writers_[tensor] > 1 && !loops_.empty());
+            const TensorId place =
+                has_other && is_kept_zero(made)
+                    ? graph::add_alike(graph_, written.name, written.type.type, made)
+                    : made;
+            if (!keeps_given) {
+                standing = place;
+            } else {
+                written.row_major ? give_in_runs(tensor) : give(tensor, place);
+            }
+            if (!keeps_given && place == made) {
+                return graph::sequence({});
+            }
         }
         refuse_views(tensor, made, node);
         if (*standing == made) { // written there
             return graph::sequence({});
         }
         return graph::add_copy(graph_, machine_, made, *standing, Role::Rearrange, node.name);
+    }
+
+    [[nodiscard]] bool is_kept_zero(TensorId tensor) const {
+        return std::ranges::any_of(graph_.tensors[tensor.index].pieces,
+                                   [&](const graph::Piece& piece) {
+                                       return graph_.buffers[piece.place.buffer.index].zeroed;
+                                   });
     }
 
     /// Outputs that are one of the step's inputs.
@@ -494,7 +511,7 @@ private:
                 {rows.name, *rows.outside, count,
                  rows.type.elements() / count * bytes_of(rows.type.type), rows.type.known});
             const bool is_asked =
-                rows.outside == program::RemoteBuffer::Place::Host && !is_written_[tensor];
+                rows.outside == program::RemoteBuffer::Place::Host && writers_[tensor] == 0;
             (is_asked ? planned_.asked : planned_.writes)
                 .push_back({tensor, program::remote_buffer(next)});
         }
@@ -543,7 +560,7 @@ private:
     graph::Step bring(const Node& node, std::size_t input, TensorId wanted) {
         const Tensor& tensor = pipeline_.tensors[input];
         graph::Tensor& place = graph_.tensors[wanted.index];
-        const bool may_stand_twice = tensor.type.sparse != nullptr && !is_written_[input];
+        const bool may_stand_twice = tensor.type.sparse != nullptr && writers_[input] == 0;
         if (standing_[input] && *standing_[input] != wanted && may_stand_twice) {
             place.given = true; // the host writes it there, too
             planned_.writes.push_back({input, array_of(wanted)});
@@ -551,7 +568,7 @@ private:
         }
         if (!standing_[input]) {
             const bool leaves_out = placed_elements(place) < tensor.type.stored_elements();
-            const bool is_alone = readers_[input] == 1 && !tensor.wanted && !is_written_[input];
+            const bool is_alone = readers_[input] == 1 && !tensor.wanted && writers_[input] == 0;
             if (!tensor.row_major && (is_alone || !leaves_out)) {
                 give(input, wanted);
             }
@@ -684,8 +701,8 @@ private:
     /// Where the program leaves a tensor. Nothing: it makes no such tensor.
     [[nodiscard]] std::optional<program::ArrayId> left_at(std::size_t tensor) const {
         if (pipeline_.tensors[tensor].outside) {
-            return is_written_[tensor] ? std::optional(program::remote_buffer(buffers_.at(tensor)))
-                                       : std::nullopt;
+            return writers_[tensor] > 0 ? std::optional(program::remote_buffer(buffers_.at(tensor)))
+                                        : std::nullopt;
         }
         return standing_[tensor] ? std::optional(array_of(*standing_[tensor])) : std::nullopt;
     }
@@ -697,9 +714,9 @@ private:
     graph::Graph graph_;
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
-    std::vector<bool> is_unread_;  ///< the same: no step reads what was written last
-    std::vector<bool> is_written_; ///< the same: a step does
-    std::vector<Loop> loops_;      ///< around the step at hand
+    std::vector<bool> is_unread_;       ///< the same: no step reads what was written last
+    std::vector<std::int64_t> writers_; ///< the same
+    std::vector<Loop> loops_;           ///< around the step at hand
     bool brought_before_ = false;
     bool may_try_less_ = true;
     std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name

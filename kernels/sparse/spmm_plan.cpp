@@ -126,8 +126,8 @@ std::vector<Outcome<Of>> side_by_side(std::size_t count, const Make& make) {
 class Placing {
 public:
     Placing(const spec::MachineSpec& machine, const Problem& problem,
-            const std::vector<Candidate>& candidates)
-        : machine_(machine), problem_(problem), candidates_(candidates) {}
+            workload::Accumulate accumulate, const std::vector<Candidate>& candidates)
+        : machine_(machine), problem_(problem), accumulate_(accumulate), candidates_(candidates) {}
 
     /// Candidate `at`, `wanted` with those behind it that are to be placed.
     Outcome<family::Placed> place(std::size_t at, std::size_t wanted, bool compared) {
@@ -157,12 +157,13 @@ private:
             return std::nullopt;
         }
         auto planned = emit_split(machine_, problem_, candidate.split, compared);
-        return planned ? std::optional(family::placed(machine_, std::move(*planned)))
+        return planned ? std::optional(family::placed(machine_, std::move(*planned), accumulate_))
                        : std::nullopt;
     }
 
     const spec::MachineSpec& machine_;
     const Problem& problem_;
+    workload::Accumulate accumulate_;
     const std::vector<Candidate>& candidates_;
     std::size_t first_ = 0; ///< candidate that the first of `ahead_` is of
     bool compared_ = false; ///< with one before it that is placed
@@ -216,12 +217,12 @@ std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
 
 /// The fastest split of those that are placed.
 family::Divided choose_split(const spec::MachineSpec& machine, const Problem& problem,
-                             plan::KnownSchedules& known) {
+                             workload::Accumulate accumulate, plan::KnownSchedules& known) {
     const workload::SparsePattern& matrix = *problem.matrix;
     const bool vain = exceeds_chip(machine, problem.types.data, matrix, problem.n);
     const auto candidates = search(machine, problem);
     const std::size_t most = std::min(candidates.size(), vain ? 1 : kTried);
-    Placing placing(machine, problem, candidates);
+    Placing placing(machine, problem, accumulate, candidates);
     std::vector<family::Placed> placed;
     std::string reason;
     const auto note_misfit = [&](const Split& split, const std::string& misfit) {
@@ -272,7 +273,8 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     constexpr std::int64_t kFewestColumns = 8;
     try {
         auto planned = plan_published(machine, workload, matrix, use);
-        return family::lowered(machine, family::placed(machine, std::move(planned)), known);
+        return family::lowered(
+            machine, family::placed(machine, std::move(planned), workload.accumulate), known);
     } catch (const DoesNotFit&) {
         if (use.passes == kMostPasses || workload.n <= use.passes * kFewestColumns ||
             exceeds_chip(machine, workload.dtype, matrix, workload.n)) {
@@ -298,8 +300,8 @@ std::optional<family::Divided> faster_published(const spec::MachineSpec& machine
         if (published_cycles(machine, workload, matrix) >= ours) {
             return std::nullopt;
         }
-        family::Placed placed =
-            family::placed(machine, plan_published(machine, workload, matrix, use));
+        family::Placed placed = family::placed(
+            machine, plan_published(machine, workload, matrix, use), workload.accumulate);
         if (placed.least >= ours) {
             return std::nullopt;
         }
@@ -331,6 +333,7 @@ public:
         workload_.dtype = as_dense.dtype;
         workload_.partials = as_dense.partials;
         workload_.plan = as_dense.plan;
+        workload_.accumulate = as_dense.accumulate;
     }
 
     [[nodiscard]] std::optional<family::Estimate>
@@ -339,17 +342,20 @@ public:
     }
     [[nodiscard]] std::string sentence() const override {
         const workload::SparsePattern& matrix = *a().sparse;
-        return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {}",
+        return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {}{}",
                            matrix.rows, matrix.columns, workload_.n, matrix.stored_elements(),
                            matrix.block, matrix.block,
                            workload_.dtype == ElementType::F32
                                ? "f32"
-                               : fmt::format("{} partials", tessera::name_of(workload_.partials)));
+                               : fmt::format("{} partials", tessera::name_of(workload_.partials)),
+                           added_text());
     }
 
 private:
     family::Divided choose(const family::Site& site) const override {
-        return spmm::choose(site.machine, workload_, *a().sparse, site.known, site.in_loop);
+        workload::SpmmWorkload workload = workload_;
+        workload.accumulate = accumulate_on(site);
+        return spmm::choose(site.machine, workload, *a().sparse, site.known, site.in_loop);
     }
     workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
 
@@ -390,7 +396,7 @@ family::Divided choose_ours(const spec::MachineSpec& machine,
                             const workload::SpmmWorkload& workload,
                             const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const Problem problem(workload, matrix);
-    return choose_split(machine, problem, known);
+    return choose_split(machine, problem, workload.accumulate, known);
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
@@ -403,19 +409,23 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                        name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem).front();
-    return family::fitting(machine, name_of(problem),
-                           {cuts_of(best.split), best.predicted, best.bytes});
+    return family::fitting(
+        machine, name_of(problem),
+        family::accumulated(machine, {cuts_of(best.split), best.predicted, best.bytes},
+                            workload.accumulate, workload.dtype, matrix.rows * workload.n));
 }
 
 const family::Family& family() {
     static const family::Family spmm{
         "spmm",
-        "c = a b, a sparse",
-        {"a", "b"},
+        "c = a b, a sparse; or added to c",
+        {"a", "b", "c"},
         family::product_options(),
         [](const family::Request& request) -> std::unique_ptr<family::Step> {
             return std::make_unique<SpmmStep>(request);
-        }};
+        },
+        false,
+        1};
     return spmm;
 }
 

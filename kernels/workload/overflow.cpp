@@ -29,6 +29,13 @@ double in_range(ElementType type, double exact) {
                                   : exact;
 }
 
+double rounding(ElementType type, double exact) {
+    constexpr double kLeastF16 = 0x1p-24;
+    constexpr double kLeastF32 = 0x1p-126;
+    return std::max(unit_roundoff(type) * std::fabs(exact),
+                    type == ElementType::F16 ? kLeastF16 / 2 : kLeastF32);
+}
+
 void Overflow::note(std::int64_t element, double exact) {
     ++elements;
     first = first < 0 ? element : std::min(first, element);

@@ -19,6 +19,10 @@ inline constexpr double kLargestF16 = 65504;
 /// Whether rounding an exact number to the type overflows.
 [[nodiscard]] bool overflows(ElementType type, double exact);
 
+/// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half
+/// of the least one. FP32 has none: what would be one is zero.
+[[nodiscard]] double rounding(ElementType type, double exact);
+
 struct Overflow {
     std::int64_t elements = 0;
     std::int64_t first = -1; ///< the lowest number of such an element, row-major; -1: there is none

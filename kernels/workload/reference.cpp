@@ -200,13 +200,13 @@ public:
     void element(std::int64_t row, std::int64_t column, Result result, double expected,
                  float absolute_sum, const Exact& exact) {
         const double got = widened(result);
-        Expected made = made_of(column, expected, absolute_sum);
+        Expected made = made_of(row, column, expected, absolute_sum);
         const double allowed = made.tolerance;
-        double error = error_of(column, made.value, expected, absolute_sum, got);
+        double error = error_of(row, column, made.value, expected, absolute_sum, got);
         if (uncertainty_ > 0.0 &&
             std::fabs(error - allowed) <= uncertainty_ * static_cast<double>(absolute_sum)) {
             made.value = expected = exact();
-            error = error_of(column, made.value, expected, absolute_sum, got);
+            error = error_of(row, column, made.value, expected, absolute_sum, got);
         }
         if (overflows_here(made, absolute_sum, got)) {
             found_.overflow.note(row * found_.columns + column, made.value);
@@ -306,9 +306,10 @@ public:
 
 private:
     /// What is expected of an element, `product` being that of the reference.
-    [[nodiscard]] Expected made_of(std::int64_t column, double product, float absolute_sum) const {
+    [[nodiscard]] Expected made_of(std::int64_t row, std::int64_t column, double product,
+                                   float absolute_sum) const {
         const Expected made{product, allowed_of(absolute_sum)};
-        return after_ ? after_(column, made) : made;
+        return after_ ? after_(row, column, made) : made;
     }
 
     /// Sums or products on the way to the element may have saturated.
@@ -317,8 +318,8 @@ private:
     }
 
     /// How far `got` is from what is right, `made` being the element's exact value.
-    [[nodiscard]] double error_of(std::int64_t column, double made, double product,
-                                  float absolute_sum, double got) const {
+    [[nodiscard]] double error_of(std::int64_t row, std::int64_t column, double made,
+                                  double product, float absolute_sum, double got) const {
         if (!may_saturate_inside(absolute_sum)) {
             return std::fabs(got - in_range(found_.type, made));
         }
@@ -326,7 +327,7 @@ private:
         const double positive = (sum + product) / 2;
         const double negative = (sum - product) / 2;
         const auto limit = [&](double of_product) {
-            return in_range(found_.type, made_of(column, of_product, absolute_sum).value);
+            return in_range(found_.type, made_of(row, column, of_product, absolute_sum).value);
         };
         const double one = limit(std::min(product, kLargestF16 - negative));
         const double other = limit(std::max(product, positive - kLargestF16));

@@ -46,9 +46,10 @@ struct Expected {
     double tolerance = 0;
 };
 
-/// What is expected where a product's element of a column is not the result yet, but goes on:
+/// What is expected where a product's element is not the result yet, but goes on:
 /// empty where it is.
-using AfterProduct = std::function<Expected(std::int64_t column, Expected product)>;
+using AfterProduct =
+    std::function<Expected(std::int64_t row, std::int64_t column, Expected product)>;
 
 /// How a result was computed, as far as the check needs to know.
 struct CheckOptions {
@@ -60,8 +61,8 @@ struct CheckOptions {
     bool half_products = false;
     /// Integer operands: the result must equal the reference.
     bool exact_required = false;
-    AfterProduct after = {}; ///< dense products only
-    int threads = 0;         ///< of the host, 0 for all of them
+    AfterProduct after = {};
+    int threads = 0; ///< of the host, 0 for all of them
 };
 
 /// How far a product in binary32 may be from the exact one, relative to |A||B| as computed in

@@ -212,7 +212,7 @@ template <class Element> Sparse<Element> make_generated(const SpmmWorkload& work
     }
     auto matrix = empty_blocks<Element>(workload.m, workload.k, block, blocks);
     const Generator generator(workload.values.kind, workload.seed, Operand::A,
-                              contraction_length(matrix));
+                              contraction_length(workload, matrix));
     for_each_stored(matrix, [&](std::size_t at, std::int64_t row, std::int64_t /*column*/,
                                 std::int64_t ordinal) {
         matrix.values[at] =
@@ -362,7 +362,7 @@ template <class Element> Sparse<Element> make_from_file(const SpmmWorkload& work
 
     const std::vector<Element> values = entry_values<Element>(file, pattern);
     const Generator generator(workload.values.kind, workload.seed, Operand::A,
-                              contraction_length(matrix));
+                              contraction_length(workload, matrix));
     const bool drawn = integer && pattern.file_values == PatternSpec::FileValues::File;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const auto& entry = file.entries[i];
@@ -389,7 +389,7 @@ template <class Element> Sparse<Element> make_of(const SpmmWorkload& workload) {
 
 } // namespace
 
-std::int64_t contraction_with_bias(std::int64_t products) {
+std::int64_t contraction_with_one_more(std::int64_t products) {
     // runs of g then leave at most kExactSum - 1 products: products <= (kExactSum - 1) g
     return products + (products + kExactSum - 2) / (kExactSum - 1);
 }
@@ -488,6 +488,11 @@ std::int64_t contraction_length(const SparsePattern& matrix) {
         longest = std::max(longest, matrix.row_start[row] - matrix.row_start[row - 1]);
     }
     return longest * matrix.block;
+}
+
+std::int64_t contraction_length(const SpmmWorkload& workload, const SparsePattern& matrix) {
+    const std::int64_t products = contraction_length(matrix);
+    return workload.accumulate == Accumulate::None ? products : contraction_with_one_more(products);
 }
 
 SparseF16 make_sparse(const SpmmWorkload& workload) {

@@ -26,15 +26,16 @@
 namespace tessera::workload {
 
 /// Names a matrix of C = A * B: its random stream, and the direction in which it is contracted
-/// (A along its rows, B along its columns). The bias, one row, is not contracted.
-enum class Operand : std::uint64_t { A = 1, B = 2, Bias = 3 };
+/// (A along its rows, B along its columns). The bias, one row, is not contracted, nor is C, to which the
+/// product is added.
+enum class Operand : std::uint64_t { A = 1, B = 2, Bias = 3, C = 5 };
 
 /// The largest sum of absolute products that integer values may reach.
 inline constexpr std::int64_t kExactSum = 2048;
 
-/// Products for which values are made so that a bias may be added to their sum, exactly: a
+/// Products for which values are made so that one of them may be added to their sum, exactly: a
 /// contraction of `products` with one more in no run.
-[[nodiscard]] std::int64_t contraction_with_bias(std::int64_t products);
+[[nodiscard]] std::int64_t contraction_with_one_more(std::int64_t products);
 
 /// a of the rule above, for a contraction of that many products.
 [[nodiscard]] std::int64_t integer_amplitude(std::int64_t contraction_length);
@@ -66,6 +67,9 @@ make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns, const 
 
 /// The largest number of stored elements in a row, explicit zeros counted.
 [[nodiscard]] std::int64_t contraction_length(const SparsePattern& matrix);
+/// The same with what the product is added to.
+[[nodiscard]] std::int64_t contraction_length(const SpmmWorkload& workload,
+                                              const SparsePattern& matrix);
 
 /// A of a sparse workload.
 /// - Pattern from a file: a block is kept if it holds an entry; its other elements are zero.

@@ -43,13 +43,26 @@ enum class PlanKind {
     return {};
 }
 
+/// Where the sum of a product and of what it is added to stands.
+enum class Accumulate {
+    None, ///< there is none
+    Apart,
+    Over ///< over what the product is added to
+};
+
 /// What is made of a product's elements.
 enum class Activation { None, Relu, Gelu };
 /// Of each of them, as workloads say it.
 inline constexpr std::array<const char*, 3> kActivations{"none", "relu", "gelu"};
 
+template <class Kind> void refuse_values_c(const Kind& kind, std::vector<Mistake>& found) {
+    if (kind.values_c && kind.accumulate == Accumulate::None) {
+        found.push_back({"values_c", "got values, expected none where accumulate is false"});
+    }
+}
+
 /// C[m x n] = activation(A[m x k] * B[k x n] + bias), the bias an element for each column, for each
-/// of the groups. `values` are of all operands but for those that say others.
+/// of the groups. With accumulate C is added to that. `values` are of all operands but for those that say others.
 struct MatmulWorkload {
     std::int64_t groups = 1;
     std::int64_t m = 0;
@@ -61,6 +74,7 @@ struct MatmulWorkload {
     bool transpose_b = false;                ///< the right one
     bool bias = false;
     Activation activation = Activation::None;
+    Accumulate accumulate = Accumulate::None;
     bool unmirrored = false; ///< C = A B is what tiles multiply, never C' = B' A'
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
@@ -68,22 +82,25 @@ struct MatmulWorkload {
     std::optional<ValuesSpec> values_a;
     std::optional<ValuesSpec> values_b;
     std::optional<ValuesSpec> values_bias;
+    std::optional<ValuesSpec> values_c; ///< before the product is added to it
 
     [[nodiscard]] const ValuesSpec& of_a() const { return values_a ? *values_a : values; }
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
     [[nodiscard]] const ValuesSpec& of_bias() const { return values_bias ? *values_bias : values; }
+    [[nodiscard]] const ValuesSpec& of_c() const { return values_c ? *values_c : values; }
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
         std::vector<Mistake> found = wrong_partials(dtype, partials);
         if (values_bias && !bias) {
             found.push_back({"values_bias", "got values, expected none where bias is false"});
         }
+        refuse_values_c(*this, found);
         return found;
     }
 };
 
 /// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when
-/// planning. m and k of 0 mean: as the pattern file says.
+/// planning; with accumulate C is added to that. m and k of 0 mean: as the pattern file says.
 struct SpmmWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
@@ -93,15 +110,22 @@ struct SpmmWorkload {
     ElementType partials = ElementType::F16; ///< or F32: always with a dtype of F32
     bool transpose_a = false;                ///< the left operand is given as its transpose
     bool transpose_b = false;                ///< the right one
+    Accumulate accumulate = Accumulate::None;
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
     std::optional<ValuesSpec> values_b; ///< of X
+    std::optional<ValuesSpec> values_c; ///< before the product is added to it
     PatternSpec pattern;
 
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
+    [[nodiscard]] const ValuesSpec& of_c() const { return values_c ? *values_c : values; }
 
-    [[nodiscard]] std::vector<Mistake> mistakes() const { return wrong_partials(dtype, partials); }
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        std::vector<Mistake> found = wrong_partials(dtype, partials);
+        refuse_values_c(*this, found);
+        return found;
+    }
 };
 
 struct Workload {

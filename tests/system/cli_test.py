@@ -136,7 +136,7 @@ class InquiriesTest(CliTest):
         self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
         self.assertIn("matmul", self.tessera("list", "families", "--names").stdout.splitlines())
         families = self.tessera("list", "families").stdout
-        self.assertRegex(families, r"\nspmm +a, b +c = a b")
+        self.assertRegex(families, r"\nspmm +a, b, c +c = a b")
         self.assertRegex(families, r"\n +partials f16\|f32 +type in which")
         self.assertRegex(families, r"\nscale +x +factor +\w")
         self.assertIn("tile.workers",

@@ -125,9 +125,9 @@ TEST_CASE("a rounding is half of the last place, of FP16 at least half of the le
           "[kernels][family]") {
     for (const double exact : {0.0, 1.0, -3.0, 40000.0, 0x1p-14, 0x1p-20}) {
         CAPTURE(exact);
-        CHECK(family::rounding(ElementType::F16, exact) ==
+        CHECK(workload::rounding(ElementType::F16, exact) ==
               std::max(0x1p-11 * std::fabs(exact), 0x1p-25));
-        CHECK(family::rounding(ElementType::F32, exact) ==
+        CHECK(workload::rounding(ElementType::F32, exact) ==
               std::max(0x1p-24 * std::fabs(exact), kLeastNormal));
     }
 }

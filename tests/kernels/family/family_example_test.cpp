@@ -79,7 +79,7 @@ public:
                           std::span<const family::Value> outputs, int /*threads*/) const override {
         return family::compare(outputs[0], [&](std::int64_t i) {
             const double x = family::number_at(*inputs[0], i);
-            return family::Expected{x * x, family::rounding(x_.type, x * x)};
+            return family::Expected{x * x, workload::rounding(x_.type, x * x)};
         });
     }
 

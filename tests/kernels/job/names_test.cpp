@@ -217,11 +217,9 @@ PipelineStep around(PipelineStep::Kind kind, std::vector<PipelineStep> children)
 
 /// A step of the family by itself, on the first of a few shapes that it takes.
 PipelineWorkload alone(const family::Family& family, bool row_major) {
-    const std::vector<std::vector<std::vector<std::int64_t>>> shapes{{{18, 12}, {18, 12}},
-                                                                     {{18, 12}, {12, 10}},
-                                                                     {{18, 12}, {12}},
-                                                                     {{18, 12}, {18}},
-                                                                     {{18, 12}, {12, 10}, {10}}};
+    const std::vector<std::vector<std::vector<std::int64_t>>> shapes{
+        {{18, 12}, {18, 12}}, {{18, 12}, {12, 10}},           {{18, 12}, {12}},
+        {{18, 12}, {18}},     {{18, 12}, {12, 10}, {18, 10}}, {{18, 12}, {12, 10}, {10}, {18, 10}}};
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse, takes_list] :
              {std::tuple{ElementType::F16, false, false}, std::tuple{ElementType::F16, true, false},
@@ -245,6 +243,11 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
                 made.tensors.front().pattern->density = 0.4;
             }
             made.steps = {step(std::string(family.name), inputs, "made")};
+            for (const family::Option& option : family.options) {
+                if (option.key == std::string("accumulate")) { // else one input is too many
+                    made.steps.front().options[option.key] = true;
+                }
+            }
             try {
                 static_cast<void>(planned(made, machine_of(4)));
                 return made;

@@ -84,7 +84,9 @@ void check_alike(const spec::MachineSpec& machine, const job::Source& source) {
         if (shape.empty() || shape.front() == 0) { // as the pattern of the other one says
             shape = i == 0 ? std::vector<std::int64_t>{source.draws[0].sparse->m,
                                                        source.draws[0].sparse->k}
-                           : std::vector<std::int64_t>{source.draws[0].sparse->k, shape.back()};
+                           : std::vector<std::int64_t>{i == 1 ? source.draws[0].sparse->k
+                                                              : source.draws[0].sparse->m,
+                                                       shape.back()};
         }
         if (other.draws[i].sparse) {
             other.draws[i].sparse = source.draws[i].sparse;
@@ -108,6 +110,36 @@ void check_alike(const spec::MachineSpec& machine, const job::Source& source) {
     }
 }
 
+/// The product added to a tensor: as a workload and as a pipeline, which may also leave that tensor as
+/// it is and make another one.
+template <class Kind> void check_sums(const spec::MachineSpec& machine, Kind kind) {
+    kind.accumulate = workload::Accumulate::Over;
+    const job::Source source = job::source_of(kind);
+    check_alike(machine, source);
+    job::Source apart = source;
+    apart.pipeline.steps.front().outputs = {"sum"};
+    const auto over = job::pipeline_job(source);
+    const auto beside = job::pipeline_job(apart);
+    const Ran of_over = run(machine, *over);
+    const Ran of_beside = run(machine, *beside);
+    CHECK(of_beside.c == of_over.c);
+    CHECK(of_beside.outcome.step_cycles == of_over.outcome.step_cycles);
+    const auto before = beside->operands().back();
+    const auto& left = of_beside.outcome.arrays.at(before.array);
+    CHECK(std::equal(left.begin(), left.end(), before.bytes.begin(), before.bytes.end()));
+    if (kind.plan == PlanKind::Fastest) { // the sum may make another plan the fastest
+        return;
+    }
+    // the sum is a step of its own behind the product's
+    kind.accumulate = workload::Accumulate::None;
+    const auto alone = job::pipeline_job(job::source_of(kind));
+    const Ran product = run(machine, *alone);
+    auto steps = of_over.outcome.step_cycles;
+    REQUIRE(steps.size() == product.outcome.step_cycles.size() + 1);
+    steps.pop_back();
+    CHECK(steps == product.outcome.step_cycles);
+}
+
 } // namespace
 
 TEST_CASE("a dense product is the same as a workload and as a pipeline of one step",
@@ -128,6 +160,7 @@ TEST_CASE("a dense product is the same as a workload and as a pipeline of one st
             check_alike(machine, job::source_of(typed));
             typed.groups = 3;
             check_alike(machine, job::source_of(typed));
+            check_sums(machine, typed);
         }
         workload::MatmulWorkload wide = matmul;
         wide.partials = ElementType::F32;
@@ -140,6 +173,7 @@ TEST_CASE("a dense product is the same as a workload and as a pipeline of one st
                     more.bias = bias;
                     more.groups = groups;
                     check_alike(machine, job::source_of(more));
+                    check_sums(machine, more);
                 }
             }
         }
@@ -164,6 +198,7 @@ TEST_CASE("a sparse product is the same as a workload and as a pipeline of one s
                 spmm.dtype = dtype;
                 spmm.partials = partials;
                 check_alike(machine, job::source_of(spmm));
+                check_sums(machine, spmm);
             }
         }
     }

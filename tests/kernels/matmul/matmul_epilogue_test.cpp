@@ -81,7 +81,7 @@ workload::CheckResult run_as(const spec::MachineSpec& machine, const MatmulWorkl
                              const Make& make, double off) {
     const family::Divided planned = test::choose_matmul(machine, given);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
-    const std::int64_t products = workload::contraction_with_bias(given.k);
+    const std::int64_t products = workload::contraction_with_one_more(given.k);
     const workload::Dense<Element> a =
         make(given.m, given.k, given.values, given.seed, Operand::A, products);
     const workload::Dense<Element> b =

@@ -3,7 +3,6 @@
 // are expected of groups, and how far what comes behind the product may be off.
 #include "base/ceil_div.h"
 #include "base/error.h"
-#include "kernels/family/numbers.h"
 #include "kernels/function/function.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cost.h"
@@ -13,6 +12,7 @@
 #include "kernels/matmul/published/layout.h"
 #include "kernels/matmul/published/plan.h"
 #include "kernels/plan/exchange_cost.h"
+#include "kernels/workload/overflow.h"
 #include "models/timing/tile_position.h"
 #include "tests/support/gc2.h"
 
@@ -260,22 +260,22 @@ TEST_CASE("a result may be off by the product's tolerance and by what comes behi
                 for (std::int64_t column = 0; column < 3; ++column) {
                     const double sum = product + bias[static_cast<std::size_t>(column)];
                     const auto made = matmul::after_product(given(Activation::None, true),
-                                                            bias)(column, {product, off});
+                                                            bias)(0, column, {product, off});
                     CHECK(made.value == sum);
                     CHECK(made.tolerance ==
-                          Approx(off + family::rounding(types.data, std::fabs(sum) + off))
+                          Approx(off + workload::rounding(types.data, std::fabs(sum) + off))
                               .epsilon(1e-14));
                     const auto both = matmul::after_product(given(Activation::Relu, true),
-                                                            bias)(column, {product, off});
+                                                            bias)(0, column, {product, off});
                     CHECK(both.value == std::max(sum, 0.0));
                     CHECK(both.tolerance == Approx(made.tolerance).epsilon(1e-14));
                 }
                 const auto relu =
-                    matmul::after_product(given(Activation::Relu, false), {})(0, {product, off});
+                    matmul::after_product(given(Activation::Relu, false), {})(0, 0, {product, off});
                 CHECK(relu.value == std::max(product, 0.0));
                 CHECK(relu.tolerance == off); // exact, and no steeper than 1
                 const auto smooth =
-                    matmul::after_product(given(Activation::Gelu, false), {})(0, {product, off});
+                    matmul::after_product(given(Activation::Gelu, false), {})(0, 0, {product, off});
                 CHECK(smooth.value == gelu.value(product, 0));
                 double own = 0;
                 for (const double x : {product - off, product, product + off}) {

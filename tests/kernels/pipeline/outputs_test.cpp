@@ -86,6 +86,33 @@ std::size_t in_repeats(const program::Program& program, const program::Step& ste
     return count;
 }
 
+/// What the program leaves of the pipeline's only result, of whole numbers in all that is given.
+std::vector<std::byte> left_of(const pipeline::Pipeline& pipeline) {
+    const auto planned = pipeline::plan(small_machine(), pipeline);
+    CHECK(test::faults_of(small_machine(), planned.lowered.program).empty());
+    REQUIRE(planned.results.size() == 1);
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
+    for (const auto& write : planned.writes) {
+        const auto& type = pipeline.tensors[write.tensor].type;
+        std::vector<std::byte>& bytes = writes[write.array];
+        for (std::int64_t i = 0; i < type.stored_elements(); ++i) {
+            const std::uint16_t half = f32_to_f16(
+                static_cast<float>((i * i + static_cast<std::int64_t>(write.tensor)) % 5 - 2));
+            bytes.push_back(static_cast<std::byte>(half & 0xffU));
+            bytes.push_back(static_cast<std::byte>(half >> 8U));
+        }
+    }
+    return test::run_program(small_machine(), planned.lowered.program, writes)
+        .arrays.at(planned.results[0].array);
+}
+
+pipeline::Pipeline repeated(Built built, std::vector<Node> steps, std::int64_t repeats) {
+    auto loop = Built::around(Node::Kind::Repeat, std::move(steps));
+    loop.repeats = repeats;
+    built.made.steps.push_back(std::move(loop));
+    return std::move(built.made);
+}
+
 } // namespace
 
 TEST_CASE("a step may have several outputs, of which some are unwanted", "[kernels][pipeline]") {
@@ -159,6 +186,70 @@ TEST_CASE("an output that is an input is written where that stands, without a co
         REQUIRE(planned.results.size() == 1);
         for (const auto& write : planned.writes) {
             CHECK((write.array == planned.results[0].array) == (write.tensor == w));
+        }
+    }
+}
+
+TEST_CASE("a product is added to a tensor where that stands, in every round",
+          "[kernels][pipeline]") {
+    for (const std::int64_t block : {0, 1, 4, 16}) { // 0: dense
+        for (const char* plan : {"fastest", "published"}) {
+            const auto rounds = [&](std::int64_t repeats) {
+                Built built;
+                const auto a =
+                    block == 0 ? built.tensor("a", 48, 32) : built.sparse("a", 48, 32, block);
+                const auto b = built.tensor("b", 32, 16);
+                const auto c = built.tensor("c", 48, 16);
+                std::vector<Node> steps;
+                steps.push_back(built.step(block == 0 ? matmul::family() : spmm::family(), "sum",
+                                           {a, b, c}, c,
+                                           {{"accumulate", true}, {"plan", std::string(plan)}}));
+                return repeated(std::move(built), std::move(steps), repeats);
+            };
+            CAPTURE(block, plan);
+            const auto planned = pipeline::plan(small_machine(), rounds(3));
+            CHECK(exchanges_and_sets_of(planned, program::Role::Rearrange) == 0);
+            const auto one = left_of(rounds(1));
+            const auto two = left_of(rounds(2));
+            const auto three = left_of(rounds(3));
+            const auto number = [](const std::vector<std::byte>& bytes, std::size_t at) {
+                return f16_to_f32(
+                    static_cast<std::uint16_t>(std::to_integer<unsigned>(bytes[at]) |
+                                               std::to_integer<unsigned>(bytes[at + 1]) << 8U));
+            };
+            int changed = 0;
+            for (std::size_t at = 0; at < one.size(); at += 2) {
+                const float product = number(two, at) - number(one, at);
+                CHECK(number(three, at) - number(two, at) == product);
+                changed += product != 0 ? 1 : 0;
+            }
+            CHECK(changed > 0);
+        }
+    }
+}
+
+TEST_CASE("rows in which nothing is multiplied are zero again, whatever was written over them",
+          "[kernels][pipeline]") {
+    for (const std::int64_t block : {1, 8, 16}) {
+        for (const char* plan : {"fastest", "published"}) {
+            for (const bool by_product : {false, true}) {
+                const auto rounds = [&](std::int64_t repeats) {
+                    Built built;
+                    const auto a = built.sparse("a", 128, 16, block);
+                    const auto b = built.tensor("b", 16, 16);
+                    const auto d = built.tensor("d", 128, 16);
+                    std::vector<Node> steps;
+                    steps.push_back(
+                        built.step(spmm::family(), "c", {a, b}, {}, {{"plan", std::string(plan)}}));
+                    const std::size_t c = built.made.tensors.size() - 1;
+                    steps.push_back(by_product ? built.step(matmul::family(), "more", {d, b, c}, c,
+                                                            {{"accumulate", true}})
+                                               : built.step(elementwise::add(), "more", {c, d}, c));
+                    return repeated(std::move(built), std::move(steps), repeats);
+                };
+                CAPTURE(block, plan, by_product);
+                CHECK(left_of(rounds(3)) == left_of(rounds(1)));
+            }
         }
     }
 }

@@ -52,8 +52,9 @@ public:
                    true);
     }
     Node step(const family::Family& family, const std::string& output,
-              std::vector<std::size_t> inputs, std::optional<std::size_t> into = {}) {
-        family::Request request;
+              std::vector<std::size_t> inputs, std::optional<std::size_t> into = {},
+              std::map<std::string, family::OptionValue> options = {}) {
+        family::Request request{{}, std::move(options)};
         for (const std::size_t input : inputs) {
             request.inputs.push_back(made.tensors[input].type);
         }

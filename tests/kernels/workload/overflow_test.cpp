@@ -111,7 +111,7 @@ TEST_CASE("sums in binary16 may saturate on the way, in any order", "[operands]"
 
 TEST_CASE("what comes behind a product is done to what it may be", "[operands]") {
     CheckOptions options{.partials = ElementType::F16};
-    options.after = [](std::int64_t, Expected product) {
+    options.after = [](std::int64_t, std::int64_t, Expected product) {
         return Expected{std::max(product.value - 1000, 0.0), product.tolerance};
     };
     CHECK(check_sum({60000, 60000}, kMost - 1000, options).passed);

@@ -194,7 +194,7 @@ TEST_CASE("a bias is one product more in every run of a contraction", "[operands
                                                             {4094, 4096},
                                                             {4095, 4098}}) {
         CAPTURE(products);
-        CHECK(contraction_with_bias(products) == length);
+        CHECK(contraction_with_one_more(products) == length);
         const std::int64_t run = std::max<std::int64_t>(1, (length + kExactSum - 1) / kExactSum);
         CHECK((products + run - 1) / run <= kExactSum - 1);
         CHECK(integer_amplitude(length) * integer_amplitude(length) *

@@ -347,7 +347,7 @@ TEST_CASE("the values of an operand are checked where they are named", "[unit][c
     CHECK(mistakes(head + R"("values_c": "integer"})").size() == 1);
     CHECK(mistakes(std::string(kSpmm) + R"("m": 2, "k": 3, "values_a": "integer",
  "pattern": {"generator": "uniform", "density": 1}})") ==
-          Lines{"a.json:2:17: /values_a: does not go with kind 'spmm'; did you mean 'values_b'?"});
+          Lines{"a.json:2:17: /values_a: does not go with kind 'spmm'; did you mean 'values_c'?"});
     const ScratchFolder scratch;
     const auto file = scratch.write("w.json", head + R"("values_b": "absent.npy"})");
     CHECK(io_error(file).find("w.json:2:13: /values_b: cannot find 'absent.npy'") !=
