@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kRankedLooks = 10'000'000;
 constexpr std::int64_t kFewestRanked = 8;
 constexpr std::int64_t kMostRanked = 100;
+/// Further splits are ranked where that takes a moment: means say little of matrices with few entries.
+constexpr std::int64_t kQuickLooks = 1'000'000;
 /// Messages beyond which planning takes seconds. Of estimates that are hardly more than the best the one with the
 /// fewest is taken then.
 constexpr std::size_t kSeconds = 300'000;
@@ -89,11 +91,12 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
                   };
                   return key(left) < key(right);
               });
+    const std::int64_t looks =
+        std::max<std::int64_t>(a.blocks() + a.block_rows() + a.block_columns(), 1);
     const std::int64_t affordable =
-        kRankedLooks / std::max<std::int64_t>(a.blocks() + a.block_rows() + a.block_columns(), 1);
-    const auto ranked =
-        static_cast<std::ptrdiff_t>(std::min(std::clamp(affordable, kFewestRanked, kMostRanked),
-                                             static_cast<std::int64_t>(candidates.size())));
+        std::max(std::clamp(kRankedLooks / looks, kFewestRanked, kMostRanked), kQuickLooks / looks);
+    const auto ranked = static_cast<std::ptrdiff_t>(
+        std::min(affordable, static_cast<std::int64_t>(candidates.size())));
     const Activity comparing("comparing splits", ranked);
     tbb::parallel_for(std::ptrdiff_t{0}, ranked, [&](std::ptrdiff_t rank) {
         Candidate& candidate = candidates[static_cast<std::size_t>(rank)];

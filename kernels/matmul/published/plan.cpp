@@ -54,8 +54,13 @@ family::Planned plan_published(const spec::MachineSpec& machine,
     division.chunks = split.out_serial;
     division.tiles_busy = plan.tiles();
     division.roundings = roundings_of(layout);
-    division.predicted.compute = plan.phases.vertex + plan.phases.reduce;
-    division.predicted.reduction = plan.phases.reduce;
+    const published::DensePhases& phases = plan.phases;
+    // Operands stand as the vertices read them, so that none is rearranged for them on the tiles.
+    division.predicted.compute =
+        phases.serial_steps * (phases.slice + phases.vertex + phases.reduce + phases.update +
+                               (layout.regroups() ? phases.transform_outputs : 0)) +
+        phases.final_cast;
+    division.predicted.reduction = phases.serial_steps * phases.reduce;
     return {PublishedEmitter(layout, name).run(), std::move(division)};
 }
 
