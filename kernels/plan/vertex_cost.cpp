@@ -2,6 +2,7 @@
 #include "kernels/plan/vertex_cost.h"
 
 #include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
 #include "kernels/codelets/spmm_blocks_cost.h"
@@ -69,6 +70,12 @@ void StubTimeline::reduce(codelets::ProductTypes types, std::int64_t units, std:
 
 void StubTimeline::copy(std::int64_t words) {
     dealt(words, codelets::copy_issues);
+}
+
+void StubTimeline::rearrange(std::int64_t lines, std::int64_t items) {
+    dealt(lines, [&](std::int64_t own) {
+        return codelets::rearrange_issues(own, items, codelets::kRearrangeLinesItem);
+    });
 }
 
 Cycles StubTimeline::finish() {

@@ -39,6 +39,8 @@ public:
     /// reduce_<p> and copy64: work dealt evenly.
     void reduce(codelets::ProductTypes types, std::int64_t units, std::int64_t slices);
     void copy(std::int64_t words);
+    /// rearrange_lines64: lines of so many items, dealt evenly.
+    void rearrange(std::int64_t lines, std::int64_t items);
 
     /// From the stub's first instruction to its return.
     [[nodiscard]] Cycles finish();

@@ -22,6 +22,8 @@ public:
     /// Keeps a reference to the layout.
     PublishedEmitter(const PublishedLayout& layout, const std::string& name);
     [[nodiscard]] graph::Graph run();
+    /// After run(): cycles in which FP32 results are regrouped, of all steps.
+    [[nodiscard]] Cycles regrouping() const { return regrouping_; }
 
 private:
     void add_codelets();
@@ -111,6 +113,7 @@ private:
     std::vector<graph::Step> steps_; ///< of the control program
     std::int64_t step_ = 0;
     Partials partials_; ///< of this step
+    Cycles regrouping_ = 0;
     graph::Tensor weights_;
     graph::Tensor result_;
     std::vector<Bytes> filled_weights_; ///< bytes of their homes after the steps so far, by tile

@@ -35,6 +35,13 @@ published::DensePlan published_plan(const spec::MachineSpec& machine,
                                  temporary_share);
 }
 
+Cycles published_cycles(const spec::MachineSpec& machine,
+                        const workload::MatmulWorkload& workload) {
+    published::DensePhases phases = published_plan(machine, workload).phases;
+    phases.transform_inputs = phases.transform_weights = 0; // they stand as the vertices read them
+    return phases.total();
+}
+
 family::Planned plan_published(const spec::MachineSpec& machine,
                                const workload::MatmulWorkload& workload,
                                const published::DensePlan& plan) {
@@ -55,13 +62,14 @@ family::Planned plan_published(const spec::MachineSpec& machine,
     division.tiles_busy = plan.tiles();
     division.roundings = roundings_of(layout);
     const published::DensePhases& phases = plan.phases;
+    PublishedEmitter emitter(layout, name);
+    graph::Graph graph = emitter.run();
     // Operands stand as the vertices read them, so that none is rearranged for them on the tiles.
     division.predicted.compute =
-        phases.serial_steps * (phases.slice + phases.vertex + phases.reduce + phases.update +
-                               (layout.regroups() ? phases.transform_outputs : 0)) +
-        phases.final_cast;
+        phases.serial_steps * (phases.slice + phases.vertex + phases.reduce + phases.update) +
+        phases.final_cast + emitter.regrouping();
     division.predicted.reduction = phases.serial_steps * phases.reduce;
-    return {PublishedEmitter(layout, name).run(), std::move(division)};
+    return {std::move(graph), std::move(division)};
 }
 
 } // namespace tessera::matmul

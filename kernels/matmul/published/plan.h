@@ -25,6 +25,9 @@ namespace tessera::matmul {
 [[nodiscard]] published::DensePlan
 published_plan(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                double temporary_share = published::kTemporaryShare);
+/// The planner's own sum of its phases, without rearranging operands: they stand as the vertices read them.
+[[nodiscard]] Cycles published_cycles(const spec::MachineSpec& machine,
+                                      const workload::MatmulWorkload& workload);
 /// The product by that plan. FP32 has no other. @throws NotModelled for plans with steps over k
 [[nodiscard]] family::Planned plan_published(const spec::MachineSpec& machine,
                                              const workload::MatmulWorkload& workload,

@@ -2,6 +2,9 @@
 #include "kernels/graph/copy.h"
 #include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
+#include "kernels/plan/vertex_cost.h"
+
+#include <algorithm>
 
 namespace tessera::matmul {
 
@@ -38,8 +41,10 @@ void PublishedEmitter::regroup_results() {
     const Bytes cell = cells_.result_cell;
     const Bytes piece = cell / 2;
     const auto set = add_set("regroup", Role::Work, "bytes");
+    Cycles slowest = 0;
     for_results([&](HeldCells& held) {
         const graph::Place to{buffers_.regrouped};
+        plan::StubTimeline time(layout_.machine(), false);
         graph_.hold(to.buffer, held.tile, held.cells.size() * cell);
         layout_.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
             const std::int64_t pieces = columns.size();
@@ -50,12 +55,15 @@ void PublishedEmitter::regroup_results() {
                      graph::write(to + (offset + half * pieces), pieces * piece), graph::word(cell),
                      graph::word(piece), graph::word(pieces), graph::word(piece / kWord),
                      graph::word(1)});
+                time.rearrange(pieces, piece / kWord);
             }
         });
+        slowest = std::max(slowest, time.finish());
         graph_.add_work(set, held.tile, held.cells.size() * cell);
         held.place = to;
     });
     steps_.push_back(graph::run(set));
+    regrouping_ += layout_.machine().control.step_cycles + slowest;
 }
 
 void PublishedEmitter::update_result() {
