@@ -7,14 +7,12 @@
 namespace tessera::codelets {
 
 constexpr std::int64_t kTurnNothing = 7; ///< a worker without lines
-constexpr std::int64_t kTurnFrame = 15;  ///< around the lines
-constexpr std::int64_t kTurnLine = 15;   ///< around its fours of rows
-constexpr std::int64_t kTurnFour = 12;
-constexpr std::int64_t kTurnFours = 4; ///< of a line
+constexpr std::int64_t kTurnFrame = 19;  ///< around the lines
+constexpr std::int64_t kTurnLine = 47;
 
 /// turn_f16: lines of one worker.
 [[nodiscard]] constexpr std::int64_t turn_issues(std::int64_t lines) {
-    return lines == 0 ? kTurnNothing : kTurnFrame + lines * (kTurnLine + kTurnFour * kTurnFours);
+    return lines == 0 ? kTurnNothing : kTurnFrame + lines * kTurnLine;
 }
 
 } // namespace tessera::codelets

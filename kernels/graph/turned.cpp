@@ -246,7 +246,7 @@ private:
             made_.squares.push_back(square);
         }
         for (const auto& [tile, bytes] : used) {
-            graph_.hold(squares, tile, bytes.first + kUnit); // turn.S reads beyond
+            graph_.hold(squares, tile, bytes.first);
             if (bytes.second > 0) {
                 graph_.hold(*turned, tile, bytes.second);
             }

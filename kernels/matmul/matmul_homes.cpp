@@ -63,9 +63,11 @@ std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
         receivers_of_groups.push_back(receivers(group));
     }
     if (wide_) {
-        return plan::deal_to_next_group(units_of_groups, receivers_of_groups,
-                                        ceil_div(machine_.exchange.pair_min_items * 8, unit_bytes_),
-                                        chunk % 2);
+        const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, unit_bytes_);
+        auto homes =
+            plan::deal_to_next_group(units_of_groups, receivers_of_groups, shortest, chunk % 2);
+        cut_at_squares(homes, shortest);
+        return homes;
     }
     // Beside wide messages: on the members that send none. Their lanes are their own again once these have passed.
     const bool half = grid_.partition().paired != Paired::None;
@@ -88,14 +90,39 @@ std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
     for (const std::size_t group : order) {
         units_in_order.push_back(units_of_groups[group]);
     }
-    auto homes = plan::deal_homes(
-        units_in_order, candidates, ceil_div(plan::kShortestMessage, unit_bytes_),
-        [&](TileId tile, std::size_t place) { return receives(tile, order[place]); });
+    const std::int64_t shortest = ceil_div(plan::kShortestMessage, unit_bytes_);
+    auto homes =
+        plan::deal_homes(units_in_order, candidates, shortest, [&](TileId tile, std::size_t place) {
+            return receives(tile, order[place]);
+        });
     for (plan::Home& home : homes) {
         home.group = order[home.group];
     }
     std::ranges::stable_sort(homes, {}, &plan::Home::group);
+    cut_at_squares(homes, shortest);
     return homes;
+}
+
+void Operand::cut_at_squares(std::vector<plan::Home>& homes, std::int64_t shortest) const {
+    constexpr std::int64_t kSide = 16;
+    constexpr std::int64_t kMostMoved = 8; // parts of a home
+    for (std::size_t i = 1; is_a_ && i < homes.size(); ++i) {
+        plan::Home& before = homes[i - 1];
+        plan::Home& home = homes[i];
+        if (before.group != home.group) {
+            continue;
+        }
+        const Range rows = grid_.rows(part_of_group(home.group).im);
+        const std::int64_t row = rows.begin + home.first % rows.length();
+        const std::int64_t nearest = (row + kSide / 2) / kSide * kSide;
+        const std::int64_t cut = home.first + std::clamp(nearest, rows.begin, rows.end) - row;
+        const std::int64_t shorter = std::min(home.first - before.first, home.last - home.first);
+        const std::int64_t least = std::max(shortest, shorter - shorter / kMostMoved);
+        if (cut - before.first >= least && home.last - cut >= least) {
+            before.last = cut;
+            home.first = cut;
+        }
+    }
 }
 
 } // namespace tessera::matmul

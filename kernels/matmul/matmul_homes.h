@@ -38,6 +38,9 @@ public:
 private:
     [[nodiscard]] bool receives(TileId tile, std::size_t group) const;
     [[nodiscard]] std::vector<plan::Home> deal(std::int64_t chunk) const;
+    /// Lets homes of A begin at rows whose number is a multiple of 16, where that makes none shorter by more than an
+    /// eighth. Squares of an operand that is turned begin there, and a square on two tiles is turned on both.
+    void cut_at_squares(std::vector<plan::Home>& homes, std::int64_t shortest) const;
 
     const spec::MachineSpec& machine_;
     const Grid& grid_;

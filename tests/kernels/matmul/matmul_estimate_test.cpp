@@ -244,6 +244,28 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                 for (auto& home : homes) {
                     home.group = wide ? home.group : order[home.group];
                 }
+                // neighbours of A meet at a row of a square, where both keep seven eighths
+                const std::int64_t shortest =
+                    up(wide ? machine.exchange.pair_min_items * 8 : 256, unit);
+                std::ranges::stable_sort(homes, {}, [](const auto& home) { return home.group; });
+                for (std::size_t i = 1; is_a && i < homes.size(); ++i) {
+                    auto& left = homes[i - 1];
+                    auto& right = homes[i];
+                    const auto rows = grid.rows(static_cast<std::int64_t>(right.group) / p.parts_k);
+                    const std::int64_t column = right.first / rows.length() * rows.length();
+                    const std::int64_t row = rows.begin + right.first - column;
+                    std::int64_t edge = row % 16 < 8 ? row - row % 16 : row - row % 16 + 16;
+                    edge = std::min(std::max(edge, rows.begin), rows.end);
+                    const std::int64_t meet = column + edge - rows.begin;
+                    const std::int64_t most =
+                        std::min(left.last - left.first, right.last - right.first) / 8;
+                    const std::int64_t shorter =
+                        std::min(left.last - left.first, right.last - right.first);
+                    const std::int64_t least = std::min(meet - left.first, right.last - meet);
+                    if (left.group == right.group && least >= shortest && least >= shorter - most) {
+                        left.last = right.first = meet;
+                    }
+                }
                 std::multiset<std::tuple<std::size_t, std::int64_t, std::int64_t, TileId>> wanted;
                 std::multiset<std::tuple<std::size_t, std::int64_t, std::int64_t, TileId>> got;
                 for (const auto& home : homes) {

@@ -90,6 +90,22 @@ TEST_CASE("one member of each pair sends at double width, the other member sends
     }
 }
 
+TEST_CASE("long homes of rows begin where squares of 16 rows do", "[kernels]") {
+    const spec::MachineSpec machine = machine_with(64);
+    for (const Paired paired : {Paired::A, Paired::B, Paired::None}) {
+        const Problem problem = problem_of(1024, 1536, 256, ElementType::F16);
+        const Grid grid(problem, Partition{4, 4, 4, 1, paired});
+        const matmul::Operand operand(machine, grid, true);
+        std::int64_t units = 0;
+        for (const auto& run : operand.runs(0)) {
+            CHECK(run.first % 16 == 0);
+            CHECK(run.last % 16 == 0);
+            units += run.units();
+        }
+        CHECK(units == problem.m * problem.k_groups);
+    }
+}
+
 TEST_CASE("buffers of a dense product that an instruction or an exchange uses together are apart",
           "[kernels]") {
     const std::vector<std::pair<std::string, std::string>> apart{
