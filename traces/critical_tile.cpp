@@ -14,11 +14,8 @@ void CriticalTile::span(const Span& span) {
     const Track& track = span.track;
     if (track.level == Level::Machine) {
         if (track == slowest_track()) {
-            for (const Arg& arg : span.args) {
-                if (arg.key == ArgKey::Tile) {
-                    critical_cycles_.at(static_cast<std::size_t>(arg.value)) +=
-                        span.end - span.begin;
-                }
+            if (const auto tile = span.arg(ArgKey::Tile)) {
+                critical_cycles_.at(static_cast<std::size_t>(*tile)) += span.end - span.begin;
             }
         }
         to_.span(span);
@@ -33,7 +30,8 @@ void CriticalTile::span(const Span& span) {
         to_.span(span);
     } else if (!dropped_[track.tile] && span.begin < span.end) {
         kept_[track.tile].push_back(
-            {span.begin, span.end, span.name, span.kind, track.level, track.context});
+            {span.begin, span.end, span.arg(ArgKey::Times).value_or(1), span.name, span.kind,
+             track.level, track.context});
         if (++kept_spans_ > most_kept_) {
             drop_half();
         }
@@ -58,7 +56,7 @@ std::optional<TileId> CriticalTile::finish() {
                   .name = kept.name,
                   .begin = kept.begin,
                   .end = kept.end,
-                  .args = {}});
+                  .args = {{kept.times > 1 ? Arg{ArgKey::Times, kept.times} : Arg{}}}});
     }
     return std::nullopt;
 }

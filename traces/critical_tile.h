@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,7 @@ private:
     struct Kept {
         Cycles begin = 0;
         Cycles end = 0;
+        std::int64_t times = 1; ///< ArgKey::Times
         NameId name = kUnnamed;
         Kind kind = Kind::Compute;
         Level level = Level::Tile;

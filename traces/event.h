@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -103,9 +104,10 @@ enum class ArgKey : std::uint8_t {
     OfBound,       ///< slowest_cycles over bound, in hundredths
     SlotsUsed,     ///< of the issue slots of tiles that take part, until each has ended; percent
     Tile,          ///< which tile it is
-    MatrixUnit     ///< of the matrix unit's steps that fit until each tile has ended; percent
+    MatrixUnit,    ///< of the matrix unit's steps that fit until each tile has ended; percent
+    Times          ///< rounds of a repeat that the span stands for, which do the same
 };
-inline constexpr std::array<std::string_view, 12> kArgWords = {"",
+inline constexpr std::array<std::string_view, 13> kArgWords = {"",
                                                                "bytes",
                                                                "step",
                                                                "slowest_tile",
@@ -116,7 +118,8 @@ inline constexpr std::array<std::string_view, 12> kArgWords = {"",
                                                                "hundredths_of_bound",
                                                                "issue_slots_used_percent",
                                                                "tile",
-                                                               "matrix_unit_percent"};
+                                                               "matrix_unit_percent",
+                                                               "times"};
 struct Arg {
     ArgKey key = ArgKey::None;
     std::int64_t value = 0;
@@ -136,8 +139,18 @@ struct Span {
     NameId name = kUnnamed;
     Cycles begin = 0;
     Cycles end = 0;
-    std::array<Arg, 9> args = {}; ///< unused entries have the key None
+    std::array<Arg, 10> args = {}; ///< unused entries have the key None
     Flow flow = {};
+
+    /// Nothing: it does not carry it.
+    [[nodiscard]] std::optional<std::int64_t> arg(ArgKey key) const {
+        for (const Arg& one : args) {
+            if (one.key == key) {
+                return one.value;
+            }
+        }
+        return std::nullopt;
+    }
 };
 
 /// A machine-wide quantity over time.

@@ -31,6 +31,11 @@ traces::Kind trace_kind(Doing doing) {
     return traces::Kind::Idle;
 }
 
+/// Marks rounds of a repeat that are told as one: a reader of the trace sees why time jumps.
+traces::Arg times_arg(std::int64_t times) {
+    return times > 1 ? traces::Arg{traces::ArgKey::Times, times} : traces::Arg{};
+}
+
 /// Of the steps that the matrix units of the tiles that take part could have done.
 std::int64_t matrix_percent(const Execution& all, double steps_per_issue) {
     return static_cast<std::int64_t>(100 * static_cast<double>(all.work.counts.matrix_steps()) /
@@ -175,10 +180,10 @@ void TraceProducer::segment(const events::Segment& segment) {
             continue;
         }
         if (span.doing == Doing::Awaited) {
-            wait(segment.tile, span.begin, span.end);
+            wait(segment.tile, span.begin, span.end, span.times);
         } else {
             tile_span(segment.tile, trace_kind(span.doing), label_of(span).name, span.begin,
-                      span.end);
+                      span.end, span.times);
         }
     }
     arrived_[segment.tile] = segment.end;
@@ -187,6 +192,9 @@ void TraceProducer::segment(const events::Segment& segment) {
 
 void TraceProducer::contexts(const events::Segment& segment) {
     for (const auto& span : segment.contexts) {
+        const auto within = std::ranges::upper_bound(segment.spans, span.begin, {},
+                                                     &events::Span::begin);
+        const std::int64_t times = within == segment.spans.begin() ? 1 : std::prev(within)->times;
         const auto track =
             span.context < 0
                 ? traces::supervisor_track(segment.tile)
@@ -199,7 +207,7 @@ void TraceProducer::contexts(const events::Segment& segment) {
                     .name = name_of(span.entry),
                     .begin = span.begin,
                     .end = span.end,
-                    .args = {}});
+                    .args = {{times_arg(times)}}});
     }
 }
 
@@ -221,14 +229,15 @@ void TraceProducer::released(const events::Release& release) {
                     .begin = release.last_arrival,
                     .end = release.cycle,
                     .args = {{{traces::ArgKey::Step, release.steps_done},
-                              {traces::ArgKey::SlowestTile, release.critical}}},
+                              {traces::ArgKey::SlowestTile, release.critical},
+                              times_arg(release.times)}},
                     .flow = {flow, flow != 0}});
     }
     for (TileId tile = 0; tile < arrived_.size(); ++tile) {
         if (sink_.wants(traces::tile_track(tile))) {
-            wait(tile, arrived_[tile], release.last_arrival);
+            wait(tile, arrived_[tile], release.last_arrival, release.times);
             tile_span(tile, traces::Kind::Sync, traces::kUnnamed, release.last_arrival,
-                      release.cycle);
+                      release.cycle, release.times);
             flush(tile);
         }
         arrived_[tile] = release.cycle;
@@ -278,7 +287,8 @@ void TraceProducer::copy_ended(const events::Flight& flight) {
                 .end = flight.service_end,
                 .args = {{{traces::ArgKey::Step, flight.step},
                           {traces::ArgKey::Bytes, flight.bytes},
-                          {traces::ArgKey::Role, label.role}}}});
+                          {traces::ArgKey::Role, label.role},
+                          times_arg(flight.times)}}});
 }
 
 void TraceProducer::machine_span(const events::PathSpan& part) {
@@ -318,6 +328,7 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
             *arg++ = {traces::ArgKey::Bytes, moved_[span.index].bytes};
         }
     }
+    *arg = times_arg(span.times);
     sink_.span(told);
 }
 
@@ -332,19 +343,21 @@ void TraceProducer::slowest_span(const events::PathSpan& part, traces::Flow flow
          .name = label.name,
          .begin = part.span.begin,
          .end = part.span.end,
-         .args = {{{traces::ArgKey::Tile, part.tile}, {traces::ArgKey::Step, part.span.step}}},
+         .args = {{{traces::ArgKey::Tile, part.tile},
+                   {traces::ArgKey::Step, part.span.step},
+                   times_arg(part.span.times)}},
          .flow = flow});
 }
 
-void TraceProducer::wait(TileId tile, Cycles begin, Cycles end) {
+void TraceProducer::wait(TileId tile, Cycles begin, Cycles end, std::int64_t times) {
     background_.split(tile, begin, end, [&](Cycles from, Cycles to, bool streams) {
         tile_span(tile, streams ? traces::Kind::Stream : traces::Kind::Idle, traces::kUnnamed, from,
-                  to);
+                  to, times);
     });
 }
 
 void TraceProducer::tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin,
-                              Cycles end) {
+                              Cycles end, std::int64_t times) {
     if (begin < end) {
         flush(tile);
         last_[tile] = {.track = traces::tile_track(tile),
@@ -352,7 +365,7 @@ void TraceProducer::tile_span(TileId tile, traces::Kind kind, traces::NameId nam
                        .name = name,
                        .begin = begin,
                        .end = end,
-                       .args = {}};
+                       .args = {{times_arg(times)}}};
     }
 }
 

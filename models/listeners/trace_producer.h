@@ -54,8 +54,9 @@ private:
     void name_entries(const program::Program& program, traces::NameTable& names);
     void find_memory(const program::Program& program);
     [[nodiscard]] traces::NameId name_of(Address entry);
-    void tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin, Cycles end);
-    void wait(TileId tile, Cycles begin, Cycles end);
+    void tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin, Cycles end,
+                   std::int64_t times);
+    void wait(TileId tile, Cycles begin, Cycles end, std::int64_t times);
     void contexts(const events::Segment& segment);
     void flush(TileId tile);
     void machine_span(const events::PathSpan& part);

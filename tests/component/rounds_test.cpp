@@ -8,9 +8,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <random>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -147,6 +151,26 @@ void check_alike(const listeners::StepRecord& counted, const listeners::StepReco
     }
 }
 
+/// Slices of a trace, each as often as it says that it stands for rounds.
+class CountingSink final : public traces::TraceSink {
+public:
+    explicit CountingSink(const traces::Selection& selection)
+        : TraceSink(selection.level, selection.tiles), coverage(selection) {}
+
+    void span(const traces::Span& span) override {
+        coverage.span(span);
+        const auto times = span.arg(traces::ArgKey::Times);
+        CHECK(times.value_or(2) > 1);
+        marked += times ? 1 : 0;
+        slices[{traces::path(span.track), span.kind, span.name}] += times.value_or(1);
+    }
+    void counter(const traces::CounterSample& sample) override { coverage.counter(sample); }
+
+    traces::CoverageSink coverage;
+    std::map<std::tuple<std::string, traces::Kind, traces::NameId>, std::int64_t> slices;
+    std::int64_t marked = 0; ///< slices that stand for rounds
+};
+
 /// Listens to a chip as a trace does.
 struct Traced {
     explicit Traced(const HandProgram& hand_program, const program::Program& program)
@@ -161,13 +185,15 @@ struct Traced {
         return selection;
     }
 
-    traces::CoverageSink sink;
+    CountingSink sink;
     traces::NameTable names;
     listeners::TraceProducer producer;
 };
 
-/// Runs each program twice, side by side: through every round, and counting them.
-void check_counted(std::deque<Scene>& scenes) {
+/// Runs each program twice, side by side: through every round, and counting them. Returns how many
+/// slices of traces stand for rounds.
+std::int64_t check_counted(std::deque<Scene>& scenes) {
+    std::int64_t marked = 0;
     std::deque<Traced> traced;
     std::vector<simulation::Chip> chips;
     for (Scene& scene : scenes) {
@@ -187,7 +213,11 @@ void check_counted(std::deque<Scene>& scenes) {
         CHECK(simulation.systemc_cycles(chip + 1) == run.cycles());
         CHECK(counted.control_cycles() == run.control_cycles());
         CHECK((counted.counts() == run.counts()));
-        const auto& sinks = std::pair(&traced[chip].sink, &traced[chip + 1].sink);
+        const auto sinks =
+            std::pair(&traced[chip].sink.coverage, &traced[chip + 1].sink.coverage);
+        CHECK(traced[chip].sink.marked == 0);
+        CHECK(traced[chip + 1].sink.slices == traced[chip].sink.slices);
+        marked += traced[chip + 1].sink.marked;
         for (std::size_t tile = 0; tile < run.tiles().size(); ++tile) {
             CAPTURE(tile);
             CHECK(counted.tiles()[tile].compute == run.tiles()[tile].compute);
@@ -214,13 +244,14 @@ void check_counted(std::deque<Scene>& scenes) {
         CHECK(simulation.timing(chip + 1)->unknown_addresses ==
               simulation.timing(chip)->unknown_addresses);
     }
+    return marked;
 }
 
 /// The same of the program whose steps `add` says.
-template <class Add> void check_steps(const Add& add) {
+template <class Add> std::int64_t check_steps(const Add& add) {
     std::deque<Scene> scenes(1);
     add(scenes.front());
-    check_counted(scenes);
+    return check_counted(scenes);
 }
 
 /// Steps of any kind, repeats in them; some end what others begin.
@@ -318,19 +349,20 @@ void check_million(bool has_barrier, bool by_round) {
 } // namespace
 
 TEST_CASE("rounds between barriers are counted", "[component][system]") {
-    check_steps([](Scene& scene) {
-        scene.hand.then(repeats(1000, {computes(scene.both), exchanges(scene.send),
-                                       computes(scene.other), HandProgram::step(Kind::Sync)}));
-        scene.hand.then(computes(scene.other));
-    });
+    CHECK(check_steps([](Scene& scene) {
+              scene.hand.then(
+                  repeats(1000, {computes(scene.both), exchanges(scene.send), computes(scene.other),
+                                 HandProgram::step(Kind::Sync)}));
+              scene.hand.then(computes(scene.other));
+          }) > 0);
 }
 
 TEST_CASE("rounds without a barrier are counted", "[component][system]") {
-    check_steps([](Scene& scene) {
-        scene.hand.then(computes(scene.both));
-        scene.hand.then(repeats(1000, {computes(scene.both), computes(scene.other)}));
-        scene.hand.then_exchange(scene.send);
-    });
+    CHECK(check_steps([](Scene& scene) {
+              scene.hand.then(computes(scene.both));
+              scene.hand.then(repeats(1000, {computes(scene.both), computes(scene.other)}));
+              scene.hand.then_exchange(scene.send);
+          }) > 0);
 }
 
 TEST_CASE("repeats in repeats are counted, inner and outer ones", "[component][system]") {
@@ -352,13 +384,13 @@ TEST_CASE("rounds are counted where a vertex reads a row by the round, and a cop
 }
 
 TEST_CASE("rounds that do something else each time are run", "[component][system]") {
-    check_steps([](Scene& scene) {
-        scene.hand.then(
-            Scene::tells_rounds(repeats(40, {computes(scene.spin), exchanges(scene.send)})));
-        scene.hand.then(Scene::tells_rounds(repeats(40, {computes(scene.spin)})));
-        scene.hand.then(repeats(40, {computes(scene.count), computes(scene.both)}));
-        scene.hand.then(repeats(40, {computes(scene.count), exchanges(scene.send)}));
-    });
+    CHECK(check_steps([](Scene& scene) {
+              scene.hand.then(
+                  Scene::tells_rounds(repeats(40, {computes(scene.spin), exchanges(scene.send)})));
+              scene.hand.then(Scene::tells_rounds(repeats(40, {computes(scene.spin)})));
+              scene.hand.then(repeats(40, {computes(scene.count), computes(scene.both)}));
+              scene.hand.then(repeats(40, {computes(scene.count), exchanges(scene.send)}));
+          }) == 0);
 }
 
 TEST_CASE("rounds of any program are counted as they are run", "[component][system]") {
@@ -372,7 +404,7 @@ TEST_CASE("rounds of any program are counted as they are run", "[component][syst
             scene.hand.then(std::move(step));
         }
     }
-    check_counted(scenes);
+    CHECK(check_counted(scenes) > 0);
 }
 
 TEST_CASE("a million rounds without a barrier take as long as a few", "[component][system]") {
