@@ -12,8 +12,9 @@ CriticalTile::CriticalTile(TraceSink& to, const Selection& selection, std::size_
 
 void CriticalTile::span(const Span& span) {
     const Track& track = span.track;
+    chip_ = track.chip;
     if (track.level == Level::Machine) {
-        if (track == slowest_track()) {
+        if (track.of_chip(0) == slowest_track()) {
             if (const auto tile = span.arg(ArgKey::Tile)) {
                 critical_cycles_.at(static_cast<std::size_t>(*tile)) += span.end - span.begin;
             }
@@ -29,9 +30,8 @@ void CriticalTile::span(const Span& span) {
     if (selected_[track.tile]) {
         to_.span(span);
     } else if (!dropped_[track.tile] && span.begin < span.end) {
-        kept_[track.tile].push_back(
-            {span.begin, span.end, span.arg(ArgKey::Times).value_or(1), span.name, span.kind,
-             track.level, track.context});
+        kept_[track.tile].push_back({span.begin, span.end, span.arg(ArgKey::Times).value_or(1),
+                                     span.name, span.kind, track.level, track.context});
         if (++kept_spans_ > most_kept_) {
             drop_half();
         }
@@ -51,7 +51,7 @@ std::optional<TileId> CriticalTile::finish() {
         return tile;
     }
     for (const Kept& kept : kept_[tile]) {
-        to_.span({.track = {kept.level, kept.context, tile},
+        to_.span({.track = {kept.level, kept.context, tile, chip_},
                   .kind = kept.kind,
                   .name = kept.name,
                   .begin = kept.begin,

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,6 +20,7 @@ namespace tessera::traces {
 inline constexpr std::size_t kMostKeptSpans = 4'000'000;
 
 /// Contract:
+/// - Spans are of one chip.
 /// - `to` wants all tiles at the level of `selection`, and outlives this.
 /// - Where more than `most_kept` spans would be kept, those of the tiles that were critical least so
 ///   far are dropped.
@@ -56,6 +56,7 @@ private:
     std::vector<std::vector<Kept>> kept_; ///< by tile
     std::vector<Cycles> critical_cycles_; ///< by tile
     std::size_t most_kept_;
+    std::uint32_t chip_ = 0; ///< whose the spans are
     std::size_t kept_spans_ = 0;
 };
 

@@ -41,6 +41,12 @@ struct Track {
     Level level = Level::Machine;
     std::uint8_t context = 0;
     TileId tile = 0;
+    std::uint32_t chip = 0; ///< its number among the chips of a simulation
+
+    /// The same track of chip `number`.
+    [[nodiscard]] constexpr Track of_chip(std::uint32_t number) const {
+        return {level, context, tile, number};
+    }
     friend constexpr bool operator==(const Track&, const Track&) = default;
 };
 [[nodiscard]] constexpr Track machine_track() {
@@ -69,7 +75,8 @@ inline constexpr std::array<std::string_view, 6> kMachineTracks = {
     return {Level::Worker, kSupervisorContext, tile};
 }
 
-/// The path of a track as the statistics spell it: `machine`, `tile_12`, `tile_12.worker_3`.
+/// The path of a track within its chip, as the statistics spell it: `machine`, `tile_12`,
+/// `tile_12.worker_3`.
 [[nodiscard]] std::string path(Track track);
 /// Its last part, as below the track of its tile: `worker_3`.
 [[nodiscard]] std::string own_name(Track track);
@@ -128,7 +135,7 @@ struct Arg {
 /// A chain of slices, drawn as arrows: from what the last tile to come did before a barrier to the
 /// machine's slice of that barrier.
 struct Flow {
-    std::int64_t number = 0; ///< the same for all slices of a flow; 0: none
+    std::int64_t number = 0; ///< the same for all slices of a flow, of no other chip's; 0: none
     bool ends = false;       ///< this slice is where it leads
 };
 
@@ -170,6 +177,7 @@ struct CounterSample {
     Counter counter = Counter::ActiveTiles;
     Cycles cycle = 0;
     std::int64_t value = 0;
+    std::uint32_t chip = 0;
 };
 
 /// Takes the events of a run.
@@ -179,7 +187,7 @@ struct CounterSample {
 /// - Spans of one track come in order of time and do not overlap (a track is flat). Spans of
 ///   different tracks come in any order. Samples of one counter come in order of time.
 /// - The spans of level Tile of each tile cover the whole run without a gap, from cycle 0. So do the
-///   spans of the machine.
+///   spans of the machine. Of each chip the same is wanted.
 ///   A span of no cycles is allowed and has no meaning.
 /// - All calls come from one thread; host threads that run tiles ask `wants()` before they start
 ///   and leave their spans in buffers.

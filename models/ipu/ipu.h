@@ -63,6 +63,10 @@ public:
 
     /// After sc_start: rethrows what stopped the run. @throws ProgramError, NotModelled
     void check_finished() const;
+    /// The cycle of what stopped the run; nothing where that ended.
+    [[nodiscard]] std::optional<Cycles> failed_at() const {
+        return failure_ != nullptr ? std::optional(failed_at_) : std::nullopt;
+    }
     /// When the program ended.
     [[nodiscard]] Cycles finished_at() const { return *finished_at_; }
 

@@ -14,6 +14,7 @@ using events::Doing;
 namespace {
 
 constexpr Bytes kWordBytes = 4;
+constexpr std::int64_t kMostFlows = std::int64_t{1} << 40; ///< of a chip
 
 traces::Kind trace_kind(Doing doing) {
     switch (doing) {
@@ -45,10 +46,11 @@ std::int64_t matrix_percent(const Execution& all, double steps_per_issue) {
 } // namespace
 
 TraceProducer::TraceProducer(const program::Program& program, const spec::MachineSpec& machine,
-                             traces::TraceSink& sink, traces::NameTable& names)
-    : sink_(sink), steps_per_issue_(machine.amp.steps_per_issue),
+                             traces::TraceSink& sink, traces::NameTable& names, std::uint32_t chip)
+    : sink_(sink), chip_(chip), steps_per_issue_(machine.amp.steps_per_issue),
       arrived_(static_cast<std::size_t>(machine.chip.tiles)), last_(arrived_.size()),
-      moved_(program.exchanges.size()), background_(machine.chip.tiles) {
+      flows_(kMostFlows * std::int64_t{chip}), moved_(program.exchanges.size()),
+      background_(machine.chip.tiles) {
     const auto label = [&](const auto& step) -> Label {
         const traces::NameId name = names.intern(step.name);
         return {name, names.intern(program::word(step.role))};
@@ -192,8 +194,8 @@ void TraceProducer::segment(const events::Segment& segment) {
 
 void TraceProducer::contexts(const events::Segment& segment) {
     for (const auto& span : segment.contexts) {
-        const auto within = std::ranges::upper_bound(segment.spans, span.begin, {},
-                                                     &events::Span::begin);
+        const auto within =
+            std::ranges::upper_bound(segment.spans, span.begin, {}, &events::Span::begin);
         const std::int64_t times = within == segment.spans.begin() ? 1 : std::prev(within)->times;
         const auto track =
             span.context < 0
@@ -202,12 +204,12 @@ void TraceProducer::contexts(const events::Segment& segment) {
         if (!sink_.wants(track)) {
             continue;
         }
-        sink_.span({.track = track,
-                    .kind = traces::Kind::Compute,
-                    .name = name_of(span.entry),
-                    .begin = span.begin,
-                    .end = span.end,
-                    .args = {{times_arg(times)}}});
+        send({.track = track,
+              .kind = traces::Kind::Compute,
+              .name = name_of(span.entry),
+              .begin = span.begin,
+              .end = span.end,
+              .args = {{times_arg(times)}}});
     }
 }
 
@@ -223,15 +225,15 @@ void TraceProducer::released(const events::Release& release) {
         last_[release.critical].flow.number = flow;
     }
     if (waits && sink_.wants(traces::machine_track())) {
-        sink_.span({.track = traces::machine_track(),
-                    .kind = traces::Kind::Sync,
-                    .name = traces::kUnnamed,
-                    .begin = release.last_arrival,
-                    .end = release.cycle,
-                    .args = {{{traces::ArgKey::Step, release.steps_done},
-                              {traces::ArgKey::SlowestTile, release.critical},
-                              times_arg(release.times)}},
-                    .flow = {flow, flow != 0}});
+        send({.track = traces::machine_track(),
+              .kind = traces::Kind::Sync,
+              .name = traces::kUnnamed,
+              .begin = release.last_arrival,
+              .end = release.cycle,
+              .args = {{{traces::ArgKey::Step, release.steps_done},
+                        {traces::ArgKey::SlowestTile, release.critical},
+                        times_arg(release.times)}},
+              .flow = {flow, flow != 0}});
     }
     for (TileId tile = 0; tile < arrived_.size(); ++tile) {
         if (sink_.wants(traces::tile_track(tile))) {
@@ -280,15 +282,15 @@ void TraceProducer::copy_ended(const events::Flight& flight) {
         return;
     }
     const Label label = streams_[flight.copy];
-    sink_.span({.track = track,
-                .kind = traces::Kind::Stream,
-                .name = label.name,
-                .begin = flight.service_begin,
-                .end = flight.service_end,
-                .args = {{{traces::ArgKey::Step, flight.step},
-                          {traces::ArgKey::Bytes, flight.bytes},
-                          {traces::ArgKey::Role, label.role},
-                          times_arg(flight.times)}}});
+    send({.track = track,
+          .kind = traces::Kind::Stream,
+          .name = label.name,
+          .begin = flight.service_begin,
+          .end = flight.service_end,
+          .args = {{{traces::ArgKey::Step, flight.step},
+                    {traces::ArgKey::Bytes, flight.bytes},
+                    {traces::ArgKey::Role, label.role},
+                    times_arg(flight.times)}}});
 }
 
 void TraceProducer::machine_span(const events::PathSpan& part) {
@@ -329,7 +331,7 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
         }
     }
     *arg = times_arg(span.times);
-    sink_.span(told);
+    send(told);
 }
 
 void TraceProducer::slowest_span(const events::PathSpan& part, traces::Flow flow) {
@@ -337,16 +339,15 @@ void TraceProducer::slowest_span(const events::PathSpan& part, traces::Flow flow
         return;
     }
     const Label label = label_of(part.span);
-    sink_.span(
-        {.track = traces::slowest_track(),
-         .kind = trace_kind(part.span.doing),
-         .name = label.name,
-         .begin = part.span.begin,
-         .end = part.span.end,
-         .args = {{{traces::ArgKey::Tile, part.tile},
-                   {traces::ArgKey::Step, part.span.step},
-                   times_arg(part.span.times)}},
-         .flow = flow});
+    send({.track = traces::slowest_track(),
+          .kind = trace_kind(part.span.doing),
+          .name = label.name,
+          .begin = part.span.begin,
+          .end = part.span.end,
+          .args = {{{traces::ArgKey::Tile, part.tile},
+                    {traces::ArgKey::Step, part.span.step},
+                    times_arg(part.span.times)}},
+          .flow = flow});
 }
 
 void TraceProducer::wait(TileId tile, Cycles begin, Cycles end, std::int64_t times) {
@@ -369,18 +370,23 @@ void TraceProducer::tile_span(TileId tile, traces::Kind kind, traces::NameId nam
     }
 }
 
+void TraceProducer::send(traces::Span span) {
+    span.track.chip = chip_;
+    sink_.span(span);
+}
+
 /// Sends the tile's last span, which was kept in case that a flow begins at it.
 void TraceProducer::flush(TileId tile) {
     traces::Span& span = last_[tile];
     if (span.begin < span.end && sink_.wants(span.track)) {
-        sink_.span(span);
+        send(span);
     }
     span = {};
 }
 
 void TraceProducer::sample(traces::Counter counter, Cycles cycle, std::int64_t value) {
     if (sink_.wants_counters()) {
-        sink_.counter({counter, cycle, value});
+        sink_.counter({counter, cycle, value, chip_});
     }
 }
 

@@ -21,9 +21,10 @@ namespace tessera::listeners {
 
 class TraceProducer final : public events::Listener {
 public:
-    /// Interns the names of all steps and symbols in `names`. `sink` outlives the producer.
+    /// Interns the names of all steps and symbols in `names`. `sink` outlives the producer. Chips of a
+    /// simulation may share both: `chip` is the number of the one that this listens to.
     TraceProducer(const program::Program& program, const spec::MachineSpec& machine,
-                  traces::TraceSink& sink, traces::NameTable& names);
+                  traces::TraceSink& sink, traces::NameTable& names, std::uint32_t chip = 0);
 
     void segment(const events::Segment& segment) override;
     void released(const events::Release& release) override;
@@ -65,8 +66,10 @@ private:
     void memory(const events::PathSpan& part);
     void words_until(Cycles cycle);
     void sample(traces::Counter counter, Cycles cycle, std::int64_t value);
+    void send(traces::Span span);
 
     traces::TraceSink& sink_;
+    std::uint32_t chip_;
     double steps_per_issue_; ///< of the matrix unit
     std::vector<Label> compute_sets_;
     std::vector<Label> exchanges_;
@@ -77,8 +80,8 @@ private:
     std::unordered_map<Address, traces::NameId> name_of_entry_; ///< of those seen, and of stubs
     std::vector<Cycles> arrived_;                               ///< by tile: how far its track goes
     std::vector<traces::Span> last_; ///< by traced tile: what is not sent yet
-    std::int64_t flows_ = 0;
-    std::vector<Change> changes_; ///< since the last release
+    std::int64_t flows_;             ///< the number of the last one
+    std::vector<Change> changes_;    ///< since the last release
     /// Bytes kept on the fullest tile in each compute set and exchange, and what was told last.
     std::vector<Bytes> memory_of_set_;
     std::vector<Bytes> memory_of_exchange_;

@@ -10,19 +10,46 @@
 
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace tessera::simulation {
+namespace {
+
+std::string name_of(std::size_t chip) {
+    return fmt::format("ipu_{}", chip);
+}
+
+/// Does `body`; what it throws begins with the name of the chip.
+template <class Body> void named(std::size_t chip, const Body& body) {
+    const auto text = [chip](const std::exception& error) {
+        const std::string what = error.what();
+        return what.starts_with(name_of(chip) + ".") ? what : name_of(chip) + ": " + what;
+    };
+    try {
+        body();
+    } catch (const ProgramError& error) {
+        throw ProgramError(text(error));
+    } catch (const NeedsData& error) {
+        throw NeedsData(text(error));
+    } catch (const NotModelled& error) {
+        throw NotModelled(text(error));
+    } catch (const DoesNotFit& error) {
+        throw DoesNotFit(text(error));
+    }
+}
+
+} // namespace
 
 struct Simulation::Implementation {
     /// A chip with its account and its laws.
     struct RunningChip {
         RunningChip(const Chip& made_of, std::size_t number)
             : program(made_of.program), account(made_of.program, made_of.spec.chip.tiles),
-              laws(made_of.program, account),
-              chip(fmt::format("ipu_{}", number).c_str(), made_of.spec, made_of.program,
-                   options_of(made_of, number)) {}
+              laws(made_of.program, account), chip(name_of(number).c_str(), made_of.spec,
+                                                   made_of.program, options_of(made_of, number)) {}
 
         /// The account hears first: it may be asked by others.
         [[nodiscard]] ipu::RunOptions options_of(const Chip& made_of, std::size_t number) {
@@ -40,7 +67,28 @@ struct Simulation::Implementation {
 
     explicit Implementation(const std::vector<Chip>& made_of) {
         for (const Chip& chip : made_of) {
-            chips.emplace_back(chip, chips.size());
+            told(chips.size(), made_of.size(), [&] { chips.emplace_back(chip, chips.size()); });
+        }
+    }
+    /// Does what concerns a chip of `all`: a message of one of several says which.
+    template <class Body> static void told(std::size_t chip, std::size_t all, const Body& body) {
+        if (all > 1) {
+            named(chip, body);
+        } else {
+            body();
+        }
+    }
+    /// Throws what stopped the run first, of several chips' in one cycle that of the lowest.
+    void check_finished() const {
+        std::optional<std::size_t> first;
+        for (std::size_t chip = 0; chip < chips.size(); ++chip) {
+            const auto failed_at = chips[chip].chip.failed_at();
+            if (failed_at && (!first || *failed_at < *chips[*first].chip.failed_at())) {
+                first = chip;
+            }
+        }
+        if (first) {
+            told(*first, chips.size(), [&] { chips[*first].chip.check_finished(); });
         }
     }
     /// As SystemC looks for objects from the youngest one on.
@@ -103,12 +151,13 @@ void Simulation::read_part(const program::Tensor& part, std::span<std::byte> hos
 
 void Simulation::run() {
     sc_core::sc_start();
-    for (const auto& one : implementation_->chips) {
+    implementation_->check_finished();
+    const auto& chips = implementation_->chips;
+    for (std::size_t number = 0; number < chips.size(); ++number) {
+        const auto& one = chips[number];
         one.chip.check_finished();
-    }
-    for (const auto& one : implementation_->chips) {
         TESSERA_ASSERT(one.chip.finished_at() == one.account.cycles());
-        one.laws.check();
+        Implementation::told(number, chips.size(), [&] { one.laws.check(); });
     }
 }
 

@@ -49,8 +49,9 @@ public:
     void read_part(const program::Tensor& part, std::span<std::byte> host,
                    std::size_t chip = 0) const;
 
-    /// Runs the control programs of all chips to their ends and checks the laws of listeners/laws.h. @throws
-    /// ProgramError, NotModelled
+    /// Runs the control programs of all chips to their ends and checks the laws of listeners/laws.h.
+    /// Of several chips' faults the earliest is told, and it names its chip. @throws ProgramError,
+    /// NotModelled
     void run();
 
     /// The facts of timing mode; nothing otherwise.

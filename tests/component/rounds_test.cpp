@@ -213,8 +213,7 @@ std::int64_t check_counted(std::deque<Scene>& scenes) {
         CHECK(simulation.systemc_cycles(chip + 1) == run.cycles());
         CHECK(counted.control_cycles() == run.control_cycles());
         CHECK((counted.counts() == run.counts()));
-        const auto sinks =
-            std::pair(&traced[chip].sink.coverage, &traced[chip + 1].sink.coverage);
+        const auto sinks = std::pair(&traced[chip].sink.coverage, &traced[chip + 1].sink.coverage);
         CHECK(traced[chip].sink.marked == 0);
         CHECK(traced[chip + 1].sink.slices == traced[chip].sink.slices);
         marked += traced[chip + 1].sink.marked;

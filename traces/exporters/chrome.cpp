@@ -16,10 +16,15 @@ namespace {
 
 constexpr int kMachinePid = 1;
 constexpr int kFirstTilePid = 2;
+constexpr int kPidsOfChip = 1 << 16;
 
+int machine_pid(std::uint32_t chip) {
+    return kMachinePid + kPidsOfChip * static_cast<int>(chip);
+}
 int pid_of(Track track) {
-    return track.level == Level::Machine ? kMachinePid
-                                         : kFirstTilePid + static_cast<int>(track.tile);
+    const int tile_pid = kFirstTilePid + static_cast<int>(track.tile);
+    return track.level == Level::Machine ? machine_pid(track.chip)
+                                         : kPidsOfChip * static_cast<int>(track.chip) + tile_pid;
 }
 
 /// As a JSON string.
@@ -46,7 +51,10 @@ ChromeFormat::ChromeFormat(const FormatContext& context) : Format(context) {
         text(kWorkload, metadata().workload), text(kMachine, metadata().machine), kClockHz,
         nlohmann::json(metadata().clock_hz).dump(), text(kVersion, metadata().version),
         text(kClock, word(metadata().clock)), text(kTimeUnit, time_unit(metadata().clock)));
-    name_process(kMachinePid, title(metadata()), 0);
+    for (std::uint32_t chip = 0; chip < metadata().chips; ++chip) {
+        const int pid = machine_pid(chip);
+        name_process(pid, name_in(metadata(), chip, title(metadata())), pid - kMachinePid);
+    }
 }
 
 /// What lies between two cycles; the difference of times, not the time of the difference.
@@ -107,16 +115,16 @@ void ChromeFormat::name_thread(int pid, std::uint64_t tid, std::string_view name
 void ChromeFormat::declare(Track track) {
     const int pid = pid_of(track);
     if (track.level == Level::Tile) {
-        name_process(pid, own_name(track), pid);
+        name_process(pid, name_in(metadata(), track.chip, own_name(track)), pid);
     }
     // The tile stands above its contexts, which go by their numbers from 1 on.
     const int place = track.level == Level::Worker ? rank(track) + 1
                       : track.level == Level::Tile ? 0
                                                    : rank(track);
-    name_thread(pid, track_number(track), own_name(track), place);
+    name_thread(pid, number_in_chip(track), own_name(track), place);
 }
 
-void ChromeFormat::declare(Counter /*counter*/) {
+void ChromeFormat::declare(Counter /*counter*/, std::uint32_t /*chip*/) {
     // a viewer makes the track of a counter at its first sample
 }
 
@@ -124,8 +132,9 @@ void ChromeFormat::span(const Span& span) {
     begin_event();
     auto to = std::back_inserter(bytes());
     fmt::format_to(to, R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{})",
-                   quoted_name(span), word(span.kind), pid_of(span.track), track_number(span.track),
-                   microseconds(span.begin), microseconds(span.begin, span.end));
+                   quoted_name(span), word(span.kind), pid_of(span.track),
+                   number_in_chip(span.track), microseconds(span.begin),
+                   microseconds(span.begin, span.end));
     bool has_arguments = false;
     each_argument(span, [&](std::uint64_t /*number*/, std::string_view name, auto value) {
         fmt::format_to(to, "{}\"{}\":{}", has_arguments ? "," : R"(,"args":{)", name,
@@ -173,7 +182,7 @@ void ChromeFormat::write_flow(std::int64_t number, std::vector<FlowPoint> points
             : i == 0 ? 's'
                      : 't',
             i == 0 && !last ? "" : R"("bp":"e",)", number, pid_of(points[i].track),
-            track_number(points[i].track), microseconds(points[i].cycle));
+            number_in_chip(points[i].track), microseconds(points[i].cycle));
     }
 }
 
@@ -182,7 +191,7 @@ void ChromeFormat::sample(const CounterSample& sample) {
     begin_event();
     fmt::format_to(std::back_inserter(bytes()),
                    R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"{}":{}}}}})",
-                   kCounterWords[number], kMachinePid, microseconds(sample.cycle),
+                   kCounterWords[number], machine_pid(sample.chip), microseconds(sample.cycle),
                    kCounterUnits[number], sample.value);
 }
 

@@ -19,11 +19,13 @@ Exporter::Exporter(std::unique_ptr<OutputFile> output, const Selection& selectio
     summary_.format = spec.word;
     summary_.clock = options_.metadata.clock;
     format_ = spec.make({buffer_, names, options_.metadata});
-    static_cast<void>(end_of(machine_track()));
+    for (std::uint32_t chip = 0; chip < options_.metadata.chips; ++chip) {
+        static_cast<void>(end_of(machine_track().of_chip(chip)));
+    }
 }
 
 void Exporter::span(const Span& span) {
-    TESSERA_ASSERT(!finished_);
+    TESSERA_ASSERT(!finished_ && span.track.chip < options_.metadata.chips);
     if (!wants(span.track)) {
         return;
     }
@@ -47,9 +49,10 @@ void Exporter::span(const Span& span) {
 
 void Exporter::counter(const CounterSample& sample) {
     TESSERA_ASSERT(!finished_ && sample.cycle >= 0);
-    const auto [last, is_new] = end_of_track_.try_emplace(track_number(sample.counter), 0);
+    const auto [last, is_new] =
+        end_of_track_.try_emplace(track_number(sample.counter, sample.chip), 0);
     if (is_new) {
-        format_->declare(sample.counter);
+        format_->declare(sample.counter, sample.chip);
     }
     TESSERA_ASSERT(sample.cycle >= last->second);
     last->second = sample.cycle;
@@ -60,10 +63,16 @@ void Exporter::counter(const CounterSample& sample) {
 TraceSummary Exporter::finish() {
     TESSERA_ASSERT(!finished_);
     finished_ = true;
-    format_->end(end_of(machine_track()));
+    Cycles cycles = 0;
+    for (std::uint32_t chip = 0; chip < options_.metadata.chips; ++chip) {
+        cycles = std::max(cycles, end_of(machine_track().of_chip(chip)));
+    }
+    format_->end(cycles);
     buffer_.write();
     output_->commit();
     std::sort(summary_.tiles.begin(), summary_.tiles.end());
+    summary_.tiles.erase(std::unique(summary_.tiles.begin(), summary_.tiles.end()),
+                         summary_.tiles.end());
     return summary_;
 }
 

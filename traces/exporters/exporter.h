@@ -40,7 +40,7 @@ struct TraceSummary {
     Clock clock = Clock::Cycles;
     std::int64_t slices = 0;
     std::int64_t skipped_empty_spans = 0;
-    std::vector<TileId> tiles; ///< tiles that have tracks, ascending
+    std::vector<TileId> tiles; ///< tiles that have tracks, on whatever chip, ascending
     bool truncated = false;
     std::string message; ///< for the user: where it was cut and how to narrow the trace
 };

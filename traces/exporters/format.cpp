@@ -16,4 +16,12 @@ std::string title(const Metadata& metadata) {
                              metadata.clock_hz / 1e9);
 }
 
+std::string chip_name(std::uint32_t chip) {
+    return fmt::format("ipu_{}", chip);
+}
+
+std::string name_in(const Metadata& metadata, std::uint32_t chip, std::string_view name) {
+    return metadata.chips > 1 ? fmt::format("{}.{}", chip_name(chip), name) : std::string{name};
+}
+
 } // namespace tessera::traces

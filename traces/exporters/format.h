@@ -19,6 +19,7 @@ struct Metadata {
     double clock_hz = 1e9;
     std::string version = "unknown"; ///< of tessera
     Clock clock = Clock::Cycles;     ///< what the trace's own time is
+    std::uint32_t chips = 1;         ///< that have tracks; of several each track says which
 };
 
 /// The words of metadata, the same in all formats.
@@ -34,6 +35,11 @@ inline constexpr std::string_view kCycles = "cycles";
 
 /// What viewers show as the name of the whole: `bow (1 ns = 1 cycle)`, `bow (1.85 GHz)`.
 [[nodiscard]] std::string title(const Metadata& metadata);
+/// `ipu_1`
+[[nodiscard]] std::string chip_name(std::uint32_t chip);
+/// A name within a chip; where there are several it says which: `ipu_1.tile_3`.
+[[nodiscard]] std::string name_in(const Metadata& metadata, std::uint32_t chip,
+                                  std::string_view name);
 /// `1 ns = 1 cycle`, or that it is the machine's own time.
 [[nodiscard]] std::string_view time_unit(Clock clock);
 
@@ -59,7 +65,7 @@ public:
     Format& operator=(const Format&) = delete;
 
     virtual void declare(Track track) = 0;
-    virtual void declare(Counter counter) = 0;
+    virtual void declare(Counter counter, std::uint32_t chip) = 0;
     virtual void span(const Span& span) = 0;
     virtual void sample(const CounterSample& sample) = 0;
     /// Tiles are not shown from `cycle` on.

@@ -72,7 +72,7 @@ enum EventType : std::int32_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounterEven
 constexpr std::int32_t kExplicitOrdering = 3;
 
 constexpr std::uint32_t kSequence = 1;
-constexpr std::int32_t kProcessId = 1;
+constexpr std::int32_t kFirstProcessId = 1;
 
 // Identifiers in the file: a name's own number lies behind the five words that unnamed spans show.
 // Those of arguments are their numbers; metadata comes behind them.
@@ -172,8 +172,11 @@ void add_annotation(protozero::pbf_writer& event, std::uint64_t iid, double valu
 
 } // namespace
 
-PerfettoFormat::PerfettoFormat(const FormatContext& context) : Format(context) {
-    declare_process();
+PerfettoFormat::PerfettoFormat(const FormatContext& context)
+    : Format(context), tiles_declared_(metadata().chips) {
+    for (std::uint32_t chip = 0; chip < metadata().chips; ++chip) {
+        declare_process(chip);
+    }
     declare_child(kRunNumber, kProcessNumber, "run", kRunRank);
     describe_run();
 }
@@ -192,19 +195,22 @@ void PerfettoFormat::span(const Span& span) {
 
 void PerfettoFormat::sample(const CounterSample& sample) {
     Packet packet{bytes(), time_ns(sample.cycle)};
-    auto event = event_on(packet, kCounterEvent, track_number(sample.counter));
+    auto event = event_on(packet, kCounterEvent, track_number(sample.counter, sample.chip));
     event.add_int64(event_field::kCounterValue, sample.value);
 }
 
-void PerfettoFormat::declare_process() {
-    Packet packet{bytes(), kIncrementalStateCleared};
-    (*packet).add_bool(packet_field::kFirstOnSequence, true);
+void PerfettoFormat::declare_process(std::uint32_t chip) {
+    const bool first = chip == 0;
+    Packet packet{bytes(), first ? kIncrementalStateCleared : kNeedsIncrementalState};
+    if (first) {
+        (*packet).add_bool(packet_field::kFirstOnSequence, true);
+    }
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
-    track.add_uint64(track_field::kUuid, kProcessNumber);
+    track.add_uint64(track_field::kUuid, number_of_chip(kProcessNumber, chip));
     track.add_enum(track_field::kChildOrdering, kExplicitOrdering);
     protozero::pbf_writer process{track, track_field::kProcess};
-    process.add_int32(process_field::kPid, kProcessId);
-    process.add_string(process_field::kProcessName, title(metadata()));
+    process.add_int32(process_field::kPid, kFirstProcessId + static_cast<std::int32_t>(chip));
+    process.add_string(process_field::kProcessName, name_in(metadata(), chip, title(metadata())));
 }
 
 void PerfettoFormat::declare_child(std::uint64_t uuid, std::uint64_t parent_uuid,
@@ -219,23 +225,25 @@ void PerfettoFormat::declare_child(std::uint64_t uuid, std::uint64_t parent_uuid
 }
 
 void PerfettoFormat::declare(Track track) {
-    if (track.level == Level::Tile && !tiles_declared_) {
-        declare_child(kTilesNumber, kProcessNumber, "tiles", kTilesRank);
-        tiles_declared_ = true;
+    const std::uint64_t process = number_of_chip(kProcessNumber, track.chip);
+    const std::uint64_t tiles = number_of_chip(kTilesNumber, track.chip);
+    if (track.level == Level::Tile && !tiles_declared_[track.chip]) {
+        declare_child(tiles, process, "tiles", kTilesRank);
+        tiles_declared_[track.chip] = true;
     }
-    const std::uint64_t parent = track.level == Level::Machine ? kProcessNumber
-                                 : track.level == Level::Tile  ? kTilesNumber
+    const std::uint64_t parent = track.level == Level::Machine ? process
+                                 : track.level == Level::Tile  ? tiles
                                                                : track_number(tile_of(track));
     declare_child(track_number(track), parent, own_name(track), rank(track));
 }
 
-void PerfettoFormat::declare(Counter counter) {
+void PerfettoFormat::declare(Counter counter, std::uint32_t chip) {
     const auto number = static_cast<std::size_t>(counter);
     Packet packet{bytes()};
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
-    track.add_uint64(track_field::kUuid, track_number(counter));
+    track.add_uint64(track_field::kUuid, track_number(counter, chip));
     track.add_string(track_field::kName, std::string{kCounterWords[number]});
-    track.add_uint64(track_field::kParentUuid, kProcessNumber);
+    track.add_uint64(track_field::kParentUuid, number_of_chip(kProcessNumber, chip));
     track.add_int32(track_field::kSiblingOrderRank, rank(counter));
     protozero::pbf_writer properties{track, track_field::kCounter};
     properties.add_string(counter_field::kUnitName, std::string{kCounterUnits[number]});

@@ -29,7 +29,7 @@ public:
     explicit PerfettoFormat(const FormatContext& context);
 
     void declare(Track track) override;
-    void declare(Counter counter) override;
+    void declare(Counter counter, std::uint32_t chip) override;
     void span(const Span& span) override;
     void sample(const CounterSample& sample) override;
     void truncated(Cycles cycle) override;
@@ -37,7 +37,7 @@ public:
 
 private:
     [[nodiscard]] std::int64_t time_ns(Cycles cycle) const;
-    void declare_process();
+    void declare_process(std::uint32_t chip);
     void declare_child(std::uint64_t uuid, std::uint64_t parent_uuid, std::string_view name,
                        int place);
     void describe_run();
@@ -46,7 +46,7 @@ private:
     template <typename Annotate>
     void write_note(std::uint64_t uuid, Cycles cycle, std::string_view name, Annotate annotate);
 
-    bool tiles_declared_ = false;
+    std::vector<bool> tiles_declared_;      ///< by chip
     std::vector<bool> interned_categories_; ///< by identifier in the file
     std::vector<bool> interned_names_;
     std::vector<bool> interned_args_;

@@ -8,6 +8,12 @@
 
 namespace tessera::traces {
 
+// Numbers of a chip's tracks lie behind those of the chips before it.
+inline constexpr unsigned kChipShift = 40;
+[[nodiscard]] constexpr std::uint64_t number_of_chip(std::uint64_t number, std::uint32_t chip) {
+    return (std::uint64_t{chip} << kChipShift) + number;
+}
+
 // Tile tracks begin at 256; 0 means no track to Perfetto and the idle thread to Chrome's viewers.
 inline constexpr std::uint64_t kProcessNumber = 1;
 inline constexpr std::uint64_t kMachineNumber = 2;
@@ -17,9 +23,11 @@ inline constexpr std::uint64_t kRunNumber = 5;
 inline constexpr std::uint64_t kFirstCounterNumber = 16;
 inline constexpr std::uint64_t kFirstLinkNumber = 32;
 
-[[nodiscard]] constexpr std::uint64_t track_number(Track track) {
+/// The same for a track of each chip.
+[[nodiscard]] constexpr std::uint64_t number_in_chip(Track track) {
     if (track.level == Level::Machine) {
-        return track == machine_track() ? kMachineNumber : kFirstLinkNumber + track.context;
+        return track.of_chip(0) == machine_track() ? kMachineNumber
+                                                   : kFirstLinkNumber + track.context;
     }
     const std::uint64_t tile = (std::uint64_t{track.tile} + 1) << 8U;
     if (track.level == Level::Tile) {
@@ -27,8 +35,11 @@ inline constexpr std::uint64_t kFirstLinkNumber = 32;
     }
     return track.context == kSupervisorContext ? tile + 255 : tile + 1 + track.context;
 }
-[[nodiscard]] constexpr std::uint64_t track_number(Counter counter) {
-    return kFirstCounterNumber + static_cast<std::uint64_t>(counter);
+[[nodiscard]] constexpr std::uint64_t track_number(Track track) {
+    return number_of_chip(number_in_chip(track), track.chip);
+}
+[[nodiscard]] constexpr std::uint64_t track_number(Counter counter, std::uint32_t chip) {
+    return number_of_chip(kFirstCounterNumber + static_cast<std::uint64_t>(counter), chip);
 }
 
 // Among the parts of the machine; tiles go by their number, contexts by theirs.
@@ -41,7 +52,7 @@ inline constexpr int kNotesRank = 18;
 
 [[nodiscard]] constexpr int rank(Track track) {
     if (track.level == Level::Machine) {
-        return track == machine_track() ? kMachineRank : kFirstLinkRank + track.context;
+        return track.of_chip(0) == machine_track() ? kMachineRank : kFirstLinkRank + track.context;
     }
     return track.level == Level::Tile ? static_cast<int>(track.tile) : int{track.context};
 }
@@ -51,7 +62,7 @@ inline constexpr int kNotesRank = 18;
 
 /// The track of the tile that `track` lies below, or is.
 [[nodiscard]] constexpr Track tile_of(Track track) {
-    return tile_track(track.tile);
+    return tile_track(track.tile).of_chip(track.chip);
 }
 
 } // namespace tessera::traces

@@ -54,10 +54,10 @@ std::vector<std::string> scopes_of(Track track) {
         }
         return scopes;
     }
-    if (track == machine_track()) {
+    if (track.of_chip(0) == machine_track()) {
         return {"machine"};
     }
-    if (track == slowest_track()) {
+    if (track.of_chip(0) == slowest_track()) {
         return {"machine", own_name(track)};
     }
     const std::string name = own_name(track);
@@ -67,16 +67,20 @@ std::vector<std::string> scopes_of(Track track) {
 
 /// The machine with its counters, what lies below it, links, tiles; 16 signals each.
 std::uint64_t place_of(Track track) {
-    const std::uint64_t place = track == machine_track()   ? kMachineNumber + kFirstCounterNumber
-                                : track == slowest_track() ? kFirstLinkNumber
-                                                           : track_number(track) + 1;
-    return place * 16;
+    const Track in_chip = track.of_chip(0);
+    const std::uint64_t place = in_chip == machine_track()   ? kMachineNumber + kFirstCounterNumber
+                                : in_chip == slowest_track() ? kFirstLinkNumber
+                                                             : number_in_chip(track) + 1;
+    return number_of_chip(place, track.chip) * 16;
 }
 
 } // namespace
 
-std::uint32_t VcdFormat::add_signal(Values values, std::uint64_t place,
+std::uint32_t VcdFormat::add_signal(Values values, std::uint64_t place, std::uint32_t chip,
                                     std::vector<std::string> scopes, std::string_view name) {
+    if (metadata().chips > 1) {
+        scopes.insert(scopes.begin(), chip_name(chip));
+    }
     signals_.push_back({values, place, std::move(scopes), std::string{name}});
     last_change_.push_back(kNoChange);
     return static_cast<std::uint32_t>(signals_.size() - 1);
@@ -85,13 +89,15 @@ std::uint32_t VcdFormat::add_signal(Values values, std::uint64_t place,
 void VcdFormat::declare(Track track) {
     TrackState& state = tracks_[track_number(track)];
     state.track = track;
-    state.slices = add_signal(Values::Slices, place_of(track), scopes_of(track), "kind");
+    state.slices =
+        add_signal(Values::Slices, place_of(track), track.chip, scopes_of(track), "kind");
 }
 
-void VcdFormat::declare(Counter counter) {
+void VcdFormat::declare(Counter counter, std::uint32_t chip) {
     const auto number = static_cast<std::size_t>(counter);
-    counters_[number] =
-        add_signal(Values::Numbers, std::uint64_t{number}, {"machine"}, kCounterWords[number]);
+    counters_[track_number(counter, chip)] =
+        add_signal(Values::Numbers, number_of_chip(0, chip) * 16 + number, chip, {"machine"},
+                   kCounterWords[number]);
 }
 
 /// The last of several changes in a cycle counts.
@@ -129,9 +135,9 @@ void VcdFormat::set_arguments(TrackState& state, const Span& span) {
     for (std::size_t key = 1; key < values.size(); ++key) { // 0 is no argument
         auto& signal = state.arguments[key];
         if (!signal && values[key] != kNothing) {
-            signal = add_signal(static_cast<ArgKey>(key) == ArgKey::Role ? Values::Names
-                                                                         : Values::Numbers,
-                                place_of(span.track) + key, scopes_of(span.track), kArgWords[key]);
+            signal = add_signal(
+                static_cast<ArgKey>(key) == ArgKey::Role ? Values::Names : Values::Numbers,
+                place_of(span.track) + key, span.track.chip, scopes_of(span.track), kArgWords[key]);
         }
         if (!signal) {
             continue;
@@ -157,12 +163,12 @@ void VcdFormat::show_nothing(TrackState& state) {
 }
 
 void VcdFormat::sample(const CounterSample& sample) {
-    change(counters_[static_cast<std::size_t>(sample.counter)], sample.cycle, sample.value);
+    change(counters_.at(track_number(sample.counter, sample.chip)), sample.cycle, sample.value);
 }
 
 void VcdFormat::truncated(Cycles cycle) {
     truncated_ = cycle;
-    const auto signal = add_signal(Values::Marks, kNotesNumber * 4, {"machine"}, "notes");
+    const auto signal = add_signal(Values::Marks, kNotesNumber * 4, 0, {"machine"}, "notes");
     change(signal, cycle, 1);
 }
 

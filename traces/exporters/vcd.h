@@ -41,7 +41,7 @@ public:
     using Format::Format;
 
     void declare(Track track) override;
-    void declare(Counter counter) override;
+    void declare(Counter counter, std::uint32_t chip) override;
     void span(const Span& span) override;
     void sample(const CounterSample& sample) override;
     void truncated(Cycles cycle) override;
@@ -75,8 +75,8 @@ private:
         std::array<std::optional<std::uint32_t>, kArgWords.size()> arguments; ///< signals
     };
 
-    std::uint32_t add_signal(Values values, std::uint64_t place, std::vector<std::string> scopes,
-                             std::string_view name);
+    std::uint32_t add_signal(Values values, std::uint64_t place, std::uint32_t chip,
+                             std::vector<std::string> scopes, std::string_view name);
     void change(std::uint32_t signal, Cycles cycle, std::int64_t value);
     void set_arguments(TrackState& state, const Span& span);
     void show_nothing(TrackState& state);
@@ -91,7 +91,7 @@ private:
     std::vector<Change> changes_;
     std::vector<std::size_t> last_change_; ///< by signal; kNoChange
     std::unordered_map<std::uint64_t, TrackState> tracks_;
-    std::array<std::uint32_t, kCounterWords.size()> counters_{};
+    std::unordered_map<std::uint64_t, std::uint32_t> counters_; ///< signals, by number
     std::optional<Cycles> truncated_;
 };
 
