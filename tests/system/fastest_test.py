@@ -23,9 +23,8 @@ SEED = int(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 1
 DOES_NOT_FIT = 4
 # What `fastest` may take more than another way: in nearly all problems, and at most.
 MORE, SHARE_WITH_MORE, MOST = 0.05, 0.02, 0.15
-# What some of the entries may take more than all of them. Both have plans of their own, which differ where a step takes
-# as long as its latencies.
-SUBSET, SHARE_WITH_SUBSET, MOST_OF_SUBSET = 0.1, 0.03, 0.15
+# What some of the entries may take more than all of them.
+SUBSET = 0.1
 
 
 def size(random, low, high):
@@ -152,7 +151,7 @@ class FastestTest(CliTest):
         self.check(sparse_ways, MORE, SHARE_WITH_MORE, MOST)
 
     def test_some_of_the_entries(self):
-        self.check(subset_ways, SUBSET, SHARE_WITH_SUBSET, MOST_OF_SUBSET)
+        self.check(subset_ways, SUBSET, 0, SUBSET)
 
 
 if __name__ == "__main__":
