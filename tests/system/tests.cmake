@@ -68,7 +68,7 @@ add_test(NAME "fastest is the least of all that there is: 300 products"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/fastest_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" 300)
 set_tests_properties("fastest is the least of all that there is: 300 products" PROPERTIES
-  LABELS "slow" TIMEOUT 7200)
+  LABELS "slow" TIMEOUT 3600)
 
 tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
