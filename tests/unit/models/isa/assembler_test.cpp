@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <map>
 
 using namespace tessera;
@@ -258,11 +258,11 @@ TEST_CASE("a thousand lines assemble in milliseconds", "[isa]") {
     const AssemblyOptions options = options_for(kDefaultTarget);
     double best_s = 1;
     for (int run = 0; run < 5; ++run) {
-        const auto begin = std::chrono::steady_clock::now();
+        const auto begin = std::clock(); // processor time, which other programs hardly change
         const auto codelet = assemble("test", {{"a.S", text}}, kBase, options);
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+        const auto elapsed = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
         CHECK(codelet.words.size() == 1500);
-        best_s = std::min(best_s, elapsed.count());
+        best_s = std::min(best_s, elapsed);
     }
     CHECK(best_s < 0.1); // 3 ms without sanitizers; the margin is for slow hosts
 }
