@@ -7,7 +7,8 @@ usage: tools/check_apart.py BUILD [--share N] [PART ...]
 The usual build compiles several sources at a time behind headers that are parsed once, so that a source may
 lack an #include and nobody sees it. BUILD is a build folder that was configured with TESSERA_UNITY off and
 CMAKE_DISABLE_PRECOMPILE_HEADERS on (`./dev apart` does both). With PARTs, only sources whose paths contain one
-of them; with --share, one N-th of them, which the commit's hash selects: each commit another. Prints what the compiler says of each source that fails, and ends with 1 if there is one.
+of them; with --share, one N-th of them, which the commit's hash selects. Prints what the
+compiler says of each source that fails, and ends with 1 if there is one.
 """
 import argparse
 import concurrent.futures

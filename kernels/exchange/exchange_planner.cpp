@@ -32,8 +32,8 @@ namespace {
 constexpr double kGoodEnough = 1.03;
 constexpr Cycles kTypicalLatency = 100;
 
-/// What would end behind this factor of the bound and one typical latency goes to each receiver by itself: little
-/// enough to find gaps, and early enough to leave room behind what stays whole.
+/// A multicast that would end behind this factor of the bound and one typical latency goes to each receiver by itself.
+/// That is little enough to find gaps, and early enough to leave room behind what stays whole.
 constexpr double kLate = 0.97;
 
 /// The first order with late tiles in front is seldom shorter than the one that it comes from.
@@ -81,12 +81,10 @@ public:
 
     /// An attempt again, with what comes late sent to each receiver by itself.
     void try_late_alone(Attempt attempt) {
-        const auto row_events = schedule_ ? schedule_->longest_row_events : kAnyEvents;
-        spent_ += size_;
         auto rules = attempt.rules;
         rules.late = late_;
         MessagePlacer placer{machine_, timing_, *attempt.list};
-        bool shorter = placer.place_all(attempt.order, rules, row_events);
+        bool shorter = placer.place_all(attempt.order, rules, to_beat());
         if (shorter && !placer.aside().empty()) {
             auto made = late_alone(*attempt.list, attempt.order, placer.aside());
             if (attempt.parts != nullptr)
@@ -96,12 +94,9 @@ public:
             const std::span<const std::uint32_t> order = attempt.order = attempt.parts->order;
             attempt.rules.least_piece = kLeastPiece;
             placer.go_on(*attempt.list);
-            shorter = placer.place_all(order.last(attempt.parts->late), attempt.rules, row_events);
+            shorter = placer.place_all(order.last(attempt.parts->late), attempt.rules, to_beat());
         }
-        if (shorter) {
-            schedule_ = placer.take_schedule();
-            best_ = std::move(attempt);
-        }
+        take(std::move(attempt), shorter ? std::optional(placer.take_schedule()) : std::nullopt);
     }
 
     /// The best order again, with far receivers served first. This may be shorter than the longest
@@ -167,7 +162,10 @@ public:
     }
 
 private:
-    static constexpr Cycles kAnyEvents = std::numeric_limits<Cycles>::max();
+    /// Row events of the best, of which a better one has fewer.
+    [[nodiscard]] Cycles to_beat() const {
+        return schedule_ ? schedule_->longest_row_events : std::numeric_limits<Cycles>::max();
+    }
 
     /// Parts of `parts` as parts of whole messages.
     static std::vector<std::uint32_t> of_whole(const Parts& parts,
@@ -185,15 +183,13 @@ private:
     /// Nothing where the rows are not shorter than the best.
     [[nodiscard]] std::optional<Schedule> placed(const Attempt& attempt) const {
         MessagePlacer placer{machine_, timing_, *attempt.list};
-        const bool shorter = schedule_ ? placer.place_all(attempt.order, attempt.rules,
-                                                          schedule_->longest_row_events)
-                                       : placer.place_all(attempt.order, attempt.rules);
+        const bool shorter = placer.place_all(attempt.order, attempt.rules, to_beat());
         return shorter ? std::optional(placer.take_schedule()) : std::nullopt;
     }
 
     void take(Attempt attempt, std::optional<Schedule> made) {
         spent_ += size_;
-        if (!made || (schedule_ && made->longest_row_events >= schedule_->longest_row_events))
+        if (!made || made->longest_row_events >= to_beat())
             return;
         schedule_ = std::move(made);
         best_ = std::move(attempt);

@@ -312,9 +312,9 @@ bool MessagePlacer::put_aside(const Placement& placed, std::uint32_t left, Cycle
         behind = std::max<Cycles>(behind, use.offset);
     if (placed.end(list_->lane) + behind <= late)
         return false;
-    auto& out = out_[list_->jobs[placed.job].source];
-    const auto more =
-        list_->lane.events(left) * (static_cast<Cycles>(list_->jobs[placed.job].receivers) - 1);
+    const auto& job = list_->jobs[placed.job];
+    auto& out = out_[job.source];
+    const auto more = list_->lane.events(left) * (static_cast<Cycles>(job.receivers) - 1);
     if (out + more > late)
         return false;
     out += more;

@@ -69,7 +69,7 @@ struct Aside {
 /// Places messages one by one, each at its earliest legal start among those already placed.
 class MessagePlacer {
 public:
-    /// `jobs` outlive the placer.
+    /// `jobs` outlives the placer.
     MessagePlacer(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                   const JobList& jobs);
 
@@ -79,10 +79,10 @@ public:
     bool place_all(std::span<const std::uint32_t> order, const PlacementRules& rules,
                    Cycles row_events = std::numeric_limits<Cycles>::max());
 
-    /// What was put aside, as it came.
+    /// The messages that were put aside, in the order in which they came.
     [[nodiscard]] std::span<const Aside> aside() const { return aside_; }
 
-    /// Goes on with `jobs`, which begin with those so far; what is placed of these stays. They outlive the placer.
+    /// Goes on with `jobs`, which begin with those so far; what is placed of these stays. It outlives the placer.
     void go_on(const JobList& jobs);
 
     [[nodiscard]] const Schedule& schedule() const { return schedule_; }

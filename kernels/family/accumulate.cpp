@@ -16,7 +16,7 @@ namespace {
 
 constexpr graph::TensorId kC{2};
 
-/// Of the tile that has most to add.
+/// The cycles in which the tile that has most to add adds it.
 Cycles most_cycles(const spec::MachineSpec& machine, const function::Function& add,
                    const std::vector<graph::UnitRows>& rows) {
     std::map<TileId, plan::StubTimeline> stubs;
@@ -68,8 +68,7 @@ Planned accumulated(const spec::MachineSpec& machine, Planned planned,
 }
 
 Estimate accumulated(const spec::MachineSpec& machine, Estimate estimate,
-                     const workload::Accumulate accumulate, ElementType type,
-                     std::int64_t elements) {
+                     workload::Accumulate accumulate, ElementType type, std::int64_t elements) {
     if (accumulate == workload::Accumulate::None) {
         return estimate;
     }

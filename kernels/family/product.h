@@ -121,7 +121,7 @@ protected:
 
     /// What both products are told, as of a dense one.
     [[nodiscard]] const workload::MatmulWorkload& told() const { return told_; }
-    /// Of a sentence: ", added to c".
+    /// The part of a sentence that says so: ", added to c", or nothing.
     [[nodiscard]] const char* added_text() const {
         return told_.accumulate == workload::Accumulate::None ? "" : ", added to c";
     }

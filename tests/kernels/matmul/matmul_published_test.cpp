@@ -184,6 +184,35 @@ TEST_CASE("published plans without parts of k cast or keep their results", "[ker
     }
 }
 
+TEST_CASE("regrouping FP32 results takes the cycles that are predicted for it", "[kernels]") {
+    int regrouped = 0;
+    for (const std::int64_t tiles : {1, 4, 7}) {
+        for (const Sizes& sizes :
+             {Sizes{1, 1, 1}, {33, 17, 40}, {64, 64, 64}, {100, 7, 31}, {4, 6, 24}, {40, 7, 200}}) {
+            const auto machine = machine_of(tiles);
+            const MatmulWorkload given = workload_of(sizes, kFloat);
+            const auto plan = plan_of(machine, given);
+            const auto planned = test::choose_matmul(machine, given);
+            const auto& sets = planned.lowered.program.compute_sets;
+            if (plan.split.serial_steps() > 1 || sets.back().name != "regroup") {
+                continue;
+            }
+            CAPTURE(tiles, sizes.m, sizes.k, sizes.n);
+            const auto a = workload::make_dense_f32(given.m, given.k, given.values, given.seed,
+                                                    Operand::A, given.k);
+            const auto b = workload::make_dense_f32(given.k, given.n, given.values, given.seed,
+                                                    Operand::B, given.k);
+            const auto outcome =
+                test::run_program(machine, planned.lowered.program,
+                                  {{"a", bytes_of(a.values)}, {"b", bytes_of(b.values)}});
+            CHECK(machine.control.step_cycles + outcome.step_cycles.back() ==
+                  planned.division.predicted.compute - plan.phases.vertex - plan.phases.reduce);
+            ++regrouped;
+        }
+    }
+    CHECK(regrouped > 3);
+}
+
 TEST_CASE("published plans are cut into steps where temporaries would not fit", "[kernels]") {
     const spec::MachineSpec machine = machine_of(4);
     for (const Types& types : {kHalf, kMixed}) {

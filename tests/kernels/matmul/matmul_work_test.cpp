@@ -167,8 +167,11 @@ TEST_CASE("a published dense plan is told as its split, with the roundings of it
                                    phases.final_cast;
             // FP32 results of groups of 16 rows are regrouped into groups of 8: of each, two lines of 32 bytes
             const bool regrouped = types.data == ElementType::F32 && plan.vertex.out_group != 8;
-            CHECK((division.predicted.compute > planned) == regrouped);
-            CHECK(division.predicted.compute >= planned);
+            if (regrouped) {
+                CHECK(division.predicted.compute > planned);
+            } else {
+                CHECK(division.predicted.compute == planned);
+            }
             CHECK(division.predicted.reduction == phases.serial_steps * phases.reduce);
             const auto stages = static_cast<std::int64_t>(plan.intermediate_depths.size()) +
                                 (plan.split.in_parts > 1 ? 1 : 0);
