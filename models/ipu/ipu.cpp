@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/host_memory.h"
 #include "models/exchange/core/fabric.h"
+#include "models/ipu/core/counted_repeats.h"
 #include "models/ports/clock.h"
 #include "models/program/control_check.h"
 #include "models/program/word_text.h"
@@ -100,10 +101,9 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
         counts_rounds_ = options_.timing->counts_rounds;
         if (counts_rounds_) {
             timing_->known.note_changes();
-            note_lone_repeats(program.control, facts_.lone_repeats);
-            for (const program::Function& function : program.functions) {
-                note_lone_repeats(function.body, facts_.lone_repeats);
-            }
+            auto [lone, by_copy] = find_counted_repeats(program, facts_.tiles_of_copy);
+            facts_.lone_repeats = std::move(lone);
+            facts_.copy_repeats = std::move(by_copy);
         }
         fabric_.set_known(timing_->known);
         stream_links_.set_known(timing_->known);
@@ -175,31 +175,6 @@ tile::WalkFacts Ipu::facts() {
         }
     };
     return made;
-}
-
-bool Ipu::stops(const program::Step& step) const {
-    using Kind = program::Step::Kind;
-    switch (step.kind) {
-    case Kind::ComputeSet:
-        return false;
-    case Kind::Call:
-        return stops(program_.functions.at(step.index).body);
-    case Kind::Sequence:
-    case Kind::Repeat:
-        return std::any_of(step.children.begin(), step.children.end(),
-                           [this](const program::Step& child) { return stops(child); });
-    default:
-        return true;
-    }
-}
-
-void Ipu::note_lone_repeats(const program::Step& step, std::set<const program::Step*>& lone) const {
-    if (step.kind == program::Step::Kind::Repeat && !stops(step)) {
-        lone.insert(&step);
-    }
-    for (const program::Step& child : step.children) {
-        note_lone_repeats(child, lone);
-    }
 }
 
 void Ipu::make_tiles() {
@@ -510,17 +485,81 @@ void Ipu::follow(TileId tile, Cycles begin, Cycles end) {
 
 void Ipu::copy_begun(const events::Flight& flight) {
     tell([&](events::Listener& listener) { listener.copy_begun(flight); });
+    if (copy_mark_) {
+        copy_mark_->round.copy_begun(flight);
+    }
 }
 
 void Ipu::copy_ended(const events::Flight& flight) {
     tell([&](events::Listener& listener) { listener.copy_ended(flight); });
+    if (copy_mark_) {
+        copy_mark_->round.copy_ended(flight);
+    }
     std::vector<TileId> waiting;
     for (const TileId tile : flight.tiles) {
         if (tiles_[tile].waits_for(flight.copy)) {
             waiting.push_back(tile);
         }
     }
-    for_each_(waiting.size(), [&](std::size_t item) { tiles_[waiting[item]].compute_ahead(); });
+    const bool may_count = is_alone(flight, waiting);
+    for_each_(waiting.size(),
+              [&](std::size_t item) { tiles_[waiting[item]].compute_ahead(may_count); });
+    if (may_count) {
+        count_copy_rounds(waiting);
+    }
+}
+
+bool Ipu::is_alone(const events::Flight& flight, const std::vector<TileId>& waiting) const {
+    const auto counted = [&](const auto& repeat) { return repeat.second == flight.copy; };
+    if (waiting.size() != flight.tiles.size() || stream_links_.under_way() != 1 ||
+        std::ranges::none_of(facts_.copy_repeats, counted)) {
+        return false;
+    }
+    for (TileId tile = 0; tile < tiles_.size(); ++tile) {
+        if (tiles_[tile].walk().stop().kind != tile::Stop::Kind::Barrier &&
+            !std::ranges::binary_search(waiting, tile)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void Ipu::count_copy_rounds(const std::vector<TileId>& waiting) {
+    const auto all = [&](const auto& holds) {
+        return std::ranges::all_of(waiting,
+                                   [&](TileId tile) { return holds(tiles_[tile].walk()); });
+    };
+    const tile::TileWalk& first = tiles_[waiting.front()].walk();
+    if (all([](const auto& walk) { return !walk.pauses(); })) {
+        copy_mark_.reset();
+        return;
+    }
+    const bool agree = all([&](const auto& walk) {
+        return walk.pauses() && first.pauses() && walk.pause() == first.pause();
+    });
+    const auto pause = agree ? first.pause() : tile::TileWalk::Pause{};
+    const bool follows = copy_mark_ && copy_mark_->pause.repeat == pause.repeat &&
+                         copy_mark_->pause.left == pause.left + 1;
+    const bool skips = agree && follows &&
+                       copy_mark_->known_copies == stream_links_.known_copies() &&
+                       all([](const auto& walk) { return walk.is_steady(); });
+    if (skips) {
+        const events::SlowMotion motion{copy_mark_->cycle, Clock::now(), pause.left,
+                                        first.steps() - copy_mark_->steps};
+        copy_mark_->round.tell(motion, [this](const auto& event) { tell(event); });
+        stream_links_.skip_rounds(copy_mark_->round.ended(), pause.left);
+    }
+    copy_mark_ = {.pause = pause,
+                  .cycle = Clock::now(),
+                  .steps = first.steps(),
+                  .known_copies = stream_links_.known_copies(),
+                  .round = {}};
+    for_each_(waiting.size(), [&](std::size_t item) {
+        tile::Tile& one = tiles_[waiting[item]];
+        if (one.walk().pauses()) {
+            one.resume(skips);
+        }
+    });
 }
 
 } // namespace tessera::ipu

@@ -14,7 +14,8 @@
 // Ports: outer_barrier, asked for syncs of the external zone where it is bound. Nothing is shared with
 //   another chip of the same process.
 // Timing mode counts rounds of a repeat that leave all tiles as they were: the round is told again in
-//   slow motion, the release comes again when they are over, and the last round runs.
+//   slow motion, the release comes again when they are over, and the last round runs. Where copies alone
+//   stop tiles, the end of one of them takes the place of the release.
 // Timing: of the units. At a release the listeners hear of it, the fabric moves the words of the
 //   exchange that opens, the host threads compute every tile's way to its next stop; then the tiles
 //   go on. What stops the run stops the tiles that it concerns; the others wait for them for ever.
@@ -43,7 +44,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 namespace tessera::ipu {
@@ -98,6 +98,15 @@ private:
         std::unique_ptr<RoundRecord> record; ///< of the round since, if it is as the one before
     };
 
+    /// A repeat without barriers as it was at the end of the copy that begins its round.
+    struct CopyMark {
+        tile::TileWalk::Pause pause;
+        Cycles cycle = 0;
+        std::int64_t steps = 0;
+        std::int64_t known_copies = 0;
+        RoundRecord round; ///< copies since
+    };
+
     void start_of_simulation() override;
     void check_program() const;
     void make_tiles();
@@ -106,12 +115,15 @@ private:
     void compute_ahead();
     [[nodiscard]] tile::WalkFacts facts();
     void tell(const std::function<void(events::Listener&)>& event);
-    void note_lone_repeats(const program::Step& step, std::set<const program::Step*>& lone) const;
-    [[nodiscard]] bool stops(const program::Step& step) const;
     [[nodiscard]] tile::KnownFacts known_facts() const;
     /// At a release: the cycles of rounds that need not be run; 0: there are none.
     Cycles count_rounds();
     Cycles skip_rounds(const program::Step& repeat, RepeatMark& mark, std::int64_t rounds);
+    /// At the end of a copy for which `waiting` wait: whether nothing else happens before they go on.
+    [[nodiscard]] bool is_alone(const events::Flight& flight,
+                                const std::vector<TileId>& waiting) const;
+    /// Counts rounds of a repeat without barriers, where all of `waiting` pause in it.
+    void count_copy_rounds(const std::vector<TileId>& waiting);
     void open(const events::Meeting& meeting);
     void check_known(const program::TileValue& value) const;
     void check_undisturbed(std::uint32_t exchange) const;
@@ -137,6 +149,7 @@ private:
     Cycles released_at_ = 0;
     std::vector<events::PathSpan> path_;
     std::map<const program::Step*, RepeatMark> repeats_;
+    std::optional<CopyMark> copy_mark_;
     bool counts_rounds_ = false;
     bool comes_again_ = false; ///< the release, behind rounds that were skipped
     std::int64_t skipped_phases_ = 0;

@@ -216,6 +216,12 @@ void StreamLinks::end(events::Flight flight) {
     }
 }
 
+void StreamLinks::skip_rounds(std::span<const std::uint32_t> ended, std::int64_t rounds) {
+    for (const std::uint32_t copy : ended) {
+        states_[copy].times_ended += rounds;
+    }
+}
+
 void StreamLinks::check_ranges(const std::string& what, std::span<const TileRange> ranges) const {
     copies_.check_ranges(what, ranges, Clock::now());
 }

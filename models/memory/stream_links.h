@@ -63,7 +63,10 @@ public:
     void released() { copies_.released(); }
     /// @throws ProgramError where a copy under way has bytes of `ranges`, which `what` uses now.
     void check_ranges(const std::string& what, std::span<const TileRange> ranges) const;
-    [[nodiscard]] bool any_under_way() const { return copies_.any(); }
+    [[nodiscard]] bool any_under_way() const { return copies_.under_way() > 0; }
+    [[nodiscard]] std::size_t under_way() const { return copies_.under_way(); }
+    /// Copies `ended` in a round have ended so many times more.
+    void skip_rounds(std::span<const std::uint32_t> ended, std::int64_t rounds);
     /// In timing mode: copies of known buffers that have ended.
     [[nodiscard]] std::int64_t known_copies() const { return known_copies_; }
     /// Ascending.

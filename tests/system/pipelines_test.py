@@ -7,6 +7,7 @@ import pathlib
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 sys.dont_write_bytecode = True # no folder among the sources
@@ -66,6 +67,28 @@ class PipelinesTest(CliTest):
                 step("matmul", ["a", "x"], "sums"), step("scale", ["sums"], "x", name="scale", factor=0.1),
                 {"if": "never", "then": [step("relu", ["x"], "x", name="not_done")]},
                 step("add", ["left", "down"], "left", name="count")]}]))
+
+    def test_a_million_rounds_that_load_a_row_each_are_counted(self):
+        most = 1_000_000
+        bodies = {"no barrier": [step("add", ["w", "x"], "w")],
+                  "barriers": [step("matmul", ["x", "w"], "y"), step("add", ["y", "w"], "w")]}
+        for name, body in bodies.items():
+            for place in ("host", "remote"):
+                with self.subTest(f"{name}, {place}"):
+                    cycles = {}
+                    for rounds in (3, 4, most):
+                        loop = {"repeat": rounds, "steps": [
+                            {"load": "data", "output": "x", "row": 0, "row_a_round": 1}, *body]}
+                        file = self.file("rows.json", pipeline(
+                            {"data": {"shape": [rounds, 8, 8], "place": place},
+                             "w": {"shape": [8, 8]}}, [loop]))
+                        begun = time.monotonic()
+                        result = self.result(
+                            file, "--mode", "timing" if rounds == most else "functional")
+                        cycles[rounds] = result["cycles"]
+                        self.assertLess(time.monotonic() - begun, 10)
+                        self.assertEqual({each["executions"] for each in result["streams"]}, {rounds})
+                    self.assertEqual(cycles[most] - cycles[4], (most - 4) * (cycles[4] - cycles[3]))
 
     def test_loops_end_by_words_that_their_steps_write(self):
         results = {}

@@ -35,6 +35,16 @@ void RoundRecord::copy_ended(const events::Flight& flight) {
     events_.emplace_back(Ended{flight});
 }
 
+std::vector<std::uint32_t> RoundRecord::ended() const {
+    std::vector<std::uint32_t> copies;
+    for (const auto& event : events_) {
+        if (const auto* const ended = std::get_if<Ended>(&event)) {
+            copies.push_back(ended->flight.copy);
+        }
+    }
+    return copies;
+}
+
 void RoundRecord::tell(const events::SlowMotion& motion,
                        const std::function<void(const std::function<void(Listener&)>&)>& to) const {
     const auto tell_one = [&](const auto& event) {

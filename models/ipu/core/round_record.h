@@ -6,6 +6,7 @@
 #include "models/events/slow_motion.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <variant>
 #include <vector>
@@ -22,7 +23,9 @@ public:
 
     /// Of spans, of which most of it is.
     [[nodiscard]] std::size_t size() const { return size_; }
-    /// Tells `to` all of it in slow motion. The last event is a release, behind all steps of all
+    /// Stream copies that have ended.
+    [[nodiscard]] std::vector<std::uint32_t> ended() const;
+    /// Tells `to` all of it in slow motion. A release that is the last event is behind all steps of all
     /// rounds.
     void tell(const events::SlowMotion& motion,
               const std::function<void(const std::function<void(events::Listener&)>&)>& to) const;

@@ -72,7 +72,7 @@ public:
 
     /// @throws ProgramError at `now` where a copy under way has bytes of `ranges`.
     void check_ranges(const std::string& what, std::span<const TileRange> ranges, Cycles now) const;
-    [[nodiscard]] bool any() const { return !under_way_.empty(); }
+    [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
 
 private:
     struct Facts {

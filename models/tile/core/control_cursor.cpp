@@ -48,11 +48,21 @@ Visit ControlCursor::next() {
     return met;
 }
 
-std::int64_t ControlCursor::round() const {
-    const auto innermost = std::find_if(levels_.rbegin(), levels_.rend(), [](const Level& level) {
+const ControlCursor::Level* ControlCursor::innermost() const {
+    const auto found = std::find_if(levels_.rbegin(), levels_.rend(), [](const Level& level) {
         return level.owner->kind == Kind::Repeat;
     });
-    return innermost == levels_.rend() ? 0 : innermost->rounds - 1;
+    return found == levels_.rend() ? nullptr : &*found;
+}
+
+std::int64_t ControlCursor::round() const {
+    const Level* const level = innermost();
+    return level == nullptr ? 0 : level->rounds - 1;
+}
+
+const Step* ControlCursor::innermost_repeat() const {
+    const Level* const level = innermost();
+    return level == nullptr ? nullptr : level->owner;
 }
 
 std::vector<ControlCursor::Place> ControlCursor::position() const {

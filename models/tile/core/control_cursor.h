@@ -35,6 +35,8 @@ public:
     /// The round, from 0, of the innermost repeat around what next() has met; of a Round the repeat's
     /// own. 0 where there is none.
     [[nodiscard]] std::int64_t round() const;
+    /// That repeat; null where there is none.
+    [[nodiscard]] const program::Step* innermost_repeat() const;
 
     /// Steps that are walked, the outermost first.
     struct Place {
@@ -64,6 +66,7 @@ private:
         std::size_t next = 0;
         std::int64_t rounds = 0; ///< begun
     };
+    [[nodiscard]] const Level* innermost() const;
     [[nodiscard]] Visit visit(const program::Step& step);
     [[nodiscard]] Visit end_round();
 

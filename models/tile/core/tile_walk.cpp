@@ -88,7 +88,9 @@ void TileWalk::copy_ended(Cycles begun, TileId last, Cycles ended) {
         }
         add(Doing::Stream, stop_.call.copy, std::max<Cycles>(0, ended - at_));
         under_way_.erase(std::find(under_way_.begin(), under_way_.end(), stop_.call.copy));
-        go_on();
+        if (!pauses_behind(stop_.call.copy)) {
+            go_on();
+        }
     });
 }
 
@@ -100,6 +102,9 @@ void TileWalk::go_on() {
             if (pauses_at(*visit.step)) {
                 paused_at_ = visit.step;
                 return;
+            }
+            if (is_idle_in(*visit.step) && note_round(*visit.step) && is_steady_) {
+                skip_to_last(*visit.step);
             }
             begin_round(*visit.step);
             continue;
@@ -136,12 +141,35 @@ void TileWalk::begin_round(const Step& repeat) {
     store_round(repeat);
 }
 
-/// The first rounds, and of more of them pairs that are twice as far each: a tile may take some
-/// rounds until what it leaves is the same.
 bool TileWalk::pauses_at(const Step& repeat) {
-    if (!may_pause_ || !facts_.lone_repeats.contains(&repeat)) {
+    return may_pause_ && facts_.lone_repeats.contains(&repeat) && note_round(repeat);
+}
+
+bool TileWalk::pauses_behind(std::uint32_t copy) {
+    if (!std::exchange(may_pause_, false)) {
         return false;
     }
+    const Step* const repeat = control_.innermost_repeat();
+    const auto counted = facts_.copy_repeats.find(repeat);
+    if (counted == facts_.copy_repeats.end() || counted->second != copy || !note_round(*repeat)) {
+        return false;
+    }
+    paused_at_ = repeat;
+    return true;
+}
+
+TileWalk::Pause TileWalk::pause() const {
+    return {paused_at_, static_cast<std::int64_t>(paused_at_->count) - control_.round() - 1};
+}
+
+bool TileWalk::is_idle_in(const Step& repeat) const {
+    const auto counted = facts_.copy_repeats.find(&repeat);
+    return counted != facts_.copy_repeats.end() && !takes_part(counted->second);
+}
+
+/// The first rounds, and of more of them pairs that are twice as far each: a tile may take some
+/// rounds until what it leaves is the same.
+bool TileWalk::note_round(const Step& repeat) {
     constexpr std::uint64_t kFirst = 8;
     const std::int64_t round = control_.round() + 1;
     const auto number = static_cast<std::uint64_t>(round);
@@ -155,7 +183,8 @@ bool TileWalk::pauses_at(const Step& repeat) {
                                  .at = at_,
                                  .control_cost = control_cost_,
                                  .steps = steps_,
-                                 .facts = known_facts()});
+                                 .facts = known_facts(),
+                                 .times_called = times_called_});
     const bool is_same = end_round(repeat);
     const bool follows = round > 1 && before.round == round - 1;
     is_steady_ = is_same && follows && before.control_cost == control_cost_;
@@ -168,13 +197,15 @@ void TileWalk::resume(bool skips) {
         if (skips) {
             skip_to_last(repeat);
         }
-        begin_round(repeat);
+        if (!facts_.copy_repeats.contains(&repeat)) { // else it has begun
+            begin_round(repeat);
+        }
         go_on();
     });
 }
 
 void TileWalk::skip_to_last(const Step& repeat) {
-    const auto [before, now] = lone_rounds_[&repeat];
+    const auto& [before, now] = lone_rounds_[&repeat];
     const std::int64_t rounds = static_cast<std::int64_t>(repeat.count) - now.round;
     const std::int64_t steps = now.steps - before.steps;
     const events::SlowMotion motion{before.at, now.at, rounds, steps};
@@ -189,29 +220,35 @@ void TileWalk::skip_to_last(const Step& repeat) {
     skipped_.phases += rounds * (now.facts.phases - before.facts.phases);
     skipped_.unknown_addresses +=
         rounds * (now.facts.unknown_addresses - before.facts.unknown_addresses);
-    control_.skip_rounds(repeat, rounds);
+    for (std::size_t copy = 0; copy < before.times_called.size(); ++copy) {
+        times_called_[copy] += rounds * (now.times_called[copy] - before.times_called[copy]);
+    }
+    skip_rounds(repeat, rounds, 0);
+}
+
+std::span<const program::TileValue> TileWalk::own_rounds(const Step& repeat) const {
+    const auto own = std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile);
+    return {own.begin(), own.end()};
 }
 
 bool TileWalk::end_round(const Step& repeat) {
     const Address base = facts_.machine.memory.region0_begin();
-    std::vector<std::uint32_t> own_rounds;
-    for (const program::TileValue& word :
-         std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile)) {
-        own_rounds.push_back((word.address - base) / sizeof(std::uint32_t));
+    std::vector<std::uint32_t> own;
+    for (const program::TileValue& word : own_rounds(repeat)) {
+        own.push_back((word.address - base) / sizeof(std::uint32_t));
     }
     auto& known = facts_.timing->known;
     return round_states_[&repeat].end_round({.known = known.of_tile(tile_),
                                              .changes = known.changes(tile_),
                                              .memory = facts_.memory.at(tile_, base, 0),
                                              .facts = known_facts(),
-                                             .own_rounds = std::move(own_rounds)});
+                                             .own_rounds = std::move(own)});
 }
 
 void TileWalk::skip_rounds(const Step& repeat, std::int64_t rounds, std::int64_t steps) {
     control_.skip_rounds(repeat, rounds);
     steps_ += steps;
-    for (const program::TileValue& word :
-         std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile)) {
+    for (const program::TileValue& word : own_rounds(repeat)) {
         std::uint32_t round = 0;
         std::byte* const bytes = facts_.memory.at(tile_, word.address, sizeof round);
         std::memcpy(&round, bytes, sizeof round);
@@ -229,9 +266,8 @@ KnownFacts TileWalk::known_facts() const {
 }
 
 void TileWalk::store_round(const Step& repeat) {
-    const auto own = std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile);
     const auto round = static_cast<std::uint32_t>(control_.round());
-    for (const program::TileValue& word : own) {
+    for (const program::TileValue& word : own_rounds(repeat)) {
         control_cost_ += facts_.machine.control.step_cycles;
         std::memcpy(facts_.memory.at(tile_, word.address, sizeof round), &round, sizeof round);
         if (facts_.timing != nullptr) {

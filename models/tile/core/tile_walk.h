@@ -6,8 +6,10 @@
 //                     Wait    -> copy_ended() -->
 //                     Failed  (no way on)
 //
-// Rounds of a repeat in which nothing stops are not walked one by one in timing mode: at the begin of
-// some of them the way pauses, and is skipped to the last one if all tiles agree (ipu.cpp).
+// Rounds of a repeat without a barrier are not walked one by one in timing mode: the way pauses in some of
+// them, and is skipped to the last one if all tiles agree (ipu.cpp). Where nothing stops it pauses at the
+// begin of a round; where copies do, behind the end of one of them, and a tile that does nothing in such a
+// repeat skips by itself.
 //
 // Between two stops no other tile can see this one, so it is computed in one call and ahead of its
 // time. What the way on depends on comes in as values.
@@ -69,6 +71,9 @@ struct WalkFacts {
     TimingMode* timing = nullptr; ///< null: with all data
     /// Repeats of which rounds may be counted in timing mode, and in which nothing stops.
     std::set<const program::Step*> lone_repeats = {};
+    /// The same where copies alone stop tiles, with the copy whose end begins a round: all tiles
+    /// that do anything in a round wait for it.
+    std::map<const program::Step*, std::uint32_t> copy_repeats = {};
 };
 
 class TileWalk {
@@ -108,6 +113,13 @@ public:
     [[nodiscard]] bool is_steady() const { return is_steady_; }
     /// On from there, at once to the last round if `skips`.
     void resume(bool skips);
+    /// Where it pauses behind a copy: the repeat, and how many rounds of it come behind this one.
+    struct Pause {
+        const program::Step* repeat = nullptr;
+        std::int64_t left = 0;
+        friend bool operator==(const Pause&, const Pause&) = default;
+    };
+    [[nodiscard]] Pause pause() const;
 
     /// In timing mode, at the begin of a round: whether the tile is as it was a round ago.
     bool end_round(const program::Step& repeat);
@@ -130,7 +142,7 @@ public:
 private:
     using Step = program::Step;
 
-    /// A lone repeat at the begin of a round.
+    /// A repeat without barriers at the begin of a round.
     struct LoneRound {
         std::int64_t round = 0; ///< counted from 1
         std::size_t spans = 0;  ///< so far
@@ -139,15 +151,22 @@ private:
         Cycles control_cost = 0;
         std::int64_t steps = 0;
         KnownFacts facts;
+        std::vector<std::int64_t> times_called;
     };
 
     template <class Body> void guarded(const Body& body);
     void go_on();
     void begin_round(const Step& repeat);
     bool pauses_at(const Step& repeat);
+    bool pauses_behind(std::uint32_t copy);
+    /// Whether the round before is known, and others come behind this one; is_steady_ is theirs.
+    bool note_round(const Step& repeat);
+    [[nodiscard]] bool is_idle_in(const Step& repeat) const;
     void skip_to_last(const Step& repeat);
     /// At the begin of a round.
     void store_round(const Step& repeat);
+    /// Words of the repeat's rounds that the tile has.
+    [[nodiscard]] std::span<const program::TileValue> own_rounds(const Step& repeat) const;
     /// Whether the way stops at `step`.
     bool run(const Step& step);
     void compute(std::uint32_t index);
