@@ -2,6 +2,7 @@
 #include "kernels/lower/lower.h"
 
 #include "base/error.h"
+#include "kernels/exchange/search_effort.h"
 #include "kernels/lower/binding.h"
 #include "kernels/lower/check.h"
 #include "kernels/lower/code_zone.h"
@@ -288,6 +289,28 @@ plan::PredictedCycles PlacedGraph::least_exchanges() const {
                      timing::exchange_bound(parts_->machine, transfers).cycles(), predicted);
     }
     return predicted;
+}
+
+Bytes PlacedGraph::quick_row_bytes() const {
+    constexpr plan::SearchEffort kFirst{
+        .attempts = 0, .late_first = 0, .most_late_first = 0, .looks = 0};
+    Bytes bytes = 0;
+    for (const std::uint32_t number : parts_->steps.exchanges) {
+        const graph::Exchange& exchange = parts_->graph.exchanges[number];
+        const auto transfers = bound_transfers(parts_->fitting.places, exchange);
+        bytes += plan::plan_exchange_with_stats(parts_->machine, exchange.name, transfers, nullptr,
+                                                kFirst)
+                     .stats.longest_row_bytes;
+    }
+    return bytes;
+}
+
+Bytes PlacedGraph::bytes_without_rows() const {
+    Bytes bytes = parts_->fitting.placing.bytes_used;
+    for (const RowBlock& block : parts_->fitting.rows.blocks) {
+        bytes -= block.bytes;
+    }
+    return bytes;
 }
 
 Lowered PlacedGraph::lower(plan::KnownSchedules& known) && {

@@ -57,6 +57,10 @@ public:
     /// What predicted_exchanges() cannot be below: each exchange at its bound.
     [[nodiscard]] plan::PredictedCycles least_exchanges() const;
 
+    /// What exchange rows take of a tile by the first schedule that is found, and all else.
+    [[nodiscard]] Bytes quick_row_bytes() const;
+    [[nodiscard]] Bytes bytes_without_rows() const;
+
     /// Schedules exchanges; rows that turn out longer than expected move the buffers. @throws DoesNotFit
     [[nodiscard]] Lowered lower(plan::KnownSchedules& known) &&;
 

@@ -264,6 +264,29 @@ family::Divided choose_split(const spec::MachineSpec& machine, const Problem& pr
     throw DoesNotFit(reason);
 }
 
+/// Plans one pass of several, whose exchange rows stand for each of them, and whose X and C stand beside those of
+/// all others. @throws DoesNotFit where that is more than there is
+void check_passes(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                  const workload::SparsePattern& matrix, const PublishedUse& use) {
+    constexpr Bytes kOfFour = 3; // blocks come once, and a search may find shorter ones
+    workload::SpmmWorkload one = workload;
+    one.n = columns_of_pass(workload.n, use.passes);
+    const lower::PlacedGraph pass(
+        machine, plan_published(machine, one, matrix, {.passes = 1, .in_loop = true}).graph);
+    const Bytes rows = pass.quick_row_bytes();
+    const Bytes data = pass.bytes_without_rows();
+    const Bytes of_lines = bytes_of(workload.dtype) * (matrix.rows + matrix.columns);
+    const Bytes others = rows * kOfFour / 4 + of_lines * one.n / machine.chip.tiles;
+    const Bytes all = data + rows * kOfFour / 4 + (workload.n / one.n - 1) * others;
+    if (all > machine.memory.bytes()) {
+        throw DoesNotFit(fmt::format(
+            "{} does not fit in tile memory: in {} passes the fullest tile is some {} bytes over; "
+            "a pass takes {} bytes of a tile, {} of them for exchange rows",
+            name_of(Problem(workload, matrix)), use.passes, all - machine.memory.bytes(),
+            data + rows, rows));
+    }
+}
+
 /// The published plan in as few passes, doubled each time, as fit.
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::SpmmWorkload& workload,
@@ -272,6 +295,9 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     constexpr std::int64_t kMostPasses = 32;
     constexpr std::int64_t kFewestColumns = 8;
     try {
+        if (use.passes > 1) {
+            check_passes(machine, workload, matrix, use);
+        }
         auto planned = plan_published(machine, workload, matrix, use);
         return family::lowered(
             machine, family::placed(machine, std::move(planned), workload.accumulate), known);

@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -561,6 +562,19 @@ class QuickTest(ProductsTest):
             code, result, error = self.run_product(machine, dense(types, (8, 8, 8), "fastest"))
             self.assertEqual((code, result), (FAULT, None))
             self.assertIn("not modelled: FP8", error)
+
+
+    def test_a_sparse_product_too_large_for_the_chip_is_refused_soon(self):
+        most = 10 # s of processors, beside others; by itself it takes a third
+        side = 16384
+        workload = sparse("f16", 16, (side, side, 4096), "fastest",
+                          {"generator": "uniform", "density": 0.0625})
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        code, result, error = self.run_product("bow", workload, "--mode", "timing")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual((code, result), (DOES_NOT_FIT, None))
+        self.assertIn(f"spmm {side} x {side} x 4096 does not fit in tile memory", error)
+        self.assertLess(after.ru_utime - before.ru_utime, most)
 
 
 class DenseTest(ProductsTest):

@@ -100,13 +100,16 @@ Cycles published_cycles(const spec::MachineSpec& machine, const workload::SpmmWo
     return plan_of(machine, workload, matrix, workload.n).phases.total();
 }
 
+std::int64_t columns_of_pass(std::int64_t n, std::int64_t passes) {
+    constexpr std::int64_t kColumns = 8; // that codelets take together
+    return passes == 1 ? n : ceil_div(ceil_div(n, passes), kColumns) * kColumns;
+}
+
 family::Planned plan_published(const spec::MachineSpec& machine,
                                const workload::SpmmWorkload& workload,
                                const workload::SparsePattern& matrix, const PublishedUse& use) {
     const std::int64_t passes = use.passes;
-    constexpr std::int64_t kColumns = 8; // that codelets take together
-    const std::int64_t width =
-        passes == 1 ? workload.n : ceil_div(ceil_div(workload.n, passes), kColumns) * kColumns;
+    const std::int64_t width = columns_of_pass(workload.n, passes);
     const std::string name = name_of(workload, matrix);
     const published::StaticPlan plan = plan_of(machine, workload, matrix, width);
     const PublishedLayout layout(machine, workload, matrix, plan, width, passes > 1 || use.in_loop);

@@ -27,6 +27,9 @@ struct PublishedUse {
     bool in_loop = false;    ///< all of it several times in a run
 };
 
+/// Columns of each of so many passes, but perhaps the last.
+[[nodiscard]] std::int64_t columns_of_pass(std::int64_t n, std::int64_t passes);
+
 /// The published plan; without blocks zeros where the result stands. @throws DoesNotFit where no
 /// split is valid
 [[nodiscard]] family::Planned plan_published(const spec::MachineSpec& machine,
