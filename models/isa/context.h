@@ -135,7 +135,7 @@ struct MemoryConflict {
     Address address = 0;
 };
 
-/// Accesses and conflicts of a context, as the observed engine (observed_engine.h) notes them. The caller
+/// Accesses and conflicts of a context, as the observed engine (stepped_engine.h) notes them. The caller
 /// empties it.
 struct AccessLog {
     std::vector<MemoryAccess> accesses;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/engine.h"
 
-#include "models/isa/observed_engine.h"
+#include "models/isa/stepped_engine.h"
 
 #include <array>
 #include <cpuid.h>
@@ -20,9 +20,10 @@ extern const Engine kEngine;
 }
 namespace shadow {
 extern const Engine kEngine;
-}
+extern const SteppedEngine kSteppedEngine;
+} // namespace shadow
 namespace observed {
-extern const ObservedEngine kObservedEngine;
+extern const SteppedEngine kSteppedEngine;
 }
 
 namespace {
@@ -63,8 +64,12 @@ const Engine& shadow_engine() {
     return shadow::kEngine;
 }
 
-const ObservedEngine& observed_engine() {
-    return observed::kObservedEngine;
+const SteppedEngine& observed_engine() {
+    return observed::kSteppedEngine;
+}
+
+const SteppedEngine& stepped_shadow_engine() {
+    return shadow::kSteppedEngine;
 }
 
 namespace {

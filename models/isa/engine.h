@@ -6,7 +6,7 @@
 // - run_worker executes from the context's `target` to an exit; the caller has set registers, start
 // cycle and views.
 // - execute carries out one operation that is neither a jump's consequence nor the tile's business.
-// - run_worker throws ContextsMeet at a wait loop; the shadow engine takes it for not modelled.
+// - run_worker throws ContextsMeet at a wait loop.
 // - Both throw ExecutionFault; the host must be in the machine's rounding state (FpEnvironment).
 #pragma once
 

@@ -256,7 +256,7 @@ void execute(Context& c, const MicroOperation& op);
 
 #if defined(TESSERA_OBSERVED)
 
-void run_worker(Context& c); // an instruction after the other: exec/observed_step.h
+void run_worker(Context& c); // an instruction after the other: exec/step.h
 
 #elif defined(TESSERA_SHADOW)
 
@@ -514,6 +514,6 @@ const Engine kEngine = {TESSERA_ENGINE_NAME, run_worker, execute};
 
 } // namespace tessera::isa::TESSERA_ENGINE
 
-#ifdef TESSERA_OBSERVED
-#include "models/isa/exec/observed_step.h"
+#if defined(TESSERA_OBSERVED) || defined(TESSERA_SHADOW)
+#include "models/isa/exec/step.h"
 #endif

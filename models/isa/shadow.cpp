@@ -19,7 +19,7 @@ void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* byt
     rounds_ = rounds;
     knows_rounds_ = false;
     rounds_read_.clear();
-    scattered_ = nullptr;
+    running_.scattered = nullptr;
     unknown_addresses = 0;
     const std::size_t size = (words + 63) / 64;
     settled_.assign(size, 0);
@@ -69,10 +69,10 @@ void ShadowMemory::know_rounds() {
 }
 
 void ShadowMemory::scatter() {
-    if (std::find(reads_.begin(), reads_.end(), vertex_) == reads_.end()) {
-        reads_.push_back(vertex_);
+    if (std::find(reads_.begin(), reads_.end(), running_.vertex) == reads_.end()) {
+        reads_.push_back(running_.vertex);
     }
-    for (const program::ByteRange& range : *scattered_) {
+    for (const program::ByteRange& range : *running_.scattered) {
         lose(WordRange{(range.address - base_) / 4, static_cast<std::uint32_t>(range.bytes / 4)});
     }
 }

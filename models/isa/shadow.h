@@ -25,11 +25,6 @@
 
 namespace tessera::isa {
 
-/// Why a WaitLoop ends a run in timing mode.
-inline constexpr const char* kWaitsInTimingMode =
-    "a context waits here until another one writes a word of memory; timing mode, which runs one "
-    "context after the other, does not follow that";
-
 /// What an operation does to main registers, as bits of $m0..$m11.
 struct ShadowRule {
     std::uint16_t used = 0;    ///< must be known: conditions, counts, launches
@@ -87,10 +82,15 @@ public:
     /// not.
     void run_vertex(std::uint32_t number, std::uint64_t index,
                     const std::vector<program::ByteRange>* ranges) {
-        vertex_ = {ShadowRead::Kind::Scatter, number, index};
-        scattered_ = ranges;
+        running_ = {{ShadowRead::Kind::Scatter, number, index}, ranges};
     }
-    [[nodiscard]] bool may_scatter() const { return scattered_ != nullptr; }
+    /// The vertex that runs; contexts that take turns each bring their own.
+    struct Running {
+        ShadowRead vertex;
+        const std::vector<program::ByteRange>* scattered = nullptr;
+    };
+    [[nodiscard]] Running& running() { return running_; }
+    [[nodiscard]] bool may_scatter() const { return running_.scattered != nullptr; }
     /// A store to an unknown address.
     void scatter();
 
@@ -128,7 +128,7 @@ public:
 
     // A repeat whose addresses move by constants.
 
-    /// The first pass begins.
+    /// The first pass begins, or the first step of a context.
     void watch_pass() {
         watching = true;
         passes_watched = 0;
@@ -177,8 +177,7 @@ private:
     const std::vector<std::uint32_t>* rounds_ = nullptr;
     bool knows_rounds_ = false;
     std::vector<std::uint32_t> rounds_read_; ///< words
-    ShadowRead vertex_;                      ///< the running one
-    const std::vector<program::ByteRange>* scattered_ = nullptr;
+    Running running_;
     Address base_ = 0;
     std::vector<std::uint64_t> settled_; ///< read before, or written in this phase
     std::vector<std::uint64_t> lost_;

@@ -116,6 +116,21 @@ void TileWords::widen(WordRange words) {
     stretch_ = {first, end - first};
 }
 
+std::vector<std::uint64_t> TileWords::kept() const {
+    std::vector<std::uint64_t> kept((stretch_.first + stretch_.count + 63) / 64);
+    for (std::size_t i = stretch_.first / 64; i < kept.size(); ++i) {
+        kept[i] = bits_[i];
+    }
+    return kept;
+}
+
+void TileWords::restore(const std::vector<std::uint64_t>& kept) {
+    const std::size_t end = (stretch_.first + stretch_.count + 63) / 64; // wider since, perhaps
+    for (std::size_t i = stretch_.first / 64; i < end; ++i) {
+        bits_[i] = i < kept.size() ? kept[i] : 0;
+    }
+}
+
 void TileWords::set(WordRange words) {
     if (log_ != nullptr) {
         log_->add(words);

@@ -96,6 +96,10 @@ public:
     void clear(WordRange words);
     [[nodiscard]] bool any(WordRange words) const;
 
+    /// As they are, and as they were then.
+    [[nodiscard]] std::vector<std::uint64_t> kept() const;
+    void restore(const std::vector<std::uint64_t>& kept);
+
 private:
     void widen(WordRange words);
     [[nodiscard]] WordRange inside(WordRange words) const;

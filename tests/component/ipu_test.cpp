@@ -547,8 +547,22 @@ TEST_CASE("workers of a program that wait for each other run slot by slot") {
     tensor.shape = {1};
     tensor.pieces.push_back({2, 0x80004, 0, {}});
     hand.program().tensors.push_back(tensor);
-    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    // the word waited for is known to timing mode, as it stands in metadata
+    for (const TileId tile : {0U, 2U}) {
+        hand.program().images.at(tile).segments.push_back(
+            {0x80000, 8, program::SegmentKind::Metadata, "flags", test::bytes_of_words({0, 0})});
+    }
+    ipu::RunOptions timing;
+    timing.timing = ipu::TimingOptions{1};
+    std::vector<simulation::Chip> chips;
+    for (const ipu::RunOptions& options : {ipu::RunOptions{}, timing}) {
+        chips.push_back({hand.machine(), hand.program(), options});
+    }
+    simulation::Simulation simulation(std::move(chips));
     simulation.run();
     CHECK(word_of(simulation, program::tensor(hand.program().tensors.size() - 1)) == 10);
     check_accounts(simulation.account());
+    check_accounts(simulation.account(1));
+    CHECK(simulation.account(1).cycles() == simulation.account().cycles());
+    CHECK(simulation.timing(1)->phases > 0);
 }

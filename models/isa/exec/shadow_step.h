@@ -266,7 +266,7 @@ label_step:
     ++running;
     TESSERA_DISPATCH();
 label_wait:
-    throw ExecutionFault{kWaitsInTimingMode, true, running, true};
+    throw ContextsMeet{};
 label_continue:
     running = continued(c, *running);
     TESSERA_DISPATCH();

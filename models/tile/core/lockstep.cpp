@@ -2,7 +2,8 @@
 #include "models/tile/core/lockstep.h"
 
 #include "models/isa/decoded_program.h"
-#include "models/isa/observed_engine.h"
+#include "models/isa/shadow.h"
+#include "models/isa/stepped_engine.h"
 #include "models/tile/core/race_detector.h"
 #include "models/tile/core/read_use.h"
 #include "models/tile/core/standstill.h"
@@ -25,7 +26,8 @@ struct Lane {
     Cycles next_issue = 0;
     std::int64_t issues = 0; ///< of this launch, with the penalties of branches
     std::int64_t executed = 0;
-    std::size_t span = 0;  ///< index of its ContextSpan
+    std::size_t span = 0;              ///< index of its ContextSpan
+    isa::ShadowMemory::Running vertex; ///< in timing mode
     bool was_step = false; ///< the instruction before was a step that others may share the issue of
 };
 
@@ -64,6 +66,8 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     void step_worker(std::size_t number, Cycles cycle, bool shares_issue);
     void exit_worker(std::size_t number, Cycles cycle);
     void drain_log(const isa::Context& context, Cycles cycle, Address pc);
+    void drain_trail(int context, Address pc);
+    void note_read(int context, Address pc, Address address);
     void note_access(int context, Address pc, const isa::MemoryAccess& access);
     void branched(const isa::Context& context, Address pc, Cycles cycle);
     [[nodiscard]] std::vector<int> all_that_go_round() const;
@@ -98,6 +102,9 @@ ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
     instructions_taken = 0;
     syncing = false;
     waiting = StallRecord{};
+    if (supervisor.shadow != nullptr) {
+        supervisor.shadow->watch_pass();
+    }
     try {
         const ComputeOutcome done = run(stub, recorded);
         TESSERA_ASSERT(done.counts.worker_bundles() == bundles_taken &&
@@ -212,6 +219,9 @@ void LockstepTile::Implementation::start(std::size_t number) {
     lane.active = true;
     lane.next_issue = worker.start_cycle;
     slot_free[number] = kNever;
+    if (supervisor.shadow != nullptr) {
+        lane.vertex = supervisor.shadow->running();
+    }
     standstill.changed();
     races.launched(static_cast<int>(number), launch_cycle);
     if (observer != nullptr) {
@@ -240,15 +250,19 @@ void LockstepTile::Implementation::take_turn(std::size_t number, Cycles cycle) {
 
 void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
                                                bool shares_issue) {
-    const isa::ObservedEngine& observed = isa::observed_engine();
+    const isa::SteppedEngine& stepped =
+        supervisor.shadow != nullptr ? isa::stepped_shadow_engine() : isa::observed_engine();
     const auto context = static_cast<int>(number);
     isa::Context& worker = workers[number];
     Lane& lane = lanes[number];
     Address pc = worker.target;
     std::int32_t issues = 1;
+    if (worker.shadow != nullptr) {
+        std::swap(lane.vertex, worker.shadow->running());
+    }
     try {
         if (lane.operation == nullptr) {
-            lane.operation = observed.enter(worker);
+            lane.operation = stepped.enter(worker);
         }
         const isa::Position position = worker.program->position_of(*lane.operation);
         issues = shares_issue ? 0 : position.issues_upto - position.issues_before;
@@ -257,10 +271,13 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
         if (options.find_races) {
             reads.begin(worker, pc);
         }
-        lane.operation = observed.step(worker, lane.operation);
+        lane.operation = stepped.step(worker, lane.operation);
     } catch (const isa::ExecutionFault& fault) {
         drain_log(worker, cycle, pc);
         fault_of(worker, fault, cycle);
+    }
+    if (worker.shadow != nullptr) {
+        std::swap(lane.vertex, worker.shadow->running());
     }
     drain_log(worker, cycle, pc);
     ++lane.executed;
@@ -322,19 +339,40 @@ void LockstepTile::Implementation::drain_log(const isa::Context& context, Cycles
         }
     }
     log.conflicts.clear();
+    if (context.shadow != nullptr) {
+        drain_trail(context.number, pc);
+    }
+}
+
+/// The same in timing mode, where a store of tensor data may change what nobody knows.
+void LockstepTile::Implementation::drain_trail(int context, Address pc) {
+    std::vector<isa::ShadowMemory::Access>& trail = supervisor.shadow->trail;
+    for (const isa::ShadowMemory::Access& access : trail) {
+        if (access.writes) {
+            standstill.changed();
+        } else {
+            note_read(context, pc, memory.base + access.offset);
+        }
+    }
+    trail.clear();
+}
+
+void LockstepTile::Implementation::note_read(int context, Address pc, Address address) {
+    const Address word = address / 4 * 4;
+    const bool awaits = std::any_of(programs.begin(), programs.end(), [pc](const auto* one) {
+        return std::find(one->awaiting_loads.begin(), one->awaiting_loads.end(), pc) !=
+               one->awaiting_loads.end();
+    });
+    standstill.read(context, {pc, word, awaits || races.synchronises(word)});
 }
 
 void LockstepTile::Implementation::note_access(int context, Address pc,
                                                const isa::MemoryAccess& access) {
-    const Address word = access.address / 4 * 4;
     if (!access.writes) {
-        const bool awaits = std::any_of(programs.begin(), programs.end(), [pc](const auto* one) {
-            return std::find(one->awaiting_loads.begin(), one->awaiting_loads.end(), pc) !=
-                   one->awaiting_loads.end();
-        });
-        standstill.read(context, {pc, word, awaits || races.synchronises(word)});
+        note_read(context, pc, access.address);
         return;
     }
+    const Address word = access.address / 4 * 4;
     const std::size_t touched = access.access_bytes < 4 ? 4 : access.access_bytes;
     if (std::memcmp(memory.bytes + (word - memory.base), access.words.data(), touched) != 0) {
         standstill.changed();

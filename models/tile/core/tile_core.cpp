@@ -544,10 +544,7 @@ const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOper
     }
 }
 
-void TileCore::Implementation::await(const isa::MicroOperation& op) {
-    if (timing != nullptr) {
-        throw isa::ExecutionFault{isa::kWaitsInTimingMode, true, &op, true};
-    }
+void TileCore::Implementation::await(const isa::MicroOperation& /*op*/) {
     throw isa::ContextsMeet{};
 }
 
@@ -744,31 +741,42 @@ void TileCore::Implementation::take_state_from(const Implementation& other) {
 
 /// Code with wait loops costs a copy of the tile's memory a phase, until a phase has been seen to
 /// wait: the phase then runs slot by slot at once.
-ComputeOutcome TileCore::Implementation::run_ordered(Address stub, std::vector<ContextSpan>* to) {
+template <class Run> void TileCore::Implementation::run_in_order(Address stub, const Run& run) {
     if (!has_wait_loops) {
-        return run(stub, to);
+        run(*this);
+        return;
     }
     if (slot_by_slot == nullptr) {
         slot_by_slot = make_slot_by_slot(*spec, tile, memory.bytes);
         slot_by_slot->take_code_from(*this);
+        slot_by_slot->timing = timing;
     }
+    slot_by_slot->vertices = vertices;
     slot_by_slot->take_state_from(*this);
     if (std::find(met_in.begin(), met_in.end(), stub) == met_in.end()) {
         thread_local std::vector<std::byte> before;
         before.assign(memory.bytes, memory.bytes + memory.span_bytes);
-        const std::size_t known_spans = to == nullptr ? 0 : to->size();
         try {
-            return run(stub, to);
+            run(*this);
+            return;
         } catch (const isa::ContextsMeet&) {
             met_in.push_back(stub);
         }
         std::memcpy(memory.bytes, before.data(), before.size());
+    }
+    run(*slot_by_slot);
+    take_state_from(*slot_by_slot);
+}
+
+ComputeOutcome TileCore::Implementation::run_ordered(Address stub, std::vector<ContextSpan>* to) {
+    const std::size_t known_spans = to == nullptr ? 0 : to->size();
+    ComputeOutcome done;
+    run_in_order(stub, [&](Implementation& on) {
         if (to != nullptr) {
             to->resize(known_spans);
         }
-    }
-    const ComputeOutcome done = slot_by_slot->run_phase(stub, to);
-    take_state_from(*slot_by_slot);
+        done = on.run_phase(stub, to);
+    });
     return done;
 }
 
@@ -782,7 +790,7 @@ void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shado
         worker.shadow = &shadow;
     }
     engine = &isa::shadow_engine();
-    result.outcome = run(stub, &result.contexts);
+    result.outcome = run_phase(stub, &result.contexts);
     result.registers = timing->classes.registers_number(registers);
     result.lost = shadow.lost();
     result.stored = shadow.stored();
@@ -833,7 +841,15 @@ ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<Con
             return vertex.scatters != program::Vertex::kNowhere;
         });
         vertices = any_scatters ? called : std::span<const program::Vertex>();
-        run_shadow(stub, shadow, own);
+        program::TileWords& known = timing->known.of_tile(tile);
+        const auto kept = has_wait_loops ? known.kept() : std::vector<std::uint64_t>();
+        run_in_order(stub, [&](Implementation& on) {
+            if (has_wait_loops) {
+                known.restore(kept);
+                own = PhaseResult{};
+            }
+            on.run_shadow(stub, shadow, own);
+        });
         if (result != nullptr && !(own == *result)) {
             throw std::logic_error(fmt::format(
                 "tile_{}: timing mode counted a compute set of {} cycles that takes {} where it is "

@@ -44,7 +44,9 @@ struct TileCore::Implementation {
     virtual ComputeOutcome run_phase(Address stub, std::vector<ContextSpan>* to) {
         return run(stub, to);
     }
-    /// As run(), but slot by slot from the start where contexts wait for each other.
+    /// `run` of this, or slot by slot from the start where contexts wait for each other. Then `run` is
+    /// called again, and what it has done but for the tile's state is its own to take back.
+    template <class Run> void run_in_order(Address stub, const Run& run);
     ComputeOutcome run_ordered(Address stub, std::vector<ContextSpan>* to);
     /// The same tile on the lock-step model, without races (lockstep.cpp).
     static std::unique_ptr<Implementation> make_slot_by_slot(const spec::MachineSpec& machine,

@@ -3,8 +3,8 @@
 // on it. Of every row of the instruction table, with random operands and values.
 #include "models/isa/data_flow.h"
 #include "models/isa/instruction_counts.h"
-#include "models/isa/observed_engine.h"
 #include "models/isa/operation_mapper.h"
+#include "models/isa/stepped_engine.h"
 
 #include <catch2/catch.hpp>
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@ using namespace tessera;
 namespace {
 
 constexpr Address kData = 0x80000;
+constexpr std::size_t kWords = 32; ///< that are compared
 
 /// Supervisor code between `before` and `behind` a launch of all workers, which run `workers`: in
 /// $m0 their number, in $m1 the data.
@@ -44,11 +47,54 @@ template <class Tile> Outcome outcome_of(test::BasicAssembledTile<Tile>& tile) {
     } catch (const tile::TileFault& fault) {
         outcome.fault = fault.what();
     }
-    outcome.words = tile.template read<std::uint32_t>(kData, 32);
+    outcome.words = tile.template read<std::uint32_t>(kData, kWords);
     return outcome;
 }
 
-/// What both models make of it, which must be the same.
+/// What timing mode makes of it, of a tile of which it knows all; then of another one.
+std::vector<Outcome> timed(const test::AssembledTile& like, bool audited = false) {
+    constexpr TileId kTiles = 2;
+    const spec::MachineSpec& machine = like.spec();
+    const Address base = machine.memory.region0_begin();
+    const Bytes bytes = machine.memory.bytes();
+    const auto& codelet = like.codelets().front();
+    const auto code = std::make_shared<std::vector<std::byte>>(codelet.words.size() * 4);
+    std::memcpy(code->data(), codelet.words.data(), code->size());
+    program::Image image;
+    image.segments = {{codelet.address, static_cast<Bytes>(code->size()),
+                       program::SegmentKind::Code, "test", code}};
+    program::KnownWords known(kTiles, base, bytes);
+    tile::TileClasses classes;
+    tile::TimingMode mode{known, classes};
+    tile::CodeCache cache(like.codelets());
+    std::vector<Outcome> outcomes;
+    for (TileId number = 0; number < kTiles; ++number) {
+        std::vector<std::uint64_t> memory(static_cast<std::size_t>(bytes) / 8);
+        tile::TileCore core(machine, number, reinterpret_cast<std::byte*>(memory.data()));
+        known.learn(number, base, bytes);
+        core.set_timing(mode);
+        core.set_audited(audited);
+        core.load(image, cache);
+        Outcome& outcome = outcomes.emplace_back();
+        try {
+            std::vector<tile::ContextSpan> spans;
+            outcome.cycles = core.run(like.symbol("start"), &spans).cycles;
+        } catch (const tile::TileFault& fault) {
+            outcome.fault = fault.what();
+        }
+        outcome.words.resize(kWords);
+        std::memcpy(outcome.words.data(), core.memory(kData, kWords * 4).data(), kWords * 4);
+        for (std::uint32_t word = 0; word < kWords; ++word) {
+            CHECK(known.is_known(number, kData + word * 4));
+        }
+        if (!outcome.fault.empty()) {
+            break;
+        }
+    }
+    return outcomes;
+}
+
+/// What both models make of it, which must be the same, with data and without.
 Outcome both(const std::string& text) {
     CAPTURE(text);
     test::AssembledTile fast(text);
@@ -62,6 +108,13 @@ Outcome both(const std::string& text) {
         const isa::Context& left = fast.core().context(context);
         const isa::Context& right = lockstep.core().context(context);
         CHECK(std::equal(left.main, left.main + 12, right.main));
+    }
+    for (const bool audited : {false, true}) {
+        for (const Outcome& without_data : timed(fast, audited)) {
+            CHECK(without_data.fault == b.fault);
+            CHECK(without_data.cycles == b.cycles);
+            CHECK(without_data.words == b.words);
+        }
     }
     b.races = lockstep.core().racing_accesses();
     return b;

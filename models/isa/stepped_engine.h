@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The execution loop once more, a step at a time and with every memory access noted: what the
-// lock-step model of a tile runs on. Same semantic functions, same bits, an order of magnitude
-// slower.
+// The execution loop once more, a step at a time: what the lock-step model of a tile runs on. Same
+// semantic functions, same bits, an order of magnitude slower.
+//
+// - The observed engine notes every memory access in Context::log, which the caller empties between
+//   steps; Context::rows_at_once is false.
+// - The stepped shadow engine runs the main lane on what is known (shadow.h). It notes accesses in
+//   ShadowMemory::trail while ShadowMemory::watching, and skips no passes.
 //
 // Contract:
-// - Context::log is set, and the caller empties it between steps; Context::rows_at_once is false.
 // - enter gives the first operation of a worker whose `target`, registers, start cycle and views
 //   are set.
 // - step carries out the one instruction or bundle that starts at an operation, with all its
@@ -19,12 +22,13 @@
 
 namespace tessera::isa {
 
-struct ObservedEngine {
+struct SteppedEngine {
     Engine engine;
     const MicroOperation* (*enter)(Context& context);
     const MicroOperation* (*step)(Context& context, const MicroOperation* operation);
 };
 
-[[nodiscard]] const ObservedEngine& observed_engine();
+[[nodiscard]] const SteppedEngine& observed_engine();
+[[nodiscard]] const SteppedEngine& stepped_shadow_engine();
 
 } // namespace tessera::isa

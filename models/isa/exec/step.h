@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Steps one instruction at a time. engine_loop.cpp ends with this file when it is compiled as the
-// observed engine.
+// observed or the shadow engine.
 #pragma once
 
-#include "models/isa/observed_engine.h"
+#include "models/isa/stepped_engine.h"
 
 namespace tessera::isa::TESSERA_ENGINE {
 
@@ -69,15 +69,17 @@ const MicroOperation* step(Context& c, const MicroOperation* op) {
     return settle(c, op);
 }
 
+#ifdef TESSERA_OBSERVED
 void run_worker(Context& c) {
     for (const MicroOperation* op = enter_worker(c); op != nullptr;) {
         op = step(c, op);
     }
 }
+#endif
 
 } // namespace
 
-extern const ObservedEngine kObservedEngine;
-const ObservedEngine kObservedEngine = {kEngine, enter_worker, step};
+extern const SteppedEngine kSteppedEngine;
+const SteppedEngine kSteppedEngine = {kEngine, enter_worker, step};
 
 } // namespace tessera::isa::TESSERA_ENGINE
