@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 using namespace tessera;
 
@@ -121,6 +122,44 @@ TEST_CASE("elements of one dimension may stand apart in a tile") {
     halves.resize(7);
     CHECK(halves == std::vector<std::uint16_t>{7, 0, 0, 8, 0, 0, 9});
     CHECK(read_halves(tensor, memory) == host);
+}
+
+TEST_CASE("each element of a piece goes where its strides say, in whatever order its sizes are") {
+    constexpr std::int64_t kColumns = 4;
+    constexpr Bytes kElement = 2;
+    const auto machine = tiles(1);
+    const Address first = machine.memory.region0_begin();
+    // rows, columns, and places that lie side by side or apart
+    for (const Bytes between_columns : {kElement, 3 * kElement}) {
+        for (const Bytes between_rows : {kColumns * between_columns, 9 * between_columns}) {
+            for (const bool columns_first : {false, true}) {
+                CAPTURE(between_columns, between_rows, columns_first);
+                const program::PieceDim rows{3, kColumns, between_rows};
+                const program::PieceDim columns{kColumns, 1, between_columns};
+                program::Tensor tensor;
+                tensor.shape = {rows.count, columns.count};
+                tensor.pieces.push_back({0, first, 0, {rows, columns}});
+                if (columns_first) {
+                    std::swap(tensor.pieces[0].dims[0], tensor.pieces[0].dims[1]);
+                }
+                std::vector<std::uint16_t> host(
+                    static_cast<std::size_t>(rows.count * columns.count));
+                std::iota(host.begin(), host.end(), std::uint16_t{1});
+                ipu::ChipMemory memory(machine);
+                ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory);
+                for (std::int64_t row = 0; row < rows.count; ++row) {
+                    for (std::int64_t column = 0; column < columns.count; ++column) {
+                        const auto at =
+                            static_cast<Address>(row * between_rows + column * between_columns);
+                        std::uint16_t there = 0;
+                        std::memcpy(&there, memory.at(0, first + at, kElement), kElement);
+                        CHECK(there == row * kColumns + column + 1);
+                    }
+                }
+                CHECK(read_halves(tensor, memory) == host);
+            }
+        }
+    }
 }
 
 TEST_CASE("a piece of no elements touches nothing") {

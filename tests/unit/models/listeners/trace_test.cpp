@@ -214,6 +214,7 @@ TEST_CASE("a flow leads from what the last tile did to the barrier") {
         CHECK(to == barrier * 17 + (barrier - 1) * 5);
         CHECK(from == std::vector{traces::slowest_track(), traces::tile_track(last)});
     }
+    scene.run.does(0, Doing::ComputeSet, 16);
     scene.run.released(0); // no slice to lead to
     CHECK(std::none_of(scene.sink.spans.begin(), scene.sink.spans.end(),
                        [](const auto& span) { return span.flow.number > 2; }));
@@ -263,6 +264,33 @@ TEST_CASE("memory is what is kept on the fullest tile in the step that is critic
     }
     CHECK(sink.of(traces::Counter::MemoryBytes) ==
           Events{{0, 150}, {20, 130}, {30, 150}, {50, 130}});
+}
+
+TEST_CASE("the memory of a step that stands twice is that of where it stands first") {
+    using program::Step;
+    program::Program made = Scene::program();
+    made.control.children.resize(3);
+    made.control.children[0].kind = Step::Kind::ComputeSet;
+    made.control.children[1].kind = Step::Kind::Exchange;
+    made.control.children[2].kind = Step::Kind::ComputeSet; // the same
+    constexpr std::array<Bytes, 3> kBytes{40, 80, 160};
+    made.images.resize(1);
+    for (std::uint32_t at = 0; at < kBytes.size(); ++at) {
+        program::Segment of;
+        of.bytes = kBytes[at];
+        of.lifetime = {at, at};
+        made.images[0].segments.push_back(of);
+    }
+    RecordingSink sink({false, false, false});
+    traces::NameTable names;
+    listeners::TraceProducer producer(made, Scene::machine(), sink, names);
+    test::Told run(3, {&producer});
+    run.does(0, Doing::ComputeSet, 10);
+    run.does(0, Doing::Exchange, 10);
+    run.does(0, Doing::ComputeSet, 10);
+    run.released(0);
+    CHECK(sink.of(traces::Counter::MemoryBytes) ==
+          Events{{0, kBytes[0]}, {10, kBytes[1]}, {20, kBytes[0]}});
 }
 
 TEST_CASE("a copy's span lies on its link's own track") {
