@@ -9,6 +9,9 @@
 #include "traces/coverage.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <vector>
 
 using namespace tessera;
 using program::StreamCopy;
@@ -351,6 +354,37 @@ TEST_CASE("a word of another tile has to be told first") {
     check_accounts(simulation);
 }
 
+TEST_CASE("a word of one of two tiles that copy has to be told to the other") {
+    HandProgram hand = streaming_program();
+    hand.program().images[2].segments.push_back(
+        {0x90000, 4, program::SegmentKind::Tensor, "row", test::bytes_of_words({7})});
+    hand.program().stream_copies.push_back(
+        {"load both",
+         0,
+         StreamCopy::Direction::Read,
+         2,
+         {{2, kRow, kRowBytes, 0}, {3, kRow, kRowBytes, kRowBytes}}});
+    constexpr std::uint32_t kBoth = 2;
+    auto load = stream(Kind::StreamCopy, kBoth);
+    load.value = program::TileValue{2, 0x90000};
+    hand.then(load);
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& machine = hand.machine();
+    CHECK(simulation.account().cycles() ==
+          machine.sync.internal_cycles + timing::word_broadcast_cycles(machine, 2) +
+              simulation.account().streams()[kBoth].transfer_cycles);
+    check_accounts(simulation);
+}
+
+TEST_CASE("a copy in the background on a tile that is no IO tile stops the run") {
+    HandProgram hand = streaming_program();
+    hand.program().io_tiles = {2};
+    hand.then(stream(Kind::StreamStart, 0)).then(stream(Kind::StreamWait, 0));
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("tile_3 is not an IO tile"));
+}
+
 TEST_CASE("a row that is not there stops the run") {
     HandProgram hand = streaming_program();
     hand.then(stream(Kind::StreamCopy, 0, 16));
@@ -453,8 +487,17 @@ TEST_CASE("a decision on a word that a copy under way writes stops the run") {
                Catch::Matchers::StartsWith("a control step: uses tile_3, 0x80ffc"));
 }
 
-TEST_CASE("a decision on a word beside a copy under way does not stop the run") {
+TEST_CASE("a decision on the first word that a copy under way writes stops the run") {
+    CHECK_THAT(decided_on(kRow),
+               Catch::Matchers::StartsWith("a control step: uses tile_3, 0x80000"));
+}
+
+TEST_CASE("a decision on a word behind a copy under way does not stop the run") {
     CHECK(decided_on(kRow + kRowBytes).empty());
+}
+
+TEST_CASE("a decision on a word before a copy under way does not stop the run") {
+    CHECK(decided_on(kRow - 4).empty());
 }
 
 TEST_CASE("copies that queue take their wait too, and count each time") {
@@ -582,4 +625,82 @@ TEST_CASE("rows of another buffer are not", "[component][system]") {
 }
 TEST_CASE("what a tile puts into a known buffer is known if it was", "[component][system]") {
     check_known_rows(true, true);
+}
+
+namespace {
+
+/// A step of copy 0, which reads a row into tile 3, or of copy 1, which writes one; or of copy 2, which
+/// reads from a buffer that is not known.
+struct RowStep {
+    std::uint32_t copy;
+    std::int64_t row;
+};
+
+/// A known row comes to tile 3; tile 0 replaces its word 1 by one that is unknown. Behind `steps` tile
+/// 3 spins as often as its word `looked_at` says. Returns whether that is known.
+bool is_known_behind(const std::vector<RowStep>& steps, std::uint32_t looked_at) {
+    constexpr std::uint32_t kTurns = 7;
+    HandProgram hand(test::four_tiles(), fmt::format(R"(
+.supervisor
+.globl spin
+spin:
+    setzi $m1, {:#x}
+    ld32 $m0, $m1, $mzero, {}
+1:  brnzdec $m0, 1b
+    br $lr
+)",
+                                                     kRow, looked_at));
+    auto& program = hand.program();
+    for (const bool known : {true, false}) {
+        program.remote_buffers.push_back({known ? "far" : "other",
+                                          program::RemoteBuffer::Place::StreamingMemory, 16,
+                                          kRowBytes, known});
+    }
+    const std::vector<program::StreamPiece> row{{3, kRow, kRowBytes, 0}};
+    program.stream_copies = {{"load", 0, StreamCopy::Direction::Read, 1, row},
+                             {"store", 0, StreamCopy::Direction::Write, 1, row},
+                             {"load other", 1, StreamCopy::Direction::Read, 1, row}};
+    program::Transfer spoil;
+    spoil.source_tile = 0;
+    spoil.source_address = 0x90000;
+    spoil.bytes = 4;
+    spoil.destinations = {{3, kRow + 4}};
+    const auto exchange = hand.exchange("spoil", {spoil});
+    const auto spin = hand.compute_set("spin", {{3, "spin"}});
+    hand.then(stream(Kind::StreamCopy, 0, 2)).then_exchange(exchange);
+    for (const RowStep& step : steps) {
+        hand.then(stream(Kind::StreamCopy, step.copy, step.row));
+    }
+    hand.then_compute(spin);
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{4};
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    const std::vector<std::uint32_t> rows(static_cast<std::size_t>(16 * kRowBytes / 4), kTurns);
+    simulation.write(kFar, std::as_bytes(std::span(rows)));
+    try {
+        simulation.run();
+        return true;
+    } catch (const NeedsData&) {
+        return false;
+    }
+}
+
+} // namespace
+
+TEST_CASE("a word that was unknown when it went out comes back unknown", "[component][system]") {
+    CHECK_FALSE(is_known_behind({{1, 3}, {0, 3}}, 1));
+}
+TEST_CASE("the word behind one that was unknown when it went out comes back known",
+          "[component][system]") {
+    CHECK(is_known_behind({{1, 3}, {0, 3}}, 2));
+}
+TEST_CASE("a word that went out unknown is known in all other rows", "[component][system]") {
+    CHECK(is_known_behind({{1, 3}, {0, 4}}, 1));
+}
+TEST_CASE("a word that went out unknown and then known comes back known", "[component][system]") {
+    CHECK(is_known_behind({{1, 3}, {0, 2}, {1, 3}, {0, 3}}, 1));
+}
+TEST_CASE("rows of a buffer that is not known replace known words by unknown ones",
+          "[component][system]") {
+    CHECK_FALSE(is_known_behind({{2, 2}}, 0));
 }

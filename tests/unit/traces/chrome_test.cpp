@@ -134,6 +134,30 @@ TEST_CASE("a flow goes by time, whichever of its slices came first", "[unit][tra
     CHECK(phases == "s0.005 t0.01 f0.04 ");
 }
 
+TEST_CASE("points of a flow at one cycle stay in the order in which they came", "[unit][traces]") {
+    for (const bool tile_first : {false, true}) {
+        NameTable names;
+        const json trace = written(names, [tile_first](Exporter& sink) {
+            Span slowest = compute(slowest_track(), 10, 40);
+            Span tile = compute(tile_track(3), 10, 40);
+            Span barrier = compute(machine_track(), 40, 50);
+            slowest.flow = tile.flow = {7, false};
+            barrier.flow = {7, true};
+            for (const Span& span : {tile_first ? tile : slowest, tile_first ? slowest : tile}) {
+                sink.span(span);
+            }
+            sink.span(barrier);
+        });
+        const auto first = events_of(trace, "s");
+        const auto second = events_of(trace, "t");
+        REQUIRE(first.size() == 1);
+        REQUIRE(second.size() == 1);
+        const auto machine = events_of(trace, "f").at(0)["pid"];
+        CHECK((first[0]["pid"] == machine) != tile_first);
+        CHECK((second[0]["pid"] == machine) == tile_first);
+    }
+}
+
 TEST_CASE("a flow of one point is an end, bound to its slice", "[unit][traces]") {
     NameTable names;
     const json trace = written(names, [](Exporter& sink) {

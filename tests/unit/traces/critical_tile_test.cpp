@@ -83,6 +83,13 @@ TEST_CASE("of too many spans those of the least critical tiles are dropped", "[u
         CHECK(trace.finish() == (most == 12 ? std::nullopt : std::optional<TileId>{3}));
         CHECK(all.of(tile_track(3), Kind::Compute).size() == (most == 12 ? 2 : 0));
     }
+    for (const TileId second : {1U, 3U}) { // of three tiles one is kept, whichever is second
+        test::RecordingSink all(std::vector<bool>(kTiles, true));
+        CriticalTile trace(all, only_tile_0(), 6);
+        phase(trace, 0, 10, 2);
+        phase(trace, 10, 20, second);
+        CHECK(trace.finish() == second);
+    }
     test::RecordingSink all(std::vector<bool>(kTiles, true));
     CriticalTile trace(all, only_tile_0(), 6);
     phase(trace, 0, 10, 2);

@@ -243,6 +243,30 @@ TEST_CASE("no word is received twice, or received and sent; sent it may be often
     CHECK(refused < 1700);
 }
 
+TEST_CASE("a word is refused wherever in a sent run it is received, also behind a shorter run",
+          "[unit][exchange]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    const Address base = machine.memory.region0_begin();
+    constexpr int kFirst = 2;
+    constexpr int kWords = 8;
+    for (const int inner : {0, 1, 3, kWords - 1}) { // a run of one word inside the other
+        for (int word = 0; word < kFirst + kWords + 2; ++word) {
+            CAPTURE(inner, word);
+            const auto at = [base](int words) { return base + static_cast<Address>(4 * words); };
+            program::Exchange made;
+            made.transfers.push_back({0, at(kFirst), 4 * kWords, false, {{1, at(0)}}});
+            made.transfers.push_back({0, at(kFirst + inner), 4, false, {{2, at(0)}}});
+            made.transfers.push_back({3, at(0), 4, false, {{0, at(word)}}});
+            if (word >= kFirst && word < kFirst + kWords) {
+                CHECK_THROWS_AS(transfer_copies(machine, made), ProgramError);
+            } else {
+                CHECK_NOTHROW(transfer_copies(machine, made));
+            }
+        }
+    }
+}
+
 TEST_CASE("a transfer's ends are whole words of tile memory, to the last one", "[unit][exchange]") {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;

@@ -228,6 +228,18 @@ TEST_CASE("a wait ends however late the word is written", "[unit][tile]") {
               .fault.empty());
 }
 
+TEST_CASE("a register in which a wait reads no longer holds what it read before", "[unit][tile]") {
+    // All but the first worker read word 5 ahead, which the first writes later.
+    const auto races = [](const std::string& use) {
+        return both(text_of("brz $m0, 2f\nld32 $m2, $m1, $mzero, 5\n" + use + kWaitForFirst +
+                            "exitz $mzero\n2: setzi $m4, 100\n3: brnzdec $m4, 3b\nsetzi $m2, 1\n"
+                            "st32 $m2, $m1, $mzero, 5\nst32 $m2, $m1, $mzero, 0"))
+            .races;
+    };
+    CHECK(races("") == 0);
+    CHECK(races("brnz $m2, 4f\n4:\n") == 5);
+}
+
 TEST_CASE("words that are named order contexts without a wait loop", "[unit][tile]") {
     // a wait in a function, which is not found
     const std::string text = text_of("brz $m0, 2f\n1: call $m5, look\nbrz $m2, 1b\n"
