@@ -62,6 +62,8 @@ struct MatmulVertexShape {
     std::int64_t out_groups = 1;
     std::int64_t k_groups = 1;
     bool fresh = true; ///< the first k group starts from zero
+
+    auto operator<=>(const MatmulVertexShape&) const = default;
 };
 
 /// matmul_<p>_fresh or _add, from its first instruction to behind its return.

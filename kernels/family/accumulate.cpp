@@ -4,6 +4,9 @@
 #include "kernels/function/function.h"
 #include "kernels/graph/places.h"
 #include "kernels/graph/unit_rows.h"
+#include "kernels/plan/repeat_limit.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -32,6 +35,23 @@ Cycles most_cycles(const spec::MachineSpec& machine, const function::Function& a
 }
 
 } // namespace
+
+void add_sum(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
+             TileId tile, codelets::ProductTypes types, const PartialSum& sum) {
+    const std::int64_t workers = machine.tile.workers;
+    const Bytes bytes = 16 * sum.units;
+    const Bytes rounded = bytes / bytes_of(types.partials) * bytes_of(types.data);
+    graph.add_work(set, tile, sum.units * (sum.slices + 1));
+    graph.add_vertex(
+        set, tile, fmt::format("reduce_{}", codelets::suffix(types)),
+        program::VertexKind::MultiWorker,
+        {graph::read(sum.own, bytes),
+         sum.slices > 0 ? graph::read(sum.others, sum.slices * bytes) : graph::read(sum.own, bytes),
+         graph::word(sum.units),
+         graph::word(plan::counted_rounds(machine, sum.slices, "partial results")),
+         graph::write(sum.result, rounded), graph::word(sum.units / workers),
+         graph::word(sum.units % workers)});
+}
 
 Planned accumulated(const spec::MachineSpec& machine, Planned planned,
                     workload::Accumulate accumulate) {

@@ -3,6 +3,7 @@
 // and `b`, a bias if there is one, what the product is added to, and the check of docs/kernels.md#checks.
 #pragma once
 
+#include "kernels/codelets/product_types.h"
 #include "kernels/family/family.h"
 #include "kernels/graph/graph.h"
 #include "kernels/lower/lower.h"
@@ -63,6 +64,19 @@ struct Placed {
 /// Cycles: kernels/codelets/elementwise_cost.h.
 [[nodiscard]] Planned accumulated(const spec::MachineSpec& machine, Planned planned,
                                   workload::Accumulate accumulate);
+
+/// A tile's part of a product's reduction, in units of 16 bytes of partial results.
+struct PartialSum {
+    graph::Place own;
+    graph::Place others;     ///< partial results of other tiles, one behind the other
+    std::int64_t slices = 0; ///< of these
+    std::int64_t units = 0;
+    graph::Place result;
+};
+/// Adds the vertex that sums them and rounds the sum to the result's type; codelet "reduce_add_*".
+/// Cycles: plan::StubTimeline::reduce().
+void add_sum(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
+             TileId tile, codelets::ProductTypes types, const PartialSum& sum);
 
 /// @throws as lower::lower
 [[nodiscard]] Placed placed(const spec::MachineSpec& machine, Planned planned,

@@ -441,14 +441,15 @@ void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId s
     add_words(graph, machine, set, tile, {"copy64", 8, from, to, bytes / 8});
 }
 
-bool bring(Graph& graph, const spec::MachineSpec& machine, ExchangeId exchange, ComputeSetId copies,
-           TileId tile, Place from, Bytes bytes, std::span<const Receiver> to, bool paired) {
+bool Bringing::add(TileId tile, Place from, Bytes bytes, std::span<const Receiver> to,
+                   bool paired) {
     const auto own = std::ranges::find(to, tile, &Receiver::tile);
     if (own == to.end()) {
         graph.add_message(exchange, tile, from, bytes, to, paired);
         return false;
     }
     copy_on_tile(graph, machine, copies, tile, from, own->to, bytes);
+    copied_words[tile].push_back(bytes / 8);
     std::vector<Receiver> others(to.begin(), own);
     others.insert(others.end(), own + 1, to.end());
     graph.add_message(exchange, tile, from, bytes, others, paired);

@@ -5,8 +5,11 @@
 #include "kernels/graph/graph.h"
 #include "models/spec/machine_spec.h"
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tessera::graph {
 
@@ -27,9 +30,21 @@ namespace tessera::graph {
 void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
                   Place from, Place to, Bytes bytes);
 
-/// Brings such bytes of a tile to others, each once, by one message; what is for the tile itself it copies in
-/// `copies`, as no tile receives its own words. Whether it does.
-bool bring(Graph& graph, const spec::MachineSpec& machine, ExchangeId exchange, ComputeSetId copies,
-           TileId tile, Place from, Bytes bytes, std::span<const Receiver> to, bool paired = false);
+/// An exchange that brings bytes of tiles to others. No tile receives its own words: the compute set
+/// behind it copies what a tile brings to itself.
+struct Bringing {
+    Graph& graph;
+    const spec::MachineSpec& machine;
+    ExchangeId exchange;
+    ComputeSetId copies;
+    std::map<TileId, std::vector<std::int64_t>> copied_words = {}; ///< of 8 bytes, of each copy
+
+    /// Brings the bytes to each receiver once, by one message. Whether the tile itself is one.
+    bool add(TileId tile, Place from, Bytes bytes, std::span<const Receiver> to,
+             bool paired = false);
+    bool add(TileId tile, Place from, Bytes bytes, Receiver to) {
+        return add(tile, from, bytes, std::span(&to, 1));
+    }
+};
 
 } // namespace tessera::graph

@@ -25,6 +25,14 @@ BufferId Graph::add_buffer(Buffer traits) {
     return append(buffers, std::move(traits));
 }
 
+BufferId Graph::add_buffer(Buffer traits, std::int64_t tiles, Bytes bytes) {
+    const BufferId buffer = add_buffer(std::move(traits));
+    for (TileId tile = 0; tile < static_cast<TileId>(tiles); ++tile) {
+        hold(buffer, tile, bytes);
+    }
+    return buffer;
+}
+
 void Graph::hold(BufferId buffer, TileId tile, Bytes bytes) {
     if (bytes > 0) {
         buffers.at(buffer.index).held.push_back({tile, bytes, nullptr, nullptr});
@@ -141,6 +149,14 @@ void Graph::close() {
     for (Tensor& tensor : tensors) {
         tensor.pieces.shrink_to_fit();
     }
+}
+
+Tensor given_tensor(std::string name, ElementType type, std::vector<std::int64_t> shape) {
+    return {.name = std::move(name), .type = type, .shape = std::move(shape), .given = true};
+}
+
+Tensor wanted_tensor(std::string name, ElementType type, std::vector<std::int64_t> shape) {
+    return {.name = std::move(name), .type = type, .shape = std::move(shape), .wanted = true};
 }
 
 Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements) {

@@ -274,6 +274,8 @@ public:
     explicit Graph(std::string program_name) : name(std::move(program_name)) {}
 
     BufferId add_buffer(Buffer traits);
+    /// The same, and each of the first `tiles` tiles holds so many bytes of it.
+    BufferId add_buffer(Buffer traits, std::int64_t tiles, Bytes bytes);
     /// The tile has (at least) so many bytes of the buffer.
     void hold(BufferId buffer, TileId tile, Bytes bytes);
     /// The same with contents that do not change. Tiles may share them.
@@ -344,6 +346,11 @@ private:
     std::map<std::string, std::uint32_t, std::less<>> symbol_numbers_;
 };
 
+/// Tensors without pieces: one that the host gives, and one that it reads.
+[[nodiscard]] Tensor given_tensor(std::string name, ElementType type,
+                                  std::vector<std::int64_t> shape);
+[[nodiscard]] Tensor wanted_tensor(std::string name, ElementType type,
+                                   std::vector<std::int64_t> shape);
 /// A one-dimensional tensor without pieces, and a run of its elements in a tile.
 [[nodiscard]] Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements);
 [[nodiscard]] Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
@@ -352,6 +359,10 @@ private:
 /// Steps of the control program.
 [[nodiscard]] Step run(ComputeSetId set);
 [[nodiscard]] Step run(ExchangeId exchange);
+/// Runs compute sets and exchanges as the next of `steps`, in this order.
+template <class... Ids> void run_next(std::vector<Step>& steps, Ids... ids) {
+    (steps.push_back(run(ids)), ...);
+}
 [[nodiscard]] Step sequence(std::vector<Step> steps);
 [[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps);
 /// The same; `round` has the round.

@@ -110,6 +110,8 @@ private:
         }
     }
     void add_buffers() {
+        const std::int64_t busy = partition_.tiles();
+        const std::int64_t all = machine_.chip.tiles;
         const Bytes out = grid_.most_rows() * grid_.most_out_groups() * kCellBytes;
         const Bytes share = ceil_div(out / kCellBytes, partition_.parts_k) * kCellBytes;
         const std::int64_t k_a = a_.stays() ? grid_.most_k_groups() : grid_.most_chunk_groups();
@@ -117,37 +119,26 @@ private:
         const bool pads_a = problem_.k % 16 != 0;
         const bool pads_b = pads_a || problem_.n % problem_.group != 0;
         using graph::Where;
-        out_ = add_on_busy({.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead},
-                           out);
-        weights_ = add_on_busy(
-            {.name = "weights", .where = Where::Region1, .padded = pads_b, .apart = {out_}},
+        out_ = graph_.add_buffer(
+            {.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead}, busy, out);
+        weights_ = graph_.add_buffer(
+            {.name = "weights", .where = Where::Region1, .padded = pads_b, .apart = {out_}}, busy,
             grid_.most_out_groups() * problem_.block_bytes() * k_b);
-        slices_ = add_on_busy({.name = "slices", .where = Where::Region1, .apart = {out_}},
-                              (partition_.parts_k - 1) * share);
-        x_ = add_on_busy({.name = "x", .padded = pads_a, .apart = {out_}},
-                         grid_.most_rows() * kCellBytes * k_a);
-        home_a_ = add_on_all({.name = a_.home_name(), .padded = pads_a, .apart = {x_, weights_}},
-                             a_.most_home_bytes());
-        home_b_ = add_on_all({.name = b_.home_name(), .padded = pads_b, .apart = {x_, weights_}},
-                             b_.most_home_bytes());
+        slices_ = graph_.add_buffer({.name = "slices", .where = Where::Region1, .apart = {out_}},
+                                    busy, (partition_.parts_k - 1) * share);
+        x_ = graph_.add_buffer({.name = "x", .padded = pads_a, .apart = {out_}}, busy,
+                               grid_.most_rows() * kCellBytes * k_a);
+        const std::vector<graph::BufferId> received{x_, weights_};
+        home_a_ = graph_.add_buffer({.name = "home of a", .padded = pads_a, .apart = received}, all,
+                                    a_.most_home_bytes());
+        home_b_ = graph_.add_buffer({.name = "home of b", .padded = pads_b, .apart = received}, all,
+                                    b_.most_home_bytes());
         if (problem_.epilogue.has_bias()) {
             bias_ = graph_.add_buffer({.name = "bias", .padded = problem_.n % problem_.group != 0});
         }
-        result_ = add_on_busy({.name = "result"},
+        result_ =
+            graph_.add_buffer({.name = "result"}, busy,
                               grid_.reduces() ? share / kCellBytes * problem_.result_cell() : 0);
-    }
-    graph::BufferId add_on(graph::Buffer traits, std::int64_t tiles, Bytes bytes) {
-        const auto buffer = graph_.add_buffer(std::move(traits));
-        for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            graph_.hold(buffer, static_cast<TileId>(tile), bytes);
-        }
-        return buffer;
-    }
-    graph::BufferId add_on_busy(graph::Buffer traits, Bytes bytes) {
-        return add_on(std::move(traits), partition_.tiles(), bytes);
-    }
-    graph::BufferId add_on_all(graph::Buffer traits, Bytes bytes) {
-        return add_on(std::move(traits), machine_.chip.tiles, bytes);
     }
 
     /// Where a tile has its chunk of an operand.
@@ -165,19 +156,16 @@ private:
         return {operand.is_a() ? home_a_ : home_b_, run.offset};
     }
 
-    /// Copies that tiles make because they cannot receive their own words, in words of 8 bytes.
-    using CopiedWords = std::map<TileId, std::vector<std::int64_t>>;
-
     void add_chunk(std::int64_t chunk, std::vector<graph::Step>& steps) {
         const auto bring =
             graph_.add_exchange({fmt::format("bring chunk {}", chunk), Role::Bring, kOwner});
         const auto multiply = graph_.add_compute_set(
             {fmt::format("multiply chunk {}", chunk), Role::Work, kOwner, "multiply-accumulates"});
-        CopiedWords copied;
+        graph::Bringing bringing{graph_, machine_, bring, multiply};
         for (const bool wide : {true, false}) {
             for (const Operand* operand : {&a_, &b_}) {
                 if (operand->wide() == wide) {
-                    add_bring(*operand, chunk, bring, multiply, copied);
+                    bring_operand(*operand, chunk, bringing);
                 }
             }
         }
@@ -185,41 +173,36 @@ private:
             bring_bias(bring);
         }
         Cycles slowest = 0;
-        for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
-            const auto id = static_cast<TileId>(tile);
-            add_multiply(multiply, id, chunk);
-            slowest = std::max(slowest, stub_cycles(grid_.part(id), chunk, copied[id]));
+        for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
+            const TilePart part = grid_.part(tile);
+            const codelets::MatmulVertexShape shape{
+                grid_.rows(part.im).length(), grid_.out_groups(part.in).length(),
+                grid_.chunk(part.ik, chunk).length(), chunk == 0};
+            add_multiply(multiply, tile, chunk, shape);
+            slowest = std::max(slowest, stub_cycles(shape, bringing.copied_words[tile]));
         }
         predicted_.compute += machine_.control.step_cycles + slowest;
-        steps.push_back(graph::run(bring));
-        steps.push_back(graph::run(multiply));
+        graph::run_next(steps, bring, multiply);
     }
 
-    void add_bring(const Operand& operand, std::int64_t chunk, graph::ExchangeId bring,
-                   graph::ComputeSetId multiply, CopiedWords& copied) {
+    void bring_operand(const Operand& operand, std::int64_t chunk, graph::Bringing& bringing) {
         std::vector<graph::Receiver> receivers;
         for (const plan::HomeRun& run : operand.runs(chunk)) {
-            const graph::Place from = home_place(operand, run);
-            const Bytes bytes = run.units() * operand.unit_bytes();
             receivers.clear();
             for (const TileId tile : operand.receivers(run.group)) {
                 receivers.push_back({tile, chunk_place(operand, grid_.part(tile), chunk) +
                                                run.first * operand.unit_bytes()});
             }
-            if (graph::bring(graph_, machine_, bring, multiply, run.tile, from, bytes, receivers,
-                             operand.wide())) {
-                copied[run.tile].push_back(bytes / 8);
-            }
+            bringing.add(run.tile, home_place(operand, run), run.units() * operand.unit_bytes(),
+                         receivers, operand.wide());
         }
     }
 
-    void add_multiply(graph::ComputeSetId set, TileId tile, std::int64_t chunk) {
+    void add_multiply(graph::ComputeSetId set, TileId tile, std::int64_t chunk,
+                      const codelets::MatmulVertexShape& shape) {
         const TilePart part = grid_.part(tile);
-        const std::int64_t rows = grid_.rows(part.im).length();
-        const std::int64_t out_groups = grid_.out_groups(part.in).length();
-        const std::int64_t k_groups = grid_.chunk(part.ik, chunk).length();
+        const auto& [rows, out_groups, k_groups, fresh] = shape;
         const std::int64_t workers = machine_.tile.workers;
-        const bool fresh = chunk == 0;
         plan::counted_rounds(machine_, ceil_div(rows, workers), "rows");
         graph_.add_work(set, tile, rows * out_groups * k_groups);
         graph_.add_vertex(
@@ -235,65 +218,46 @@ private:
              graph::word(rows % workers), graph::word(out_groups - 1), graph::word(k_groups - 1)});
     }
 
-    Cycles stub_cycles(const TilePart& part, std::int64_t chunk,
+    Cycles stub_cycles(const codelets::MatmulVertexShape& shape,
                        const std::vector<std::int64_t>& copied_words) {
-        const codelets::MatmulVertexShape shape{grid_.rows(part.im).length(),
-                                                grid_.out_groups(part.in).length(),
-                                                grid_.chunk(part.ik, chunk).length(), chunk == 0};
-        const auto key = std::make_tuple(shape.rows, shape.out_groups, shape.k_groups, shape.fresh,
-                                         copied_words);
-        const auto found = known_cycles_.find(key);
-        if (found != known_cycles_.end()) {
-            return found->second;
+        const auto [known, is_new] = known_cycles_.try_emplace({shape, copied_words});
+        if (is_new) {
+            plan::StubTimeline stub(machine_, true);
+            for (const std::int64_t words : copied_words) {
+                stub.copy(words);
+            }
+            stub.matmul(partials_type_, shape);
+            known->second = stub.finish();
         }
-        plan::StubTimeline stub(machine_, true);
-        for (const std::int64_t words : copied_words) {
-            stub.copy(words);
-        }
-        stub.matmul(partials_type_, shape);
-        return known_cycles_.emplace(key, stub.finish()).first->second;
+        return known->second;
     }
 
     void add_reduction(std::vector<graph::Step>& steps) {
         const auto bring =
             graph_.add_exchange({"reduce: bring partial results", Role::Reduce, kOwner});
         for (std::int64_t turn = 1; turn < partition_.parts_k; ++turn) {
-            for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
-                add_partials(bring, static_cast<TileId>(tile), turn);
+            for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
+                add_partials(bring, tile, turn);
             }
         }
         const auto reduce =
             graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
-        const std::int64_t workers = machine_.tile.workers;
+        const codelets::ProductTypes types = codelets::of_f16(partials_type_);
         const std::int64_t others = partition_.parts_k - 1;
-        const std::string symbol = fmt::format("reduce_{}", name_of(partials_type_));
         std::int64_t most_units = 0;
-        for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
-            const Range share = grid_.share(grid_.part(static_cast<TileId>(tile)));
+        for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
+            const Range share = grid_.share(grid_.part(tile));
             const std::int64_t units = 2 * share.length();
             most_units = std::max(most_units, units);
-            if (units == 0) {
-                continue;
+            if (units > 0) {
+                const graph::Place own{out_, share.begin * kCellBytes};
+                family::add_sum(graph_, machine_, reduce, tile, types,
+                                {own, {slices_}, others, units, {result_}});
             }
-            const graph::Place own{out_, share.begin * kCellBytes};
-            const Bytes bytes = share.length() * kCellBytes;
-            graph_.add_work(reduce, static_cast<TileId>(tile), units * (others + 1));
-            graph_.add_vertex(
-                reduce, static_cast<TileId>(tile), symbol, program::VertexKind::MultiWorker,
-                {graph::read(own, bytes),
-                 others > 0 ? graph::read({slices_}, others * bytes) : graph::read(own, bytes),
-                 graph::word(units),
-                 graph::word(plan::counted_rounds(machine_, others, "partial results")),
-                 graph::write({result_}, share.length() * problem_.result_cell()),
-                 graph::word(units / workers), graph::word(units % workers)});
         }
-        const Cycles cycles =
-            machine_.control.step_cycles +
-            plan::reduce_cycles(machine_, codelets::of_f16(partials_type_), most_units, others);
-        predicted_.compute += cycles;
-        predicted_.reduction += cycles;
-        steps.push_back(graph::run(bring));
-        steps.push_back(graph::run(reduce));
+        predicted_.add_sums(machine_.control.step_cycles +
+                            plan::reduce_cycles(machine_, types, most_units, others));
+        graph::run_next(steps, bring, reduce);
     }
 
     /// What tiles go on with where their shares of the result stand.
@@ -302,8 +266,8 @@ private:
         const auto sets = epilogue.add_sets(graph_, kOwner, "", steps);
         std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Epilogue::Taken> known;
         Epilogue::Taken slowest{};
-        for (std::int64_t tile = 0; !epilogue.is_empty() && tile < partition_.tiles(); ++tile) {
-            const TilePart part = grid_.part(static_cast<TileId>(tile));
+        for (TileId tile = 0; !epilogue.is_empty() && tile < grid_.tiles(); ++tile) {
+            const TilePart part = grid_.part(tile);
             const Range share = grid_.share(part);
             const std::int64_t rows = grid_.rows(part.im).length();
             if (share.length() == 0) {
@@ -311,8 +275,7 @@ private:
             }
             const Bytes bytes = share.length() * problem_.result_cell();
             const auto strips = grid_.strips(share, rows);
-            epilogue.add(graph_, machine_, sets, static_cast<TileId>(tile), result_place(), bytes,
-                         bias_, strips);
+            epilogue.add(graph_, machine_, sets, tile, result_place(), bytes, bias_, strips);
             const auto [found, is_new] =
                 known.try_emplace({share.length(), share.begin % rows, rows});
             if (is_new) {
@@ -354,8 +317,7 @@ private:
         if (!problem_.epilogue.has_bias()) {
             return;
         }
-        graph::Tensor bias{
-            .name = "bias", .type = ElementType::F16, .shape = {problem_.n}, .given = true};
+        graph::Tensor bias = graph::given_tensor("bias", ElementType::F16, {problem_.n});
         for (std::int64_t in = 0; in < partition_.parts_n; ++in) {
             const Range groups = grid_.out_groups(in);
             const std::int64_t first = groups.begin * problem_.group;
@@ -399,17 +361,15 @@ private:
     }
 
     void add_operand(const Operand& operand, const char* name, std::vector<std::int64_t> shape) {
-        graph::Tensor tensor{
-            .name = name, .type = ElementType::F16, .shape = std::move(shape), .given = true};
+        graph::Tensor tensor = graph::given_tensor(name, ElementType::F16, std::move(shape));
         for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
             for (const plan::HomeRun& run : operand.runs(chunk)) {
                 add_units(tensor, operand, run.tile, home_place(operand, run),
                           operand.part_of_group(run.group), chunk, run.first, run.last);
             }
-            for (std::int64_t tile = 0; operand.stays() && tile < partition_.tiles(); ++tile) {
-                const auto id = static_cast<TileId>(tile);
-                const TilePart part = grid_.part(id);
-                add_units(tensor, operand, id, chunk_place(operand, part, chunk), part, chunk, 0,
+            for (TileId tile = 0; operand.stays() && tile < grid_.tiles(); ++tile) {
+                const TilePart part = grid_.part(tile);
+                add_units(tensor, operand, tile, chunk_place(operand, part, chunk), part, chunk, 0,
                           operand.units(part, grid_.chunk(part.ik, chunk).length()));
             }
         }
@@ -417,13 +377,9 @@ private:
     }
 
     void add_result() {
-        graph::Tensor c{.name = "c",
-                        .type = ElementType::F16,
-                        .shape = {problem_.m, problem_.n},
-                        .wanted = true};
-        for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
-            const auto id = static_cast<TileId>(tile);
-            const TilePart part = grid_.part(id);
+        graph::Tensor c = graph::wanted_tensor("c", ElementType::F16, {problem_.m, problem_.n});
+        for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
+            const TilePart part = grid_.part(tile);
             const graph::CellGrid cells{.rows = grid_.rows(part.im).length(),
                                         .group = problem_.group,
                                         .first_row = grid_.rows(part.im).begin,
@@ -432,7 +388,7 @@ private:
                                         .host_row_stride = problem_.n,
                                         .cell_bytes = problem_.result_cell()};
             const Range share = grid_.share(part);
-            graph::add_cells(c, id, result_place(), cells, share.begin, share.end);
+            graph::add_cells(c, tile, result_place(), cells, share.begin, share.end);
         }
         graph_.add_tensor(std::move(c));
     }
@@ -455,8 +411,8 @@ private:
     graph::BufferId home_b_;
     graph::BufferId bias_;
     graph::BufferId result_;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::int64_t>>,
-             Cycles>
+    /// Of a vertex behind such copies.
+    std::map<std::pair<codelets::MatmulVertexShape, std::vector<std::int64_t>>, Cycles>
         known_cycles_;
 };
 

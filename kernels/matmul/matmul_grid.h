@@ -68,6 +68,7 @@ public:
     /// As reports tell of it, but what it is predicted to take.
     [[nodiscard]] family::Division division() const;
 
+    [[nodiscard]] TileId tiles() const { return static_cast<TileId>(partition_.tiles()); }
     [[nodiscard]] TileId tile(const TilePart& part) const;
     [[nodiscard]] TilePart part(TileId tile) const;
 

@@ -22,7 +22,6 @@ public:
     /// Goes to pairs at double width.
     [[nodiscard]] bool wide() const { return wide_; }
     [[nodiscard]] Bytes unit_bytes() const { return unit_bytes_; }
-    [[nodiscard]] const char* home_name() const { return is_a_ ? "home of a" : "home of b"; }
 
     /// Homes of a chunk; none where the operand stays.
     [[nodiscard]] const std::vector<plan::HomeRun>& runs(std::int64_t chunk) const {

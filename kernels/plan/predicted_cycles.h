@@ -13,6 +13,11 @@ struct PredictedCycles {
     Cycles sync = 0;
     Cycles reduction = 0; ///< of the above, what summing partial results takes
 
+    /// Adds what a compute set takes that sums partial results.
+    void add_sums(Cycles cycles) {
+        compute += cycles;
+        reduction += cycles;
+    }
     [[nodiscard]] Cycles total() const { return compute + exchange + sync; }
     PredictedCycles& operator+=(const PredictedCycles& other) {
         compute += other.compute;

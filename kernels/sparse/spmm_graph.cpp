@@ -29,9 +29,9 @@ public:
     Emitter(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,
             const std::string& name)
         : machine_(machine), homes_(homes), partition_(homes.partition()),
-          problem_(partition_.problem()), split_(partition_.split()), reduction_(reduction),
-          type_(codelets::suffix(problem_.types)), planned_{graph::Graph(name), {}},
-          graph_(planned_.graph), division_(planned_.division) {}
+          problem_(partition_.problem()), split_(partition_.split()),
+          reduction_(reduction), planned_{graph::Graph(name), {}}, graph_(planned_.graph),
+          division_(planned_.division) {}
 
     family::Planned run() {
         graph_.codelets = codelets_of(problem_);
@@ -56,14 +56,13 @@ private:
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
         const auto multiply =
             graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit(), "row"});
-        CopiedWords copied;
+        graph::Bringing bringing{graph_, machine_, bring, multiply};
         if (slices.begin == 0) {
-            bring_values(bring, multiply, copied);
+            bring_values(bringing);
         }
-        bring_x(bring, multiply, slices, copied);
-        add_multiply(multiply, slices, copied);
-        steps.push_back(graph::run(bring));
-        steps.push_back(graph::run(multiply));
+        bring_x(bringing, slices);
+        add_multiply(multiply, slices, bringing.copied_words);
+        graph::run_next(steps, bring, multiply);
         if (!reduction_.jobs.empty()) {
             add_reduction(slices, steps);
         }
@@ -82,6 +81,8 @@ private:
 
     void add_buffers() {
         using graph::Where;
+        const std::int64_t busy = split_.tiles();
+        const std::int64_t all = machine_.chip.tiles;
         const std::int64_t widest = problem_.widest_slice(split_);
         const Bytes x = partition_.most_x_lines() * problem_.x_line_bytes(widest);
         check_reach(x - problem_.x_line_bytes(widest));
@@ -93,36 +94,32 @@ private:
         // Results that stand in partials stay there, the passes' side by side.
         for (std::int64_t pass = 0; pass == 0 || (partials_stay() && pass < split_.passes);
              ++pass) {
-            partials_.push_back(add_on(
-                split_.tiles(),
+            partials_.push_back(graph_.add_buffer(
                 {.name = "partials", .where = Where::Region1, .read_beyond = kind.partials_beyond},
-                partition_.most_rows() * problem_.partial_line_bytes(widest)));
+                busy, partition_.most_rows() * problem_.partial_line_bytes(widest)));
         }
-        x_ = add_on(split_.tiles(),
-                    {.name = "x",
-                     .where = kind.x,
-                     .read_beyond = kind.x_beyond,
-                     .padded = pads_x,
-                     .apart = partials_},
-                    x);
-        values_ = add_on(
-            split_.tiles(), {.name = "values", .where = kind.values, .read_beyond = kReadAhead},
+        x_ = graph_.add_buffer({.name = "x",
+                                .where = kind.x,
+                                .read_beyond = kind.x_beyond,
+                                .padded = pads_x,
+                                .apart = partials_},
+                               busy, x);
+        values_ = graph_.add_buffer(
+            {.name = "values", .where = kind.values, .read_beyond = kReadAhead}, busy,
             ceil_div(partition_.most_blocks(), homes_.values_a_unit()) * homes_.value_unit_bytes());
         slices_ =
-            add_on(split_.tiles(), {.name = "slices", .where = Where::Region1, .apart = partials_},
-                   reduction_.most_slices() * problem_.partial_line_bytes(widest));
-        home_x_ = add_on(machine_.chip.tiles,
-                         {.name = "home of x", .padded = pads_x, .apart = {x_, values_}},
-                         homes_.most_x_bytes());
-        home_values_ =
-            add_on(machine_.chip.tiles, {.name = "home of values", .apart = {x_, values_}},
-                   homes_.most_values_bytes());
+            graph_.add_buffer({.name = "slices", .where = Where::Region1, .apart = partials_}, busy,
+                              reduction_.most_slices() * problem_.partial_line_bytes(widest));
+        home_x_ = graph_.add_buffer({.name = "home of x", .padded = pads_x, .apart = {x_, values_}},
+                                    all, homes_.most_x_bytes());
+        home_values_ = graph_.add_buffer({.name = "home of values", .apart = {x_, values_}}, all,
+                                         homes_.most_values_bytes());
         result_bytes_ = reduction_.most_results() * problem_.result_line_bytes(widest);
-        result_ = add_on(split_.tiles(), {.name = "result"}, split_.passes * result_bytes_);
-        const auto empty = static_cast<std::int64_t>(reduction_.empty_rows.size());
-        empty_bytes_ = ceil_div(empty, split_.parts()) * problem_.result_line_bytes(widest);
-        empty_rows_ = add_on(split_.tiles(), {.name = "empty rows", .zeroed = true},
-                             split_.passes * empty_bytes_);
+        result_ = graph_.add_buffer({.name = "result"}, busy, split_.passes * result_bytes_);
+        empty_bytes_ = ceil_div(std::ssize(reduction_.empty_rows), split_.parts()) *
+                       problem_.result_line_bytes(widest);
+        empty_rows_ = graph_.add_buffer({.name = "empty rows", .zeroed = true}, busy,
+                                        split_.passes * empty_bytes_);
     }
     [[nodiscard]] bool partials_stay() const { return problem_.types.sums_are_results(); }
     [[nodiscard]] graph::BufferId partials(std::int64_t in) const {
@@ -140,13 +137,6 @@ private:
                 {.name = "lists", .kind = program::SegmentKind::Metadata, .apart = {x_}});
         }
         return at->second;
-    }
-    graph::BufferId add_on(std::int64_t tiles, graph::Buffer traits, Bytes bytes) {
-        const auto buffer = graph_.add_buffer(std::move(traits));
-        for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            graph_.hold(buffer, static_cast<TileId>(tile), bytes);
-        }
-        return buffer;
     }
     void check_reach(Bytes last_line) const {
         const auto furthest = problem_.kind->reach();
@@ -180,19 +170,7 @@ private:
     }
     [[nodiscard]] std::int64_t pass_of(std::int64_t in) const { return in / split_.parts_n; }
 
-    /// Copies that tiles make because they cannot receive their own words, in words of 8 bytes.
-    using CopiedWords = std::map<TileId, std::vector<std::int64_t>>;
-
-    /// One message, and a copy where the sender is a receiver.
-    void add_bring(graph::ExchangeId bring, graph::ComputeSetId multiply, TileId tile,
-                   graph::Place from, Bytes bytes, const std::vector<graph::Receiver>& receivers,
-                   bool wide, CopiedWords& copied) {
-        if (graph::bring(graph_, machine_, bring, multiply, tile, from, bytes, receivers, wide)) {
-            copied[tile].push_back(bytes / 8);
-        }
-    }
-
-    void bring_values(graph::ExchangeId bring, graph::ComputeSetId multiply, CopiedWords& copied) {
+    void bring_values(graph::Bringing& bringing) {
         std::vector<graph::Receiver> receivers;
         for (const HomeRun& run : homes_.values()) {
             receivers.clear();
@@ -200,14 +178,12 @@ private:
                 receivers.push_back({partition_.tile(static_cast<std::int64_t>(run.group), in),
                                      {values_, run.first * homes_.value_unit_bytes()}});
             }
-            add_bring(bring, multiply, run.tile, {home_values_, run.offset},
-                      run.units() * homes_.value_unit_bytes(), receivers, homes_.values_wide(),
-                      copied);
+            bringing.add(run.tile, {home_values_, run.offset},
+                         run.units() * homes_.value_unit_bytes(), receivers, homes_.values_wide());
         }
     }
 
-    void bring_x(graph::ExchangeId bring, graph::ComputeSetId multiply, const Range& slices,
-                 CopiedWords& copied) {
+    void bring_x(graph::Bringing& bringing, const Range& slices) {
         // A run's lines stand behind each other on every tile that has them, in all slices alike.
         std::vector<std::vector<std::int64_t>> first_lines; // by run and user
         for (const LineRun& lines : homes_.runs()) {
@@ -225,8 +201,8 @@ private:
                 const LineRun& lines = homes_.runs()[run.group];
                 const auto send = [&] {
                     if (!receivers.empty()) {
-                        add_bring(bring, multiply, run.tile, {home_x_, run.offset},
-                                  run.units() * line_bytes, receivers, false, copied);
+                        bringing.add(run.tile, {home_x_, run.offset}, run.units() * line_bytes,
+                                     receivers);
                         receivers.clear();
                     }
                 };
@@ -243,7 +219,8 @@ private:
         }
     }
 
-    void add_multiply(graph::ComputeSetId set, const Range& slices, CopiedWords& copied) {
+    void add_multiply(graph::ComputeSetId set, const Range& slices,
+                      std::map<TileId, std::vector<std::int64_t>>& copied) {
         Cycles slowest = 0;
         for (std::int64_t number = 0; number < split_.parts(); ++number) {
             const Part& part = partition_.part(number);
@@ -268,7 +245,7 @@ private:
                 if (held_lists_.insert({tile, buffer.index}).second) {
                     graph_.hold(buffer, tile, lists.contents, lists.relocations);
                 }
-                graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
+                graph_.add_work(set, tile, std::ssize(part.blocks) * width);
                 graph_.add_item(set, tile, lists.largest_row);
                 add_vertex(set, tile, in, part, lists, buffer);
                 division_.tiles_busy += pass_of(in) == 0 ? 1 : 0;
@@ -290,18 +267,15 @@ private:
     void add_vertex(graph::ComputeSetId set, TileId tile, std::int64_t in, const Part& part,
                     const PartLists& lists, graph::BufferId held) {
         const std::int64_t width = columns(in);
-        const auto blocks = static_cast<std::int64_t>(part.blocks.size());
-        const auto rows = static_cast<std::int64_t>(part.rows.size());
+        const Bytes values = std::ssize(part.blocks) * problem_.value_bytes();
+        const Bytes lines = std::ssize(part.x_lines) * problem_.x_line_bytes(width);
+        const Bytes partial_lines = std::ssize(part.rows) * problem_.partial_line_bytes(width);
         std::vector<graph::Field> state = lists.state;
         using graph::Access;
-        state.push_back(
-            graph::use({held}, static_cast<Bytes>(lists.contents->size()), Access::Read));
-        state.push_back(graph::use({values_}, blocks * problem_.value_bytes(), Access::Read));
-        state.push_back(
-            graph::use({x_}, static_cast<Bytes>(part.x_lines.size()) * problem_.x_line_bytes(width),
-                       Access::Read));
-        state.push_back(
-            graph::use({partials(in)}, rows * problem_.partial_line_bytes(width), Access::Write));
+        state.insert(state.end(), {graph::use({held}, std::ssize(*lists.contents), Access::Read),
+                                   graph::use({values_}, values, Access::Read),
+                                   graph::use({x_}, lines, Access::Read),
+                                   graph::use({partials(in)}, partial_lines, Access::Write)});
         graph_.add_vertex(set, tile, problem_.kind->vertex(), problem_.kind->vertex_kind(), state);
     }
 
@@ -330,17 +304,17 @@ private:
                     const SumJob& job = reduction_.jobs[number];
                     const std::int64_t units =
                         job.rows * problem_.partial_line_bytes(columns(in)) / 16;
-                    add_sum(reduce, part, in, job, units);
-                    stub.reduce(problem_.types, units,
-                                static_cast<std::int64_t>(job.others.size()));
+                    family::add_sum(
+                        graph_, machine_, reduce, partition_.tile(part, in), problem_.types,
+                        {partial_line(part, job.first_row, in), slice(job, 0, columns(in)),
+                         std::ssize(job.others), units, result(job, in)});
+                    stub.reduce(problem_.types, units, std::ssize(job.others));
                 }
                 slowest = std::max(slowest, stub.finish());
             }
         }
-        division_.predicted.compute += machine_.control.step_cycles + slowest;
-        division_.predicted.reduction += machine_.control.step_cycles + slowest;
-        steps.push_back(graph::run(bring));
-        steps.push_back(graph::run(reduce));
+        division_.predicted.add_sums(machine_.control.step_cycles + slowest);
+        graph::run_next(steps, bring, reduce);
     }
 
     void bring_partials(graph::ExchangeId bring, const SumJob& job, const Range& slices,
@@ -356,51 +330,27 @@ private:
         }
     }
 
-    void add_sum(graph::ComputeSetId reduce, std::int64_t part, std::int64_t in, const SumJob& job,
-                 std::int64_t units) {
-        const std::int64_t width = columns(in);
-        const std::int64_t workers = machine_.tile.workers;
-        const auto others = static_cast<std::int64_t>(job.others.size());
-        const Bytes bytes = job.rows * problem_.partial_line_bytes(width);
-        const graph::Place own = partial_line(part, job.first_row, in);
-        graph_.add_work(reduce, partition_.tile(part, in), units * (others + 1));
-        graph_.add_vertex(
-            reduce, partition_.tile(part, in), "reduce_" + type_, program::VertexKind::MultiWorker,
-            {graph::read(own, bytes),
-             others == 0 ? graph::read(own, bytes)
-                         : graph::read(slice(job, 0, width), others * bytes),
-             graph::word(units),
-             graph::word(plan::counted_rounds(machine_, others, "partial results")),
-             graph::write(result(job, in), job.rows * problem_.result_line_bytes(width)),
-             graph::word(units / workers), graph::word(units % workers)});
-    }
-
     void add_values_tensor() {
         const std::int64_t block = problem_.block;
-        graph::Tensor tensor{.name = "a",
-                             .type = problem_.types.data,
-                             .shape = {problem_.matrix->blocks(), block, block},
-                             .given = true};
+        graph::Tensor tensor = graph::given_tensor("a", problem_.types.data,
+                                                   {problem_.matrix->blocks(), block, block});
         for (const HomeRun& run : homes_.values()) {
             const Part& part = partition_.part(static_cast<std::int64_t>(run.group));
-            const auto blocks = static_cast<std::int64_t>(part.blocks.size());
             add_values(tensor, run.tile, {home_values_, run.offset}, problem_, part,
                        run.first * homes_.values_a_unit(),
-                       std::min(blocks, run.last * homes_.values_a_unit()));
+                       std::min(std::ssize(part.blocks), run.last * homes_.values_a_unit()));
         }
-        for (std::int64_t part = 0; homes_.values_stay() && part < split_.parts(); ++part) {
-            const auto blocks = static_cast<std::int64_t>(partition_.part(part).blocks.size());
-            add_values(tensor, partition_.tile(part, 0), {values_}, problem_, partition_.part(part),
-                       0, blocks);
+        for (std::int64_t number = 0; homes_.values_stay() && number < split_.parts(); ++number) {
+            const Part& part = partition_.part(number);
+            add_values(tensor, partition_.tile(number, 0), {values_}, problem_, part, 0,
+                       std::ssize(part.blocks));
         }
         graph_.add_tensor(std::move(tensor));
     }
 
     void add_dense_tensor() {
-        graph::Tensor tensor{.name = "b",
-                             .type = problem_.types.data,
-                             .shape = {problem_.matrix->columns, problem_.n},
-                             .given = true};
+        graph::Tensor tensor =
+            graph::given_tensor("b", problem_.types.data, {problem_.matrix->columns, problem_.n});
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
             const LineShape shape =
                 shape_of(problem_, problem_.matrix->columns, problem_.slice(split_, in));
@@ -422,10 +372,8 @@ private:
     }
 
     void add_result_tensor() {
-        graph::Tensor tensor{.name = "c",
-                             .type = problem_.types.data,
-                             .shape = {problem_.matrix->rows, problem_.n},
-                             .wanted = true};
+        graph::Tensor tensor =
+            graph::wanted_tensor("c", problem_.types.data, {problem_.matrix->rows, problem_.n});
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
             LineShape shape = shape_of(problem_, problem_.matrix->rows, problem_.slice(split_, in));
             shape.by_halves = problem_.kind->traits().by_halves;
@@ -457,22 +405,22 @@ private:
 
     /// Rows of C without blocks stand evenly on the tiles of a slice.
     void add_empty_rows(graph::Tensor& tensor, const LineShape& shape, std::int64_t in) const {
-        const auto all = static_cast<std::int64_t>(reduction_.empty_rows.size());
         const Bytes line_bytes = problem_.result_line_bytes(shape.slice.length());
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
-            const std::int64_t begin = part * all / split_.parts();
-            const std::int64_t end = (part + 1) * all / split_.parts();
+            const Range own =
+                plan::part_of(std::ssize(reduction_.empty_rows), split_.parts(), part);
             const auto row = [&](std::int64_t at) {
                 return std::int64_t{reduction_.empty_rows[static_cast<std::size_t>(at)]};
             };
-            for (std::int64_t at = begin; at < end;) {
+            for (std::int64_t at = own.begin; at < own.end;) {
                 const std::int64_t first = at++;
-                while (at < end && row(at) == row(at - 1) + 1) {
+                while (at < own.end && row(at) == row(at - 1) + 1) {
                     ++at;
                 }
-                add_lines(tensor, partition_.tile(part, in),
-                          {empty_rows_, pass_of(in) * empty_bytes_ + (first - begin) * line_bytes},
-                          shape, row(first), at - first);
+                add_lines(
+                    tensor, partition_.tile(part, in),
+                    {empty_rows_, pass_of(in) * empty_bytes_ + (first - own.begin) * line_bytes},
+                    shape, row(first), at - first);
             }
         }
     }
@@ -483,7 +431,6 @@ private:
     const Problem& problem_;
     const Split& split_;
     const Reduction& reduction_;
-    std::string type_; ///< what names of codelets end in
     family::Planned planned_;
     graph::Graph& graph_;
     family::Division& division_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/graph/copy.h"
 #include "kernels/matmul/published/emitter.h"
 
 namespace tessera::matmul {
@@ -12,24 +11,23 @@ graph::ExchangeId PublishedEmitter::bring_operands(graph::ComputeSetId copies) {
     const bool inputs_before = layout_.is_serial() && split_.inputs_once;
     if (inputs_before && step_ == 0) {
         const auto before = graph_.add_exchange({"bring inputs", Role::Bring, kPublishedOwner});
-        bring_inputs(before, copies);
-        steps_.push_back(graph::run(before));
+        bring_inputs({graph_, layout_.machine(), before, copies});
+        graph::run_next(steps_, before);
     }
     const auto slice = add_set("slice of a", Role::Bring, "bytes");
     const auto exchange =
         graph_.add_exchange({layout_.in_step("bring", step_), Role::Bring, kPublishedOwner});
     if (!inputs_before) {
-        bring_inputs(exchange, copies);
+        bring_inputs({graph_, layout_.machine(), exchange, copies});
     }
-    bring_weights(slice, exchange, copies);
-    steps_.push_back(graph::run(slice));
-    steps_.push_back(graph::run(exchange));
+    bring_weights(slice, {graph_, layout_.machine(), exchange, copies});
+    graph::run_next(steps_, slice, exchange);
     return exchange;
 }
 
 /// Both tiles of a pair need the same inputs: they take them together, but for what one of
 /// them holds.
-void PublishedEmitter::bring_inputs(graph::ExchangeId exchange, graph::ComputeSetId copies) {
+void PublishedEmitter::bring_inputs(graph::Bringing bringing) {
     if (!layout_.inputs_move()) {
         return;
     }
@@ -53,15 +51,13 @@ void PublishedEmitter::bring_inputs(graph::ExchangeId exchange, graph::ComputeSe
                     .push_back({static_cast<TileId>(first + out),
                                 {buffers_.x, run.first * cells_.in_cell}});
             }
-            graph_.add_message(exchange, holder, {buffers_.home_x}, bytes, far, paired);
-            graph::bring(graph_, layout_.machine(), exchange, copies, holder, {buffers_.home_x},
-                         bytes, near);
+            graph_.add_message(bringing.exchange, holder, {buffers_.home_x}, bytes, far, paired);
+            bringing.add(holder, {buffers_.home_x}, bytes, near);
         }
     }
 }
 
-void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::ExchangeId exchange,
-                                     graph::ComputeSetId copies) {
+void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing bringing) {
     for (std::int64_t turn = 0; turn < split_.field_parts; ++turn) {
         for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
             const DensePart holder = layout_.part(tile);
@@ -98,7 +94,7 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::ExchangeI
                     all.push_back({published::tile_of(split_, {holder.in, field, holder.out}),
                                    {buffers_.weights, run.first * cells_.block}});
                 }
-                graph::bring(graph_, layout_.machine(), exchange, copies, tile, from, bytes, all);
+                bringing.add(tile, from, bytes, all);
             }
         }
     }

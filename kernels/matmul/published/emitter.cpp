@@ -18,9 +18,8 @@ graph::Graph PublishedEmitter::run() {
     const workload::MatmulWorkload& workload = layout_.workload();
     add_codelets();
     add_buffers();
-    weights_ = {.name = "a", .type = cells_.data, .shape = {workload.m, workload.k}, .given = true};
-    result_ = {
-        .name = "c", .type = cells_.result, .shape = {workload.m, workload.n}, .wanted = true};
+    weights_ = graph::given_tensor("a", cells_.data, {workload.m, workload.k});
+    result_ = graph::wanted_tensor("c", cells_.result, {workload.m, workload.n});
     for (; step_ < split_.out_serial; ++step_) {
         add_step();
     }
@@ -87,7 +86,7 @@ void PublishedEmitter::add_step() {
     const auto multiply = add_set("multiply", Role::Work, "multiply-accumulates");
     auto exchange = bring_operands(multiply);
     add_multiply(multiply);
-    steps_.push_back(graph::run(multiply));
+    graph::run_next(steps_, multiply);
     partials_ = partials_of_step();
     if (split_.in_parts > 1) {
         exchange = add_reduction();

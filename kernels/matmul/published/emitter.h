@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/graph/copy.h"
 #include "kernels/graph/graph.h"
 #include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/matmul/published/layout.h"
@@ -35,11 +36,10 @@ private:
     // bring.cpp: moves X and a step's weights from their homes to the tiles that multiply them.
     /// Returns the exchange that brings the step's weights.
     graph::ExchangeId bring_operands(graph::ComputeSetId copies);
-    void bring_inputs(graph::ExchangeId exchange, graph::ComputeSetId copies);
+    void bring_inputs(graph::Bringing bringing);
     /// Adds the weights' homes too. In a serial plan these hold the weights of all steps, and the
     /// compute set `slice` copies out those of one step.
-    void bring_weights(graph::ComputeSetId slice, graph::ExchangeId exchange,
-                       graph::ComputeSetId copies);
+    void bring_weights(graph::ComputeSetId slice, graph::Bringing bringing);
 
     // multiply.cpp: the vertices that multiply, and what the tiles read and write in a step.
     void add_multiply(graph::ComputeSetId set);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/graph/copy.h"
 #include "kernels/graph/halves.h"
 #include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
@@ -100,8 +99,7 @@ graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t l
     for (const Stage::Turn& turn : stage.turns) {
         graph_.add_message(bring, turn.from, turn.place, turn.bytes, turn.to);
     }
-    steps_.push_back(graph::run(bring));
-    steps_.push_back(graph::run(stage.set));
+    graph::run_next(steps_, bring, stage.set);
     return bring;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/graph/copy.h"
 #include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
@@ -33,7 +32,7 @@ void PublishedEmitter::cast_results() {
         graph_.add_work(set, held.tile, elements);
         held.place = to;
     });
-    steps_.push_back(graph::run(set));
+    graph::run_next(steps_, set);
 }
 
 /// Makes [group][column][8 rows] of FP32 results in [group][column][16 rows], on each tile.
@@ -62,7 +61,7 @@ void PublishedEmitter::regroup_results() {
         graph_.add_work(set, held.tile, held.cells.size() * cell);
         held.place = to;
     });
-    steps_.push_back(graph::run(set));
+    graph::run_next(steps_, set);
     regrouping_ += layout_.machine().control.step_cycles + slowest;
 }
 
@@ -77,7 +76,7 @@ void PublishedEmitter::update_result() {
         graph_.add_work(set, held.tile, bytes);
         held.place = to;
     });
-    steps_.push_back(graph::run(set));
+    graph::run_next(steps_, set);
 }
 
 void PublishedEmitter::bring_bias(graph::ExchangeId exchange) {

@@ -35,8 +35,7 @@ void PublishedEmitter::add_blocks(TileId tile, graph::Place place, const Run& bl
 
 graph::Tensor PublishedEmitter::inputs_tensor() const {
     const workload::MatmulWorkload& workload = layout_.workload();
-    graph::Tensor tensor{
-        .name = "b", .type = cells_.data, .shape = {workload.k, workload.n}, .given = true};
+    graph::Tensor tensor = graph::given_tensor("b", cells_.data, {workload.k, workload.n});
     for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
         const DensePart here = layout_.part(tile);
         const graph::CellGrid cells{.rows = layout_.field_of(here).size(),
@@ -92,8 +91,7 @@ void PublishedEmitter::add_results() {
 }
 
 graph::Tensor PublishedEmitter::bias_tensor() const {
-    graph::Tensor bias{
-        .name = "bias", .type = cells_.result, .shape = {layout_.workload().n}, .given = true};
+    graph::Tensor bias = graph::given_tensor("bias", cells_.result, {layout_.workload().n});
     for (const TileId home : bias_homes_) {
         const Run columns = layout_.field_of(layout_.part(home));
         bias.pieces.push_back(

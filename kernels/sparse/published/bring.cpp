@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/graph/copy.h"
 #include "kernels/sparse/published/emitter.h"
 #include "models/timing/tile_position.h"
 
@@ -13,7 +12,7 @@ namespace tessera::spmm {
 using published::Run;
 
 /// Each row of X goes to the tiles of a band whose blocks touch it.
-void PublishedEmitter::bring_x() {
+void PublishedEmitter::bring_x(graph::Bringing& bring) {
     const std::vector<published::StaticPart>& parts = layout_.plan().parts;
     for (std::size_t number = 0; number < parts.size(); ++number) {
         const auto part = static_cast<std::int64_t>(number);
@@ -22,7 +21,7 @@ void PublishedEmitter::bring_x() {
                 const std::int64_t row = layout_.column_of(band, i);
                 layout_.x_homes().cut(layout_.elements_of(row, part),
                                       [&](TileId home, Run run, std::int64_t before) {
-                                          send_x(band, row, part, home, run, before);
+                                          send_x(bring, band, row, part, home, run, before);
                                       });
             }
         }
@@ -31,8 +30,9 @@ void PublishedEmitter::bring_x() {
 
 /// Elements `run` of a row's part, which stand on tile `home` behind `before` others. A pair takes
 /// together what both want of it and one of them does not have to give.
-void PublishedEmitter::send_x(const published::StaticBand& band, std::int64_t row,
-                              std::int64_t part, TileId home, Run run, std::int64_t before) {
+void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBand& band,
+                              std::int64_t row, std::int64_t part, TileId home, Run run,
+                              std::int64_t before) {
     const std::vector<TileBlocks>& tiles = layout_.tiles();
     const Bytes bytes = run.size() * element_;
     const graph::Place from{buffers_.home_x, before * element_};
@@ -51,12 +51,12 @@ void PublishedEmitter::send_x(const published::StaticBand& band, std::int64_t ro
         (together ? wide : narrow)
             .push_back({tile, {buffers_.x, *slot * layout_.line_bytes(part) + into}});
     }
-    graph_.add_message(bring_, home, from, bytes, wide, true);
-    graph::bring(graph_, layout_.machine(), bring_, multiply_, home, from, bytes, narrow);
+    graph_.add_message(bring.exchange, home, from, bytes, wide, true);
+    bring.add(home, from, bytes, narrow);
 }
 
 /// Each run of blocks goes to the tiles that use it.
-void PublishedEmitter::bring_blocks() {
+void PublishedEmitter::bring_blocks(graph::Bringing& bring) {
     std::set<std::int64_t> cuts{0};
     std::vector<std::vector<std::pair<Run, TileId>>> users(layout_.plan().parts.size());
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
@@ -78,8 +78,7 @@ void PublishedEmitter::bring_blocks() {
                     {user->second, {buffers_.values, (run.first - user->first.first) * element_}});
             }
         }
-        graph::bring(graph_, layout_.machine(), bring_, multiply_, home,
-                     {buffers_.home_values, before * element_}, run.size() * element_, all);
+        bring.add(home, {buffers_.home_values, before * element_}, run.size() * element_, all);
     };
     for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
         layout_.value_homes().cut({*cut, *std::next(cut)}, send);

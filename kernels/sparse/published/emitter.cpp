@@ -19,8 +19,8 @@ EmittedPlan PublishedEmitter::run() {
     const workload::SparsePattern& matrix = layout_.matrix();
     const ElementType type = layout_.types().data;
     const std::int64_t n = layout_.n();
-    x_ = {.name = "b", .type = type, .shape = {matrix.columns, n}, .given = true};
-    c_ = {.name = "c", .type = type, .shape = {matrix.rows, n}, .wanted = true};
+    x_ = graph::given_tensor("b", type, {matrix.columns, n});
+    c_ = graph::wanted_tensor("c", type, {matrix.rows, n});
     graph_.codelets = layout_.types().codelets;
     for (; columns_.first < n; columns_.first = columns_.last) {
         columns_.last = std::min(n, columns_.first + layout_.width());
@@ -43,19 +43,20 @@ void PublishedEmitter::add_pass() {
         add_result();
         standing_.insert(standing_.end(), {buffers_.home_x, buffers_.result});
     }
-    bring_ = graph_.add_exchange({"bring", Role::Bring, kPublishedOwner});
+    const auto exchange = graph_.add_exchange({"bring", Role::Bring, kPublishedOwner});
     multiply_ =
         graph_.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
-    bring_x();
+    graph::Bringing bring{graph_, layout_.machine(), exchange, multiply_};
+    bring_x(bring);
     if (layout_.moves_blocks() && is_first) {
-        bring_blocks();
+        bring_blocks(bring);
     }
     add_multiply();
-    steps_.push_back(graph::run(bring_));
+    graph::run_next(steps_, exchange);
     if (layout_.types().zeroes) {
-        steps_.push_back(graph::run(add_zeros()));
+        graph::run_next(steps_, add_zeros());
     }
-    steps_.push_back(graph::run(multiply_));
+    graph::run_next(steps_, multiply_);
     emitted_.reduce = add_rows(graph_, layout_, buffers_, steps_);
     add_lines(x_, layout_.x_homes(), buffers_.home_x);
     add_lines(c_, layout_.c_homes(), buffers_.result);

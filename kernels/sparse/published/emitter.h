@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/graph/copy.h"
 #include "kernels/graph/graph.h"
 #include "kernels/sparse/published/layout.h"
 
@@ -53,10 +54,10 @@ private:
 
     // bring.cpp: how rows of X, and blocks that several parts need, come from where they stand to the
     // tiles that multiply them. Blocks come in the first pass alone: they stay.
-    void bring_x();
-    void send_x(const published::StaticBand& band, std::int64_t row, std::int64_t part, TileId home,
-                published::Run run, std::int64_t before);
-    void bring_blocks();
+    void bring_x(graph::Bringing& bring);
+    void send_x(graph::Bringing& bring, const published::StaticBand& band, std::int64_t row,
+                std::int64_t part, TileId home, published::Run run, std::int64_t before);
+    void bring_blocks(graph::Bringing& bring);
 
     // multiply.cpp: the vertices that multiply, the lists that they read, and the zeros that partial
     // results begin with, for codelets that do not begin them themselves.
@@ -83,7 +84,6 @@ private:
     published::Run columns_; ///< of the host, of this pass
     graph::Tensor x_;
     graph::Tensor c_;
-    graph::ExchangeId bring_;
     graph::ComputeSetId multiply_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/published/rows.h"
 
-#include "kernels/graph/copy.h"
 #include "kernels/graph/halves.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
@@ -45,7 +44,11 @@ class Rows {
 public:
     Rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers)
         : graph_(graph), layout_(layout), buffers_(buffers), types_(layout.types()),
-          element_(layout.types().element), vector_(layout.types().vector) {}
+          element_(layout.types().element), vector_(layout.types().vector),
+          put_(bringing("put rows", "put rows: copy", "bytes")),
+          reduce_(bringing("reduce: bring partial results", "reduce", "partial results")),
+          move_(bringing("move rows", "move rows: copy", "bytes")), pieces_(layout.tiles().size()),
+          reduce_cycles_(layout.tiles().size()) {}
 
     Cycles add(std::vector<graph::Step>& steps) {
         const Groups groups = by_contributors();
@@ -53,44 +56,35 @@ public:
             summed_groups_ += is_summed(count) ? 1 : 0;
             summed_rows_ += is_summed(count) ? count_of(rows) : 0;
         }
-        const auto put = graph_.add_exchange({"put rows", Role::Reduce, kPublishedOwner});
-        const auto put_here =
-            graph_.add_compute_set({"put rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
-        bring_partials_ =
-            graph_.add_exchange({"reduce: bring partial results", Role::Reduce, kPublishedOwner});
-        reduce_ =
-            graph_.add_compute_set({"reduce", Role::Reduce, kPublishedOwner, "partial results"});
-        move_ = graph_.add_exchange({"move rows", Role::Reduce, kPublishedOwner});
-        move_here_ =
-            graph_.add_compute_set({"move rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
-        pieces_.resize(layout_.tiles().size());
-        reduce_cycles_.resize(layout_.tiles().size());
         std::int64_t start = 0;
         for (const auto& [count, rows] : groups) {
             if (is_summed(count)) {
                 reduce_group(rows, static_cast<std::int64_t>(count), start);
             } else {
                 for (const RowOfPart& row : rows) {
-                    put_row(put, put_here, row);
+                    put_row(row);
                 }
             }
         }
         for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
             add_sums(tile);
         }
-        steps.push_back(graph::run(put));
-        steps.push_back(graph::run(put_here));
-        steps.push_back(graph::run(bring_partials_));
-        steps.push_back(graph::run(reduce_));
-        steps.push_back(graph::run(move_));
-        steps.push_back(graph::run(move_here_));
+        graph::run_next(steps, put_.exchange, put_.copies, reduce_.exchange, reduce_.copies,
+                        move_.exchange, move_.copies);
         const spec::MachineSpec& machine = layout_.machine();
-        return slowest_of(graph_, machine, put_here, {}) +
-               slowest_of(graph_, machine, reduce_, std::move(reduce_cycles_)) +
-               slowest_of(graph_, machine, move_here_, {});
+        return slowest_of(graph_, machine, put_.copies, {}) +
+               slowest_of(graph_, machine, reduce_.copies, std::move(reduce_cycles_)) +
+               slowest_of(graph_, machine, move_.copies, {});
     }
 
 private:
+    [[nodiscard]] graph::Bringing bringing(const char* exchange, const char* set,
+                                           const char* unit) {
+        return {graph_, layout_.machine(),
+                graph_.add_exchange({exchange, Role::Reduce, kPublishedOwner}),
+                graph_.add_compute_set({set, Role::Reduce, kPublishedOwner, unit})};
+    }
+
     /// By how many tiles have some of them.
     using Groups = std::map<std::size_t, std::vector<RowOfPart>>;
 
@@ -123,20 +117,18 @@ private:
     }
 
     /// A row that one tile has alone.
-    void put_row(graph::ExchangeId put, graph::ComputeSetId put_here, const RowOfPart& row) {
+    void put_row(const RowOfPart& row) {
         const Contribution& from = row.from.front();
         layout_.c_homes().cut(row.elements, [&](TileId home, Run run, std::int64_t before) {
-            give(put, put_here, from.tile, from.place + (run.first - row.elements.first) * element_,
-                 home, {buffers_.result, before * element_}, run.size() * element_);
+            give(put_, from.tile, from.place + (run.first - row.elements.first) * element_, home,
+                 {buffers_.result, before * element_}, run.size() * element_);
         });
     }
-    void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
-              TileId to, graph::Place there, Bytes bytes) {
-        const graph::Receiver receiver{to, there};
-        if (graph::bring(graph_, layout_.machine(), exchange, set, from, place, bytes,
-                         std::span(&receiver, 1)) &&
-            set != reduce_) { // the work of which is partial results
-            graph_.add_work(set, to, bytes);
+    void give(graph::Bringing& by, TileId from, graph::Place place, TileId to, graph::Place there,
+              Bytes bytes) {
+        const bool copies = by.add(from, place, bytes, graph::Receiver{to, there});
+        if (copies && by.copies != reduce_.copies) { // the work of which is partial results
+            graph_.add_work(by.copies, to, bytes);
         }
     }
 
@@ -169,7 +161,7 @@ private:
                 graph_.hold(buffers_.sums, home, sum_bytes_[home]);
                 reduce_piece(row, here, home, sum, count_of(rows));
                 layout_.c_homes().cut(here, [&](TileId to, Run moved, std::int64_t before) {
-                    give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
+                    give(move_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
                 });
             });
@@ -211,9 +203,8 @@ private:
         slot_bytes_[tile] += depth * bytes;
         graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
         for (const Contribution& from : row.from) {
-            give(bring_partials_, reduce_, from.tile,
-                 from.place + (run.first - row.elements.first) * types_.partial, tile,
-                 {buffers_.slots, slot}, bytes);
+            give(reduce_, from.tile, from.place + (run.first - row.elements.first) * types_.partial,
+                 tile, {buffers_.slots, slot}, bytes);
             slot += bytes;
         }
     }
@@ -234,7 +225,7 @@ private:
             for (const Piece& piece : pieces) {
                 words += words_of(piece);
             }
-            graph_.add_work(reduce_, tile, words * depth);
+            graph_.add_work(reduce_.copies, tile, words * depth);
             const std::int64_t workers = std::min(words, workers_of(pieces.front()));
             for (std::int64_t worker = 0; worker < workers; ++worker) {
                 const Run mine{worker * words / workers, (worker + 1) * words / workers};
@@ -246,7 +237,8 @@ private:
         std::vector<graph::Field> state{graph::word(count_of(vertices) - 1),
                                         graph::word(together(count_of(vertices)) - 1)};
         state.insert(state.end(), vertices.begin(), vertices.end());
-        graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
+        graph_.add_vertex(reduce_.copies, tile, types_.reduce, program::VertexKind::Supervisor,
+                          state);
     }
 
     /// Of so many vertices those that are started before the supervisor waits for all workers: all,
@@ -335,10 +327,9 @@ private:
     const PublishedTypes& types_;
     Bytes element_;
     std::int64_t vector_;
-    graph::ExchangeId bring_partials_;
-    graph::ExchangeId move_;
-    graph::ComputeSetId reduce_;
-    graph::ComputeSetId move_here_;
+    graph::Bringing put_;
+    graph::Bringing reduce_; ///< partial results, and the sums of them
+    graph::Bringing move_;
     std::vector<std::vector<Piece>> pieces_; ///< by tile
     std::map<TileId, Bytes> slot_bytes_;
     std::map<TileId, Bytes> sum_bytes_;

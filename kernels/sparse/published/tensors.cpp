@@ -46,10 +46,8 @@ void PublishedEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Pla
 
 graph::Tensor PublishedEmitter::values_tensor() const {
     const std::int64_t block = layout_.block();
-    graph::Tensor tensor{.name = "a",
-                         .type = layout_.types().data,
-                         .shape = {layout_.matrix().blocks(), block, block},
-                         .given = true};
+    graph::Tensor tensor =
+        graph::given_tensor("a", layout_.types().data, {layout_.matrix().blocks(), block, block});
     if (layout_.moves_blocks()) {
         const Linear& homes = layout_.value_homes();
         for (std::int64_t i = 0; i < homes.used(); ++i) {
