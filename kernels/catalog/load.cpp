@@ -6,6 +6,7 @@
 #include "kernels/workload/mistake.h"
 #include "kernels/workload/pattern.h"
 #include "kernels/workload/pattern_file.h"
+#include "kernels/workload/values.h"
 
 #include <fmt/format.h>
 
@@ -57,6 +58,32 @@ public:
             values.path = find(values.key, values.path);
         }
     }
+    /// Whether a file that is there has such an operand. @throws ConfigError
+    void check(const ValuesSpec& values, ElementType type,
+               const std::vector<std::int64_t>& shape) const {
+        if (values.kind != ValuesSpec::Kind::File) {
+            return;
+        }
+        try {
+            check_file(values, type, shape);
+        } catch (const ConfigError& error) {
+            const Diagnostic& wrong = error.diagnostics().front();
+            throw wrong.pointer.empty()
+                ? error
+                : ConfigError(document_.at_value(wrong.pointer, wrong.message, wrong.hint));
+        }
+    }
+    void check(const ValuesSpec& values, ElementType type, std::int64_t rows, std::int64_t columns,
+               bool is_transposed, std::int64_t groups) const {
+        std::vector<std::int64_t> shape{rows, columns};
+        if (is_transposed) {
+            std::swap(shape[0], shape[1]);
+        }
+        if (groups > 1) {
+            shape.insert(shape.begin(), groups);
+        }
+        check(values, type, shape);
+    }
     void resolve(std::optional<ValuesSpec>& values) const {
         if (values) {
             resolve(*values);
@@ -72,11 +99,33 @@ public:
         resolve(matmul.values_a);
         resolve(matmul.values_b);
         resolve(matmul.values_bias);
+        resolve(matmul.values_c);
+        const ElementType result = result_type(matmul.dtype);
+        check(matmul.of_a(), matmul.dtype, matmul.m, matmul.k, matmul.transpose_a, matmul.groups);
+        check(matmul.of_b(), matmul.dtype, matmul.k, matmul.n, matmul.transpose_b, matmul.groups);
+        if (matmul.bias) {
+            check(matmul.of_bias(), result, 1, matmul.n, false, matmul.groups);
+        }
+        if (matmul.accumulate != Accumulate::None) {
+            check(matmul.of_c(), result, matmul.m, matmul.n, false, matmul.groups);
+        }
     }
     void operator()(SpmmWorkload& spmm) const {
         resolve(spmm.values);
         resolve(spmm.values_b);
+        resolve(spmm.values_c);
         resolve(spmm.pattern);
+        std::int64_t m = spmm.m;
+        std::int64_t k = spmm.k;
+        if (spmm.pattern.source == PatternSpec::Source::File) {
+            const MatrixShape size = read_pattern_file_size(spmm.pattern.path);
+            m = spmm.transpose_a ? size.columns : size.rows;
+            k = spmm.transpose_a ? size.rows : size.columns;
+        }
+        check(spmm.of_b(), spmm.dtype, k, spmm.n, spmm.transpose_b, 1);
+        if (spmm.accumulate != Accumulate::None) {
+            check(spmm.of_c(), spmm.dtype, m, spmm.n, false, 1);
+        }
     }
     void operator()(PipelineWorkload& /*found when its steps were checked*/) const {}
     template <class Micro> void operator()(Micro& /*names no files*/) const {}
@@ -154,11 +203,16 @@ private:
         return pointer;
     }
 
+    /// A mistake there or inside.
+    [[nodiscard]] bool has_told_of(const std::string& pointer) const {
+        const auto told = told_.lower_bound(pointer);
+        return told != told_.end() && told->rfind(pointer, 0) == 0;
+    }
+
     /// Only one that was read without a mistake.
     void check_pattern(const PipelineTensor& tensor, std::vector<Diagnostic>& mistakes) const {
         const std::string pointer = config::child_pointer("/tensors", tensor.name) + "/pattern";
-        const auto told = told_.lower_bound(pointer);
-        if (!tensor.pattern || (told != told_.end() && told->rfind(pointer, 0) == 0)) {
+        if (!tensor.pattern || has_told_of(pointer)) {
             return;
         }
         if (auto mistake = mistake_of(*tensor.pattern, pointer, document_)) {
@@ -170,6 +224,9 @@ private:
         const std::string pointer = config::child_pointer("/tensors", tensor.name);
         try {
             files_.resolve(tensor.values);
+            if (!tensor.pattern && !has_told_of(pointer)) {
+                files_.check(tensor.values, tensor.type, tensor.shape);
+            }
             if (tensor.pattern && tensor.pattern->source == PatternSpec::Source::File) {
                 files_.resolve(*tensor.pattern, pointer + "/pattern");
                 take_size(tensor, pointer, mistakes);

@@ -4,8 +4,7 @@
 // Vertex gather16 (multi worker). State, words:
 //     0 from            4-byte aligned
 //     1 to              4-byte aligned; overlaps neither `from` nor the list
-//     2 list            4-byte aligned; a word for each word of `to`: low half = which element of `from` comes into its
-//                       low half, high half = into its high half
+//     2 list            4-byte aligned; a half for each element of `to`: which element of `from` comes there
 //     3 words / workers, 4 words % workers
 // A worker has at most one word more than a repeat counts; the caller deals with what is longer (plan/repeat_limit.h).
 // Timing, worker issues with n words: 20 + 5 n; without words 14.

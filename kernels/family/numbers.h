@@ -27,10 +27,10 @@ void require_dense(const Request& request, int number, const char* name);
 /// @throws Refused unless the first two inputs have one type and, if they are sparse, one pattern
 void require_same_type(const Request& request);
 
-/// The request's only input: dense, two sizes of at least 1, one of the types.
-/// @throws Refused, which names what it got
-[[nodiscard]] const TensorType& matrix_input(const Request& request,
-                                             std::span<const ElementType> types);
+/// The request's only input: dense, of one of the types, two sizes or more. Sizes before the last two
+/// number matrices. @throws Refused, which names what it got
+[[nodiscard]] const TensorType& matrices_input(const Request& request,
+                                               std::span<const ElementType> types);
 
 /// An element of a value of numbers.
 [[nodiscard]] double element_of(const Value& value, std::int64_t index);

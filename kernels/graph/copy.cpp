@@ -50,10 +50,6 @@ void check_alike(const Tensor& from, const Tensor& to, const std::string& fault)
                                        name_of(from.type), fmt::join(from.shape, " x "),
                                        name_of(to.type), fmt::join(to.shape, " x ")));
     }
-    if (bytes_of(to.type) < Bytes{kHalf}) {
-        throw NotModelled(fmt::format(
-            "{}: not modelled: a copy of elements of one byte; see docs/kernels.md", fault));
-    }
 }
 
 /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
@@ -93,7 +89,9 @@ public:
         if (writes_padding_) {
             zero_padding(graph_, std::move(matched.covered));
         }
-        add(in_words(matched.atoms, matched.in_place, most_words_));
+        part_ = static_cast<std::uint32_t>(
+            std::min<Bytes>(2, bytes_of(graph_.tensors.at(to.index).type)));
+        add(in_words(matched.atoms, matched.in_place, most_words_, part_));
     }
     /// Whole words that stay on their tile.
     void copy_on_tiles(const std::vector<Atom>& atoms) { add(in_words(atoms, {}, most_words_)); }
@@ -214,7 +212,7 @@ private:
     /// `start`: of its temporary.
     void add_gather(const Gather& gather, const At& start) {
         const std::int64_t workers = machine_.tile.workers;
-        const auto words = static_cast<std::int64_t>(gather.list.size());
+        const auto words = static_cast<std::int64_t>(gather.sources.size() * part_ / kWord);
         if (gather.needs_zero) {
             if (!zero_) {
                 zero_ = graph_.add_buffer(
@@ -232,11 +230,12 @@ private:
         }
         const Bytes skipped = gather.needs_zero ? 0 : kWord;
         const Place list = add_list(start.tile, gather.list);
-        graph_.need_codelet("gather");
+        graph_.need_codelet(part_ == 1 ? "gather_bytes" : "gather");
         graph_.add_vertex(
-            set_, start.tile, "gather16", program::VertexKind::MultiWorker,
+            set_, start.tile, part_ == 1 ? "gather8" : "gather16", program::VertexKind::MultiWorker,
             {pointer(place_of(start), 0, Access::Read), write(place_of(gather.to), words * kWord),
-             read(list, words * kWord), word(words / workers), word(words % workers),
+             read(list, static_cast<Bytes>(gather.list.size()) * kWord), word(words / workers),
+             word(words % workers),
              use(place_of(start) + skipped,
                  Bytes{kWord} * static_cast<Bytes>(gather.needed.size() + 1) - skipped,
                  Access::Read)});
@@ -313,6 +312,7 @@ private:
     const spec::MachineSpec& machine_;
     std::string name_;
     bool writes_padding_ = true;
+    std::uint32_t part_ = 2;  ///< bytes of what words are put together of
     bool is_known_ = false;   ///< what is copied
     std::size_t most_rounds_; ///< of a loop
     std::size_t most_words_;  ///< that a vertex makes, all workers together

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bytes that a copy moves, as whole words that messages and copying codelets take, and as words that a codelet puts
-// together of halves.
+// together of parts: halves, or bytes.
 #pragma once
 
 #include "kernels/graph/copy_atoms.h"
@@ -13,17 +13,16 @@
 namespace tessera::graph {
 
 inline constexpr std::uint32_t kWord = 4;
-inline constexpr std::uint32_t kHalf = 2;
 /// Padding up to this many bytes between elements is written as zeros rather than left out.
 inline constexpr std::uint32_t kSmallGap = 64;
 
 /// What a tile has to fetch so that a codelet can put elements where they belong.
 struct Gather {
     At to;                                  ///< first word that is written
-    std::vector<std::optional<At>> sources; ///< of each half that is written; nothing: a zero
-    std::vector<std::uint32_t> list;        ///< two indices of elements a word
+    std::vector<std::optional<At>> sources; ///< of each part that is written; nothing: a zero
+    std::vector<std::uint32_t> list;        ///< an index of 16 bits for each part
     std::vector<At> needed;  ///< words, ascending; their place in the temporary follows
-    bool needs_zero = false; ///< some half holds no element
+    bool needs_zero = false; ///< some part holds no element
 };
 
 struct Words {
@@ -31,8 +30,8 @@ struct Words {
     std::vector<Gather> gathers;
 };
 
-/// `most_words`: that a vertex makes.
+/// `most_words`: that a vertex makes. `part`: bytes of a part, 1 or 2.
 [[nodiscard]] Words in_words(const std::vector<Atom>& atoms, const std::vector<Atom>& in_place,
-                             std::size_t most_words);
+                             std::size_t most_words, std::uint32_t part = 2);
 
 } // namespace tessera::graph

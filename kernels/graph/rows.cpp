@@ -4,7 +4,9 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace tessera::graph {
@@ -31,6 +33,12 @@ Bytes padded(Bytes bytes) {
     return (bytes + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
 }
 
+/// A tensor of one size has an element a row.
+std::int64_t rows_in(const std::vector<std::int64_t>& shape) {
+    const auto last = shape.end() - (shape.size() > 1 ? 1 : 0);
+    return std::accumulate(shape.begin(), last, std::int64_t{1}, std::multiplies<>());
+}
+
 Piece piece_of(const RowBlock& block, std::int64_t columns, Bytes element_bytes) {
     Piece piece{block.tile, block.place, block.first_row * columns, {}};
     piece.dims.push_back({block.rows, block.row_stride * columns, block.step});
@@ -54,7 +62,7 @@ class RowReader {
 public:
     RowReader(const Graph& graph, const Tensor& tensor, Bytes alignment)
         : graph_(graph), alignment_(alignment), element_(bytes_of(tensor.type)),
-          columns_(tensor.shape.at(1)), seen_(static_cast<std::size_t>(tensor.shape.at(0))) {}
+          columns_(tensor.shape.back()), seen_(static_cast<std::size_t>(rows_in(tensor.shape))) {}
 
     /// False where the piece is not whole rows.
     bool read(const Piece& piece) {
@@ -157,14 +165,14 @@ private:
 
 InRows add_rows(Graph& graph, Tensor tensor, TileRange tiles) {
     TESSERA_ASSERT(tiles.count > 0);
-    const auto blocks = deal(tensor.shape.at(0), tiles);
+    const auto blocks = deal(rows_in(tensor.shape), tiles);
     return add_rows_beside(graph, std::move(tensor), blocks);
 }
 
 InRows add_rows_beside(Graph& graph, Tensor tensor, std::span<const RowBlock> beside) {
-    TESSERA_ASSERT(tensor.pieces.empty() && (tensor.shape.size() == 1 || tensor.shape.size() == 2));
-    const bool is_matrix = tensor.shape.size() == 2;
-    const std::int64_t columns = is_matrix ? tensor.shape[1] : 1;
+    TESSERA_ASSERT(tensor.pieces.empty() && !tensor.shape.empty());
+    const bool is_matrix = tensor.shape.size() > 1;
+    const std::int64_t columns = is_matrix ? tensor.shape.back() : 1;
     const Bytes element = bytes_of(tensor.type);
     Buffer traits{.name = tensor.name};
     InRows made;
@@ -192,7 +200,7 @@ InRows add_rows_beside(Graph& graph, Tensor tensor, std::span<const RowBlock> be
 std::optional<std::vector<RowBlock>> rows_of(const Graph& graph, TensorId tensor, Bytes alignment,
                                              TileRange tiles) {
     const Tensor& matrix = graph.tensors.at(tensor.index);
-    TESSERA_ASSERT(matrix.shape.size() == 2);
+    TESSERA_ASSERT(matrix.shape.size() > 1);
     RowReader reader(graph, matrix, alignment);
     for (const Piece& piece : matrix.pieces) {
         if (!tiles.has(piece.tile) || !reader.read(piece)) {

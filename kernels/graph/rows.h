@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrices whose rows stand whole on tiles: what families that work row by row read and write.
+// Matrices whose rows stand whole on tiles: what families that work row by row read and write. Of a
+// tensor with more than two sizes every run along the last one is a row.
 //
 //              tile 3               tile 4
 //     row 0 [ n elements | pad ]   row 2 [ ... | pad ]      rows padded to 8 bytes; a tensor of one
@@ -45,7 +46,7 @@ struct TileRange {
 /// What a row begins at a multiple of and is padded to.
 constexpr Bytes kRowAlignment = 8;
 
-/// Adds the tensor, of one or two sizes and without pieces, over a new buffer of its name: its rows
+/// Adds the tensor, without pieces, over a new buffer of its name: its rows
 /// are dealt evenly to the tiles, the first ones have one row more. Who writes a row of a matrix
 /// writes its padding too; behind the elements of a tensor of one size memory is zero.
 InRows add_rows(Graph& graph, Tensor tensor, TileRange tiles);

@@ -22,22 +22,24 @@ public:
                         [](const PieceDim& dim) { return dim.count < 1; })) {
             return;
         }
-        std::int64_t column = piece.host_offset % n_;
-        PieceDim* widest = nullptr; // of those that go along a row
-        for (PieceDim& dim : piece.dims) {
-            if (dim.count == 1 || dim.host_stride % n_ == 0) {
-                continue;
+        for (const std::int64_t row : {m_ * n_, n_}) { // a matrix, then its rows
+            std::int64_t column = piece.host_offset % row;
+            PieceDim* widest = nullptr; // of those that go along it
+            for (PieceDim& dim : piece.dims) {
+                if (dim.count == 1 || dim.host_stride % row == 0) {
+                    continue;
+                }
+                column += (dim.count - 1) * dim.host_stride;
+                if (widest == nullptr || dim.host_stride > widest->host_stride) {
+                    widest = &dim;
+                }
             }
-            column += (dim.count - 1) * dim.host_stride;
-            if (widest == nullptr || dim.host_stride > widest->host_stride) {
-                widest = &dim;
+            if (column >= row) {
+                split(std::move(piece), *widest, row);
+                return;
             }
         }
-        if (column < n_) {
-            turn(std::move(piece));
-        } else {
-            split(std::move(piece), *widest);
-        }
+        turn(std::move(piece));
     }
     [[nodiscard]] std::vector<Piece> take() && { return std::move(made_); }
 
@@ -56,13 +58,13 @@ private:
     }
 
     /// Whole rows of a run of elements are one loop more; else the loop ends where its row does.
-    void split(Piece piece, PieceDim& dim) {
-        const std::int64_t column = piece.host_offset % n_;
-        if (dim.host_stride < n_ && column < dim.host_stride && n_ % dim.host_stride == 0) {
-            const std::int64_t in_row = n_ / dim.host_stride;
+    void split(Piece piece, PieceDim& dim, std::int64_t row) {
+        const std::int64_t column = piece.host_offset % row;
+        if (dim.host_stride < row && column < dim.host_stride && row % dim.host_stride == 0) {
+            const std::int64_t in_row = row / dim.host_stride;
             const std::int64_t rows = dim.count / in_row;
             if (dim.count > in_row) {
-                const PieceDim whole{rows, n_, in_row * dim.tile_stride};
+                const PieceDim whole{rows, row, in_row * dim.tile_stride};
                 Piece rest = part(piece, dim, rows * in_row, dim.count - rows * in_row);
                 dim.count = in_row;
                 piece.dims.insert(piece.dims.begin(), whole);
@@ -72,7 +74,7 @@ private:
             }
         }
         const std::int64_t first =
-            std::min(dim.count - 1, std::max<std::int64_t>(1, (n_ - column + dim.host_stride - 1) /
+            std::min(dim.count - 1, std::max<std::int64_t>(1, (row - column + dim.host_stride - 1) /
                                                                   dim.host_stride));
         Piece rest = part(piece, dim, first, dim.count - first);
         dim.count = first;

@@ -14,8 +14,7 @@ namespace tessera::graph {
 void transpose(Tensor& tensor);
 
 /// Pieces with the elements of a piece of `m x n` matrices, one behind the other, at their places in
-/// these matrices' transposes: one, where no loop of the piece goes on from a row into the next. No
-/// loop of the piece goes on from a matrix into the next.
+/// these matrices' transposes: one, where no loop of the piece goes on from a row into the next.
 [[nodiscard]] std::vector<Piece> turned(const Piece& piece, std::int64_t m, std::int64_t n);
 
 } // namespace tessera::graph

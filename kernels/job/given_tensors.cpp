@@ -128,18 +128,21 @@ std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Dr
 
 /// A file may have the transposes of the matrices; generated numbers are the same either way.
 template <class Element>
-std::vector<Element> elements_of(std::int64_t rows, std::int64_t columns, const Draw& draw,
+std::vector<Element> elements_of(const family::TensorType& type, const Draw& draw,
                                  std::int64_t contraction) {
+    const auto [all_rows, columns, leading] = workload::matrices_of(type.shape);
+    const std::int64_t groups = workload::matrices_in(leading);
+    const std::int64_t rows = all_rows / groups;
     const bool turns = draw.is_transposed && draw.values.kind == ValuesSpec::Kind::File;
     auto given =
-        workload::make_groups<Element>(draw.groups, turns ? columns : rows, turns ? rows : columns,
+        workload::make_groups<Element>(leading, turns ? columns : rows, turns ? rows : columns,
                                        draw.values, draw.seed, draw.operand, contraction);
     if (!turns) {
         return std::move(given.values);
     }
     std::vector<Element> made;
     made.reserve(given.values.size());
-    for (std::int64_t group = 0; group < draw.groups; ++group) {
+    for (std::int64_t group = 0; group < groups; ++group) {
         const auto one = workload::transposed(workload::matrix_of(given, columns, group));
         made.insert(made.end(), one.values.begin(), one.values.end());
     }
@@ -212,7 +215,6 @@ Source source_of(const workload::MatmulWorkload& workload) {
              {.values = values,
               .seed = workload.seed,
               .operand = operand,
-              .groups = workload.groups,
               .contraction = contraction,
               .is_transposed = is_transposed});
     };
@@ -289,13 +291,11 @@ family::Value given_values(const family::TensorType& type, const Draw& draw,
         value.bytes = whole_numbers_of(type, draw);
         return value;
     }
-    const std::int64_t columns = type.shape.empty() ? 1 : type.shape.back();
-    const std::int64_t rows = type.elements() / columns / draw.groups;
     if (type.type == ElementType::F32) {
-        value.bytes = bytes_of_all(elements_of<float>(rows, columns, draw, contraction));
+        value.bytes = bytes_of_all(elements_of<float>(type, draw, contraction));
         return value;
     }
-    const auto halves = elements_of<std::uint16_t>(rows, columns, draw, contraction);
+    const auto halves = elements_of<std::uint16_t>(type, draw, contraction);
     if (bytes_of(type.type) > 1) {
         value.bytes = bytes_of_all(halves);
         return value;

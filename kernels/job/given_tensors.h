@@ -21,7 +21,6 @@ struct Draw {
     std::int64_t below = 0; ///< of whole numbers: see workload::PipelineTensor
     std::uint64_t seed = 1;
     workload::Operand operand = workload::Operand::B;
-    std::int64_t groups = 1;      ///< matrices, one below the other
     std::int64_t contraction = 1; ///< products that are summed to one element of what reads it
     bool is_transposed = false;   ///< a file has the transpose
     bool is_exact = false;        ///< whole numbers are small enough, however many are summed

@@ -69,12 +69,12 @@ Expected largest_of(const std::vector<double>& x, ElementType type) {
 class ReduceStep : public family::Step {
 public:
     explicit ReduceStep(const family::Request& request)
-        : x_(family::matrix_input(request, kTypes)),
+        : x_(family::matrices_input(request, kTypes)),
           op_(family::word_of(reduce::family(), request, "op")),
           reduction_(op_ == "max" ? RowReduction::Max : RowReduction::Sum) {}
 
     [[nodiscard]] std::vector<family::TensorType> outputs() const override {
-        return {{x_.type, {x_.shape[0]}}};
+        return {{x_.type, {x_.shape.begin(), x_.shape.end() - 1}}};
     }
 
     [[nodiscard]] family::Emitted
@@ -91,7 +91,10 @@ public:
             graph, where.front(), {.name = site.owner + ": x", .type = x_.type, .shape = x_.shape},
             graph::kRowAlignment, {site.first_tile, site.machine.chip.tiles});
         const graph::InRows y = graph::add_rows_beside(
-            graph, {.name = site.owner + ": y", .type = x_.type, .shape = {x_.shape[0]}}, x.blocks);
+            graph,
+            {.name = site.owner + ": y", .type = x_.type, .shape = {x_.elements() / columns()}},
+            x.blocks);
+        graph.tensors[y.tensor.index].shape = output().shape;
         const auto set = graph.add_compute_set({op_, program::Role::Work, site.owner, "rows"});
         graph.need_codelet(fmt::format("reduce_rows_{}", name_of(x_.type)));
         for (std::size_t i = 0; i < x.blocks.size(); ++i) {
@@ -104,7 +107,7 @@ public:
                                         std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         family::Comparison comparison;
-        for (std::int64_t row = 0; row < x_.shape[0]; ++row) {
+        for (std::int64_t row = 0; row < x_.elements() / columns(); ++row) {
             std::vector<double> x;
             for (std::int64_t column = 0; column < columns(); ++column) {
                 x.push_back(family::element_of(*inputs.front(), row * columns() + column));
@@ -121,7 +124,7 @@ public:
     [[nodiscard]] double flops() const override { return static_cast<double>(x_.elements()); }
 
 private:
-    [[nodiscard]] std::int64_t columns() const { return x_.shape[1]; }
+    [[nodiscard]] std::int64_t columns() const { return x_.shape.back(); }
 
     void add_vertex(graph::Graph& graph, graph::ComputeSetId set, const graph::RowBlock& from,
                     const graph::RowBlock& to) const {

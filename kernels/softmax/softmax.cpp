@@ -74,7 +74,7 @@ Bytes room_bytes(std::int64_t columns) {
 class SoftmaxStep : public family::Step {
 public:
     explicit SoftmaxStep(const family::Request& request)
-        : x_(family::matrix_input(request, kTypes)) {}
+        : x_(family::matrices_input(request, kTypes)) {}
 
     [[nodiscard]] std::vector<family::TensorType> outputs() const override { return {x_}; }
 
@@ -103,7 +103,7 @@ public:
                                         std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         family::Comparison comparison;
-        for (std::int64_t row = 0; row < x_.shape[0]; ++row) {
+        for (std::int64_t row = 0; row < x_.elements() / columns(); ++row) {
             std::vector<double> x;
             for (std::int64_t column = 0; column < columns(); ++column) {
                 x.push_back(family::element_of(*inputs.front(), row * columns() + column));
@@ -122,7 +122,7 @@ public:
     [[nodiscard]] double flops() const override { return 5 * static_cast<double>(x_.elements()); }
 
 private:
-    [[nodiscard]] std::int64_t columns() const { return x_.shape[1]; }
+    [[nodiscard]] std::int64_t columns() const { return x_.shape.back(); }
     [[nodiscard]] std::string symbol() const { return fmt::format("softmax_{}", name_of(x_.type)); }
 
     void add_vertices(graph::Graph& graph, graph::ComputeSetId set, std::int64_t workers,

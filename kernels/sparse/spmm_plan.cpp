@@ -364,10 +364,10 @@ public:
 
     [[nodiscard]] std::optional<family::Estimate>
     estimate(const spec::MachineSpec& machine) const override {
-        return choose_by_estimate(machine, workload_, *a().sparse);
+        return choose_by_estimate(machine, workload_, pattern());
     }
     [[nodiscard]] std::string sentence() const override {
-        const workload::SparsePattern& matrix = *a().sparse;
+        const workload::SparsePattern& matrix = pattern();
         return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {}{}",
                            matrix.rows, matrix.columns, workload_.n, matrix.stored_elements(),
                            matrix.block, matrix.block,
@@ -381,7 +381,7 @@ private:
     family::Divided choose(const family::Site& site) const override {
         workload::SpmmWorkload workload = workload_;
         workload.accumulate = accumulate_on(site);
-        return spmm::choose(site.machine, workload, *a().sparse, site.known, site.in_loop);
+        return spmm::choose(site.machine, workload, pattern(), site.known, site.in_loop);
     }
     workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
 

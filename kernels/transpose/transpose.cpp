@@ -26,10 +26,12 @@ std::vector<ElementType> all_types() {
 class TransposeStep : public family::Step {
 public:
     explicit TransposeStep(const family::Request& request)
-        : x_(family::matrix_input(request, all_types())) {}
+        : x_(family::matrices_input(request, all_types())) {}
 
     [[nodiscard]] std::vector<family::TensorType> outputs() const override {
-        return {{x_.type, {x_.shape[1], x_.shape[0]}}};
+        family::TensorType y = x_;
+        std::swap(y.shape.back(), y.shape[y.shape.size() - 2]);
+        return {y};
     }
 
     [[nodiscard]] family::Emitted
@@ -52,23 +54,24 @@ public:
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
                                         std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
-        const std::int64_t m = x_.shape[0];
-        const std::int64_t n = x_.shape[1];
+        const std::int64_t m = x_.shape[x_.shape.size() - 2];
+        const std::int64_t n = x_.shape.back();
         const auto bytes = static_cast<std::size_t>(bytes_of(x_.type));
         family::Checked checked;
-        checked.elements = m * n;
-        for (std::int64_t i = 0; i < m; ++i) {
-            for (std::int64_t j = 0; j < n; ++j) {
-                const auto from = static_cast<std::size_t>(i * n + j) * bytes;
-                const auto to = static_cast<std::size_t>(j * m + i) * bytes;
-                checked.failed_elements += std::memcmp(inputs.front()->bytes.data() + from,
-                                                       outputs[0].bytes.data() + to, bytes) != 0;
-            }
+        checked.elements = x_.elements();
+        for (std::int64_t at = 0; at < checked.elements; ++at) {
+            const std::int64_t inside = at % (m * n);
+            const auto from = static_cast<std::size_t>(at) * bytes;
+            const auto to =
+                static_cast<std::size_t>(at - inside + inside % n * m + inside / n) * bytes;
+            checked.failed_elements += std::memcmp(inputs.front()->bytes.data() + from,
+                                                   outputs[0].bytes.data() + to, bytes) != 0;
         }
         checked.passed = checked.failed_elements == 0;
-        checked.sentence = checked.passed ? fmt::format("all {} elements are the same", m * n)
-                                          : fmt::format("WRONG: {} of {} elements differ",
-                                                        checked.failed_elements, m * n);
+        checked.sentence = checked.passed
+                               ? fmt::format("all {} elements are the same", checked.elements)
+                               : fmt::format("WRONG: {} of {} elements differ",
+                                             checked.failed_elements, checked.elements);
         return checked;
     }
 
@@ -83,7 +86,7 @@ private:
 const family::Family& family() {
     static const family::Family transpose{
         "transpose",
-        "y = x with rows and columns exchanged, where x stands",
+        "y = x with the last two sizes exchanged, where x stands",
         {"x"},
         {},
         [](const family::Request& request) -> std::unique_ptr<family::Step> {

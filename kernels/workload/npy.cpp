@@ -220,9 +220,10 @@ MatrixShape checked_shape(std::vector<std::int64_t> shape, std::optional<MatrixS
     if (shape.size() == 1 && expected && expected->rows == 1) {
         shape.insert(shape.begin(), 1); // a vector is the one row that is expected
     }
-    if (shape.size() == 3 && expected && expected->groups > 1) {
-        const std::vector<std::int64_t> stack{expected->groups, expected->rows / expected->groups,
-                                              expected->columns};
+    if (shape.size() > 2 && expected && shape.size() == expected->leading.size() + 2) {
+        std::vector<std::int64_t> stack = expected->leading;
+        stack.push_back(expected->rows / matrices_in(stack));
+        stack.push_back(expected->columns);
         if (shape != stack) {
             throw WrongShape(Diagnostic{
                 file_name, 0, 0, "",
@@ -401,26 +402,37 @@ Dense<To> matrix_of(std::string_view bytes, const std::string& file_name,
     return convert_of<To>(header.type)(arranged(header, storage), shape, file_name);
 }
 
-template <typename To>
-Dense<To> matrix_in(const std::string& path, std::optional<MatrixShape> expected) {
-    InputFile file(path);
-    std::string bytes;
-    file.append_to(bytes, kMostNpyHeaderBytes);
+/// Bytes of the elements, by a header that `bytes` begin with.
+std::size_t data_bytes(const std::string& bytes, const std::string& path,
+                       std::optional<MatrixShape> expected) {
     const ReadHeader header = read_header(bytes, path);
     const MatrixShape shape = checked_shape(header.shape, expected, path);
-    const std::size_t element_bytes = header.type.bytes;
     const auto elements =
         static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.columns);
     if (elements > kMostElements) {
         fail(path, "shape: got " + shape_text({shape.rows, shape.columns}) + ", expected at most " +
                        std::to_string(kMostElements) + " elements");
     }
+    return elements * header.type.bytes;
+}
+
+template <typename To>
+Dense<To> matrix_in(const std::string& path, std::optional<MatrixShape> expected) {
+    InputFile file(path);
+    std::string bytes;
+    file.append_to(bytes, kMostNpyHeaderBytes);
     // Up to a header more than there should be, so that what is too much is seen.
-    file.append_to(bytes, elements * element_bytes);
+    file.append_to(bytes, data_bytes(bytes, path, expected));
     return matrix_of<To>(bytes, path, expected);
 }
 
 } // namespace
+
+void check_npy_file(const std::string& path, const MatrixShape& expected) {
+    std::string bytes;
+    InputFile(path).append_to(bytes, kMostNpyHeaderBytes);
+    static_cast<void>(data_bytes(bytes, path, expected));
+}
 
 std::optional<NpyType> npy_type(std::string_view descr) {
     constexpr std::string_view kOrders = "<>|=";

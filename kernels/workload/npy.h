@@ -48,6 +48,9 @@ public:
 [[nodiscard]] DenseF32 read_npy_file_f32(const std::string& path,
                                          std::optional<MatrixShape> expected = std::nullopt);
 
+/// Whether read_npy_file() reads such a matrix, as far as the header tells. @throws as it
+void check_npy_file(const std::string& path, const MatrixShape& expected);
+
 /// The type of a file's elements.
 struct NpyType {
     std::string descr; ///< of the lowest byte first: "<f2", "|u1", ...

@@ -10,10 +10,34 @@ namespace tessera::workload {
 struct MatrixShape {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::int64_t groups = 1; ///< matrices of equal size, one below the other, that the rows are of
+    /// Sizes before the last two: so many matrices of equal size, one below the other, have the rows.
+    std::vector<std::int64_t> leading = {};
 
     bool operator==(const MatrixShape&) const = default;
 };
+
+/// So many matrices have these sizes before their own.
+[[nodiscard]] inline std::int64_t matrices_in(const std::vector<std::int64_t>& leading) {
+    std::int64_t matrices = 1;
+    for (const std::int64_t size : leading) {
+        matrices *= size;
+    }
+    return matrices;
+}
+
+/// The last two sizes, or one of them, as matrices; the others as their number.
+[[nodiscard]] inline MatrixShape matrices_of(std::vector<std::int64_t> shape) {
+    MatrixShape made{1, 1, {}};
+    for (std::int64_t* const size : {&made.columns, &made.rows}) {
+        if (!shape.empty()) {
+            *size = shape.back();
+            shape.pop_back();
+        }
+    }
+    made.rows *= matrices_in(shape);
+    made.leading = std::move(shape);
+    return made;
+}
 
 /// rows x columns, row-major.
 template <class Element> struct Dense {
@@ -48,6 +72,12 @@ struct SparsePattern {
     }
     [[nodiscard]] std::int64_t stored_elements() const { return blocks() * block * block; }
 };
+
+struct TransposedPattern {
+    SparsePattern pattern;
+    std::vector<std::int64_t> from; ///< number of each of its blocks in the matrix as it was
+};
+[[nodiscard]] TransposedPattern transposed(const SparsePattern& matrix);
 
 /// Dimensions that are no multiple of the block are padded with zeros inside the last blocks.
 template <class Element> struct Sparse : SparsePattern {

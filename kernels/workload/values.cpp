@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -86,13 +87,10 @@ private:
 };
 
 /// A wrong shape is told where the workload names the file.
-template <class Element> Dense<Element> read_operand(const ValuesSpec& values, MatrixShape shape) {
+template <class Read>
+auto read_operand(const ValuesSpec& values, const MatrixShape& shape, const Read& read) {
     try {
-        if constexpr (std::is_same_v<Element, float>) {
-            return read_npy_file_f32(values.path, shape);
-        } else {
-            return read_npy_file(values.path, shape);
-        }
+        return read(values.path, shape);
     } catch (const WrongShape& wrong) {
         const bool of_both = values.key == "/values" && shape.rows != shape.columns;
         fail(values.key, wrong.diagnostics().front().text(),
@@ -403,11 +401,19 @@ std::int64_t integer_amplitude(std::int64_t contraction_length) {
 }
 
 template <class Element>
-Dense<Element> make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                           const ValuesSpec& values, std::uint64_t seed, Operand operand,
-                           std::int64_t contraction_length) {
+Dense<Element> make_groups(const std::vector<std::int64_t>& leading, std::int64_t rows,
+                           std::int64_t columns, const ValuesSpec& values, std::uint64_t seed,
+                           Operand operand, std::int64_t contraction_length) {
+    const std::int64_t groups = matrices_in(leading);
     if (values.kind == ValuesSpec::Kind::File) {
-        return read_operand<Element>(values, MatrixShape{groups * rows, columns, groups});
+        return read_operand(values, {groups * rows, columns, leading},
+                            [](const std::string& path, const MatrixShape& shape) {
+                                if constexpr (std::is_same_v<Element, float>) {
+                                    return read_npy_file_f32(path, shape);
+                                } else {
+                                    return read_npy_file(path, shape);
+                                }
+                            });
     }
     TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0 && groups >= 1);
     Dense<Element> matrix{groups * rows, columns, {}};
@@ -425,21 +431,21 @@ Dense<Element> make_groups(std::int64_t groups, std::int64_t rows, std::int64_t 
     return matrix;
 }
 
-template DenseF16 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                              const ValuesSpec& values, std::uint64_t seed, Operand operand,
-                              std::int64_t contraction_length);
-template DenseF32 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
-                              const ValuesSpec& values, std::uint64_t seed, Operand operand,
-                              std::int64_t contraction_length);
+template DenseF16 make_groups(const std::vector<std::int64_t>& leading, std::int64_t rows,
+                              std::int64_t columns, const ValuesSpec& values, std::uint64_t seed,
+                              Operand operand, std::int64_t contraction_length);
+template DenseF32 make_groups(const std::vector<std::int64_t>& leading, std::int64_t rows,
+                              std::int64_t columns, const ValuesSpec& values, std::uint64_t seed,
+                              Operand operand, std::int64_t contraction_length);
 
 DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                     std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    return make_groups<std::uint16_t>(1, rows, columns, values, seed, operand, contraction_length);
+    return make_groups<std::uint16_t>({}, rows, columns, values, seed, operand, contraction_length);
 }
 
 DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                         std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    return make_groups<float>(1, rows, columns, values, seed, operand, contraction_length);
+    return make_groups<float>({}, rows, columns, values, seed, operand, contraction_length);
 }
 
 namespace {
@@ -474,12 +480,47 @@ std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type
     return {bytes.begin(), bytes.end()};
 }
 
+void check_file(const ValuesSpec& values, ElementType type,
+                const std::vector<std::int64_t>& shape) {
+    if (is_float(type)) {
+        read_operand(values, matrices_of(shape), check_npy_file);
+    } else {
+        static_cast<void>(read_npy_bytes(values, type, shape));
+    }
+}
+
 DenseF16 transposed(const DenseF16& matrix) {
     return columns_as_rows(matrix);
 }
 
 DenseF32 transposed(const DenseF32& matrix) {
     return columns_as_rows(matrix);
+}
+
+TransposedPattern transposed(const SparsePattern& matrix) {
+    TransposedPattern made;
+    SparsePattern& turned = made.pattern;
+    turned.rows = matrix.columns;
+    turned.columns = matrix.rows;
+    turned.block = matrix.block;
+    turned.row_start.assign(static_cast<std::size_t>(turned.block_rows()) + 1, 0);
+    for (const std::int32_t column : matrix.block_column) {
+        ++turned.row_start[static_cast<std::size_t>(column) + 1];
+    }
+    std::partial_sum(turned.row_start.begin(), turned.row_start.end(), turned.row_start.begin());
+    std::vector<std::int64_t> next = turned.row_start;
+    turned.block_column.resize(matrix.block_column.size());
+    made.from.resize(matrix.block_column.size());
+    for (std::int64_t row = 0; row < matrix.block_rows(); ++row) {
+        const auto first = matrix.row_start[static_cast<std::size_t>(row)];
+        for (auto at = first; at < matrix.row_start[static_cast<std::size_t>(row) + 1]; ++at) {
+            const std::int32_t column = matrix.block_column[static_cast<std::size_t>(at)];
+            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++);
+            turned.block_column[to] = static_cast<std::int32_t>(row);
+            made.from[to] = at;
+        }
+    }
+    return made;
 }
 
 std::int64_t contraction_length(const SparsePattern& matrix) {

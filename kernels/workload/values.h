@@ -50,16 +50,19 @@ inline constexpr std::int64_t kExactSum = 2048;
 [[nodiscard]] DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns,
                                       const ValuesSpec& values, std::uint64_t seed, Operand operand,
                                       std::int64_t contraction_length);
-/// Such a matrix for each of the groups, one below the other; a file may have these as its first
-/// dimension.
+/// Such matrices, one below the other; a file may have their numbers, `leading`, as its first sizes.
 template <class Element>
-[[nodiscard]] Dense<Element>
-make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
-            std::uint64_t seed, Operand operand, std::int64_t contraction_length);
+[[nodiscard]] Dense<Element> make_groups(const std::vector<std::int64_t>& leading,
+                                         std::int64_t rows, std::int64_t columns,
+                                         const ValuesSpec& values, std::uint64_t seed,
+                                         Operand operand, std::int64_t contraction_length);
 
 /// The bytes of a file of that type and shape, row-major. Throws IoError, or ConfigError at `values.key`.
 [[nodiscard]] std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type,
                                                     const std::vector<std::int64_t>& shape);
+
+/// Whether the file has a tensor of that type and shape, as far as a header tells. @throws as above
+void check_file(const ValuesSpec& values, ElementType type, const std::vector<std::int64_t>& shape);
 
 /// Columns as rows.
 [[nodiscard]] DenseF16 transposed(const DenseF16& matrix);

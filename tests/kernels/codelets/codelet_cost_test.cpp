@@ -205,6 +205,11 @@ TEST_CASE("gathers cost what their text has", "[kernels]") {
     gather.expect("kGatherFirstWord", kGatherFirstWord, {{"gather16", ".Lword"}, {".Lend"}});
     gather.expect("kGatherWord", kGatherWord, {{".Lword", ".Lend"}});
     CHECK(gather.uncounted().empty());
+    CountedCodelet bytes("gather_bytes");
+    bytes.expect("kGatherNothing", kGatherNothing, {{"gather8", ".Lsome_bytes"}, {".Lno_bytes"}});
+    bytes.expect("kGatherBytesFrame", kGatherBytesFrame, {{"gather8", ".Lbytes"}, {".Lno_bytes"}});
+    bytes.expect("kGatherBytesWord", kGatherBytesWord, {{".Lbytes", ".Lno_bytes"}});
+    CHECK(bytes.uncounted().empty());
 }
 
 TEST_CASE("gathers of rows cost what their texts have", "[kernels]") {

@@ -13,11 +13,13 @@ namespace {
 
 using namespace tessera;
 
-Cycles expected_cycles(const spec::MachineSpec& machine, std::int64_t words) {
+/// `element`: its bytes.
+Cycles expected_cycles(const spec::MachineSpec& machine, std::int64_t words, std::size_t element) {
+    const auto of_worker = element == 1 ? codelets::gather_bytes_issues : codelets::gather_issues;
     const std::int64_t workers = machine.tile.workers;
     std::vector<std::int64_t> issues;
     for (std::int64_t w = 0; w < workers; ++w) {
-        issues.push_back(codelets::gather_issues(words / workers + (w < words % workers ? 1 : 0)));
+        issues.push_back(of_worker(words / workers + (w < words % workers ? 1 : 0)));
     }
     return plan::multi_worker_cycles(machine, issues);
 }
@@ -31,20 +33,20 @@ struct Gather {
 };
 
 /// Gathers by a random list; `from`, its neighbours and those of `to` are all different.
+template <class Element = std::uint16_t>
 void check_gather(test::CodeletBench& bench, const Gather& gather, std::uint64_t seed) {
     const workload::CounterRandom random(seed, 7);
-    std::vector<std::uint16_t> elements(gather.elements);
+    constexpr std::size_t kInWord = 4 / sizeof(Element);
+    std::vector<Element> elements(gather.elements);
     for (std::size_t i = 0; i < elements.size(); ++i) {
-        elements[i] = static_cast<std::uint16_t>(random.bits(i));
+        elements[i] = static_cast<Element>(random.bits(i));
     }
-    std::vector<std::uint32_t> list(gather.words);
-    std::vector<std::uint32_t> expected;
+    std::vector<std::uint16_t> list(gather.words * kInWord);
+    std::vector<std::uint32_t> expected(gather.words);
     for (std::size_t i = 0; i < list.size(); ++i) {
-        const auto low = static_cast<std::uint32_t>(random.below(gather.elements, 2 * i));
-        const auto high = static_cast<std::uint32_t>(random.below(gather.elements, 2 * i + 1));
-        list[i] = low | high << 16U;
-        expected.push_back(static_cast<std::uint32_t>(elements[low]) |
-                           static_cast<std::uint32_t>(elements[high]) << 16U);
+        list[i] = static_cast<std::uint16_t>(random.below(gather.elements, i));
+        expected[i / kInWord] |= static_cast<std::uint32_t>(elements[list[i]])
+                                 << 8 * sizeof(Element) * (i % kInWord);
     }
     constexpr std::uint32_t kUntouched = 0x5a5a5a5a;
     const auto workers = static_cast<std::uint32_t>(bench.machine().tile.workers);
@@ -54,20 +56,21 @@ void check_gather(test::CodeletBench& bench, const Gather& gather, std::uint64_t
     bench.put(gather.from, elements);
     bench.put(gather.list, list);
     bench.put(gather.to - 4, std::vector<std::uint32_t>(gather.words + 2, kUntouched));
-    const auto outcome =
-        bench.call("gather16", program::VertexKind::MultiWorker, bench.region0_data());
+    const auto outcome = bench.call(kInWord == 4 ? "gather8" : "gather16",
+                                    program::VertexKind::MultiWorker, bench.region0_data());
     expected.insert(expected.begin(), kUntouched);
     expected.push_back(kUntouched);
     CHECK((bench.get<std::uint32_t>(gather.to - 4, gather.words + 2) == expected)); // not printed
-    CHECK(outcome.cycles ==
-          expected_cycles(bench.machine(), static_cast<std::int64_t>(gather.words)));
+    CHECK(outcome.cycles == expected_cycles(bench.machine(),
+                                            static_cast<std::int64_t>(gather.words),
+                                            sizeof(Element)));
 }
 
 } // namespace
 
 TEST_CASE("a gather builds its words from any elements in the predicted cycles", "[kernels]") {
     for (const std::int64_t workers : {1, 2, 3, 4, 5, 6, 8}) {
-        test::CodeletBench bench({"gather"}, workers);
+        test::CodeletBench bench({"gather", "gather_bytes"}, workers);
         std::uint64_t seed = 1;
         for (const std::size_t words : {0U, 1U, 2U, 5U, 6U, 7U, 13U, 100U}) {
             for (const Address odd : {0U, 4U}) {
@@ -76,6 +79,11 @@ TEST_CASE("a gather builds its words from any elements in the predicted cycles",
                              {97, words, bench.pair(0) + odd, bench.pair(0) + 0x1000 + 2 * odd,
                               bench.pair(0) + 0x2000 + odd},
                              ++seed);
+                check_gather<std::uint8_t>(bench,
+                                           {97, words, bench.pair(0) + odd,
+                                            bench.pair(0) + 0x1000 + 2 * odd,
+                                            bench.pair(0) + 0x2000 + odd},
+                                           ++seed);
             }
         }
     }

@@ -92,15 +92,16 @@ inline Standing in_turn(Bytes gap, std::int64_t tiles) {
         graph::Tensor made{.name = "x in turn", .type = type.type, .shape = type.shape};
         const auto buffer = graph.add_buffer({.name = made.name});
         const Bytes element = bytes_of(type.type);
-        const Bytes step = type.shape[1] * element + gap;
-        for (std::int64_t tile = 0; tile < std::min(tiles, type.shape[0]); ++tile) {
-            const std::int64_t rows = (type.shape[0] - tile + tiles - 1) / tiles;
+        const std::int64_t columns = type.shape.back();
+        const std::int64_t all = type.elements() / columns;
+        const Bytes step = columns * element + gap;
+        for (std::int64_t tile = 0; tile < std::min(tiles, all); ++tile) {
+            const std::int64_t rows = (all - tile + tiles - 1) / tiles;
             graph.hold(buffer, static_cast<TileId>(tile), (rows * step + 7) / 8 * 8);
-            made.pieces.push_back(
-                {static_cast<TileId>(tile),
-                 {buffer},
-                 tile * type.shape[1],
-                 {{rows, tiles * type.shape[1], step}, {type.shape[1], 1, element}}});
+            made.pieces.push_back({static_cast<TileId>(tile),
+                                   {buffer},
+                                   tile * columns,
+                                   {{rows, tiles * columns, step}, {columns, 1, element}}});
         }
         return graph.add_tensor(std::move(made));
     };

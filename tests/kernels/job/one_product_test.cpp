@@ -36,6 +36,8 @@ struct Ran {
     job::CheckOutcome check;
 };
 
+constexpr std::pair<bool, bool> kTransposes[] = {{false, true}, {true, false}, {true, true}};
+
 using Operands = std::vector<std::vector<std::byte>>;
 
 Ran run(const spec::MachineSpec& machine, job::Job& job, const Operands* operands = nullptr) {
@@ -165,6 +167,17 @@ TEST_CASE("a dense product is the same as a workload and as a pipeline of one st
         workload::MatmulWorkload wide = matmul;
         wide.partials = ElementType::F32;
         check_alike(machine, job::source_of(wide));
+        for (const auto& [left, right] : kTransposes) {
+            for (const auto dtype : {ElementType::F16, ElementType::F32, ElementType::F143}) {
+                workload::MatmulWorkload turned = matmul;
+                turned.dtype = dtype;
+                turned.partials = workload::result_type(dtype);
+                turned.transpose_a = left;
+                turned.transpose_b = right;
+                turned.groups = left == right ? 2 : 1;
+                check_alike(machine, job::source_of(turned));
+            }
+        }
         for (const auto activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
             for (const bool bias : {false, true}) {
                 for (const std::int64_t groups : {1, 2}) {
@@ -199,6 +212,12 @@ TEST_CASE("a sparse product is the same as a workload and as a pipeline of one s
                 spmm.partials = partials;
                 check_alike(machine, job::source_of(spmm));
                 check_sums(machine, spmm);
+                for (const auto& [left, right] : kTransposes) {
+                    workload::SpmmWorkload turned = spmm;
+                    turned.transpose_a = left;
+                    turned.transpose_b = right;
+                    check_alike(machine, job::source_of(turned));
+                }
             }
         }
     }

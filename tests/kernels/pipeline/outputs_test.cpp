@@ -228,6 +228,22 @@ TEST_CASE("a product is added to a tensor where that stands, in every round",
     }
 }
 
+TEST_CASE("a sparse operand may be given as its transpose", "[kernels][pipeline]") {
+    for (const std::int64_t block : {1, 4, 8, 16}) {
+        for (const char* plan : {"fastest", "published"}) {
+            Built built;
+            const auto a = built.sparse("a", 70, 50, block);
+            const auto b = built.tensor("b", 70, 24);
+            built.made.steps.push_back(
+                built.step(spmm::family(), "c", {a, b}, {},
+                           {{"transpose_a", true}, {"plan", std::string(plan)}}));
+            CAPTURE(block, plan);
+            CHECK(built.made.tensors.back().type.shape == std::vector<std::int64_t>{50, 24});
+            run_and_check(small_machine(), built.made);
+        }
+    }
+}
+
 TEST_CASE("rows in which nothing is multiplied are zero again, whatever was written over them",
           "[kernels][pipeline]") {
     for (const std::int64_t block : {1, 8, 16}) {

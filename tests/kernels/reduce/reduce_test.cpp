@@ -34,8 +34,13 @@ TEST_CASE("a reduction of any shape is right in the predicted cycles", "[kernels
                     for (const Op& op : ops()) {
                         CAPTURE(name_of(type), m, n, tiles, workers, op.word);
                         const auto machine = test::machine_of(tiles, workers);
-                        const family::TensorType shape{type, {m, n}};
+                        // sizes before the last one count rows
+                        const family::TensorType shape{
+                            type, m % 4 == 0 ? std::vector<std::int64_t>{2, m / 4, 2, n}
+                                             : std::vector<std::int64_t>{m, n}};
                         const auto step = reduce_of(shape, op.word);
+                        CHECK(step->output().shape ==
+                              std::vector(shape.shape.begin(), shape.shape.end() - 1));
                         const auto run = test::run_step(
                             machine, *step,
                             test::random_value(shape, 6, static_cast<std::uint64_t>(n)));

@@ -23,7 +23,10 @@ TEST_CASE("a softmax of any shape is right in the predicted cycles", "[kernels][
                 for (const std::int64_t workers : {1, 2, 3, 4, 5, 6}) {
                     CAPTURE(name_of(type), m, n, tiles, workers);
                     const auto machine = test::machine_of(tiles, workers);
-                    const family::TensorType shape{type, {m, n}};
+                    // sizes before the last one count rows
+                    const family::TensorType shape{
+                        type, m % 4 == 0 ? std::vector<std::int64_t>{2, m / 4, 2, n}
+                                         : std::vector<std::int64_t>{m, n}};
                     const auto step = softmax_of(shape);
                     const auto run =
                         test::run_step(machine, *step,
@@ -144,8 +147,7 @@ TEST_CASE("a softmax says what it does not take", "[kernels][softmax]") {
         return test::refusal_of(softmax::family(), {{type}, {}});
     };
     CHECK(refusal({ElementType::F16, {2, 3}}).empty());
-    CHECK(refusal({ElementType::F16, {2, 3, 4}}) ==
-          "got a tensor of 3 sizes, expected rows and columns");
+    CHECK(refusal({ElementType::F16, {2, 3, 4}}).empty());
     CHECK(refusal({ElementType::F16, {2}}) == "got a tensor of 1 size, expected rows and columns");
     CHECK(refusal({ElementType::I8, {2, 3}}) == "got elements of type i8, expected f16 or f32");
     CHECK(refusal({ElementType::F32, {0, 3}}) ==

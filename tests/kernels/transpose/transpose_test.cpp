@@ -34,10 +34,13 @@ TEST_CASE("a transpose shows the elements where they are, in no steps", "[kernel
     for (const ElementType type : {ElementType::F16, ElementType::F32}) {
         for (const auto& [m, n] : std::initializer_list<std::pair<std::int64_t, std::int64_t>>{
                  {1, 1}, {1, 7}, {7, 1}, {5, 3}, {4, 16}, {23, 9}}) {
-            const family::TensorType shape{type, {m, n}};
+            const bool are_several = m < n; // matrices, one behind the other
+            const family::TensorType shape{type, are_several ? std::vector<std::int64_t>{2, 3, m, n}
+                                                             : std::vector<std::int64_t>{m, n}};
             const auto x = test::random_value(shape, 5);
             const auto step = transpose_of(shape);
-            CHECK(step->output().shape == std::vector<std::int64_t>{n, m});
+            CHECK(step->output().shape == (are_several ? std::vector<std::int64_t>{2, 3, n, m}
+                                                       : std::vector<std::int64_t>{n, m}));
             for (const auto& standing :
                  {std::optional<test::Standing>{}, std::optional(test::in_runs(4, 3)),
                   std::optional(test::in_turn(8, 3))}) {
@@ -45,7 +48,7 @@ TEST_CASE("a transpose shows the elements where they are, in no steps", "[kernel
                 const auto run = test::run_step(test::machine_of(3), *step, x, standing);
                 CHECK(run.read_in_place == standing.has_value());
                 CHECK(run.checked.passed);
-                CHECK(run.checked.elements == m * n);
+                CHECK(run.checked.elements == shape.elements());
                 CHECK(run.step_cycles.empty());
             }
         }
@@ -89,7 +92,7 @@ TEST_CASE("a transpose is brought where it is wanted", "[kernels][transpose]") {
     }
 }
 
-TEST_CASE("any piece is turned, in parts where it goes over the end of a row",
+TEST_CASE("any piece is turned, in parts where it goes over the end of a row or a matrix",
           "[kernels][transpose]") {
     const workload::CounterRandom random(5, 1);
     std::uint64_t index = 0;
@@ -103,11 +106,12 @@ TEST_CASE("any piece is turned, in parts where it goes over the end of a row",
             const std::int64_t stride = below(3) == 0 ? n * (1 + below(3)) : 1 + below(15);
             piece.dims.push_back({1 + below(7), stride, 2 * below(50)});
         }
-        const std::int64_t m = 1 + elements_of(piece).rbegin()->first / n;
+        const std::int64_t m = 1 + below(5); // of as many matrices as the piece goes over
         CAPTURE(turn, m, n);
         std::multiset<std::pair<std::int64_t, Bytes>> expected;
         for (const auto& [host, at] : elements_of(piece)) {
-            expected.emplace(host % n * m + host / n, at);
+            const std::int64_t inside = host % (m * n);
+            expected.emplace(host - inside + inside % n * m + inside / n, at);
         }
         std::multiset<std::pair<std::int64_t, Bytes>> found;
         for (const auto& part : graph::turned(piece, m, n)) {
@@ -131,6 +135,7 @@ TEST_CASE("pieces of whole rows, and of parts of rows, stay one piece", "[kernel
 
 TEST_CASE("a transpose says what it does not take", "[kernels][transpose]") {
     CHECK(test::refusal_of(transpose::family(), {{{ElementType::Bool, {2, 3}}}, {}}).empty());
-    CHECK(test::refusal_of(transpose::family(), {{{ElementType::F16, {2, 3, 4}}}, {}}) ==
-          "got a tensor of 3 sizes, expected rows and columns");
+    CHECK(test::refusal_of(transpose::family(), {{{ElementType::F16, {2, 3, 4}}}, {}}).empty());
+    CHECK(test::refusal_of(transpose::family(), {{{ElementType::F16, {4}}}, {}}) ==
+          "got a tensor of 1 size, expected rows and columns");
 }

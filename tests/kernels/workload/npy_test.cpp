@@ -114,7 +114,7 @@ TEST_CASE("elements may stand in Fortran's order", "[operands]") {
     CHECK(read("(1, 3)", {1, 2, 3}) == dense(1, 3, {1, 2, 3}).values);
     CHECK(read("(3,)", {1, 2, 3}, MatrixShape{1, 3}) == dense(1, 3, {1, 2, 3}).values);
     // a stack of two matrices of 2 x 2
-    CHECK(read("(2, 2, 2)", {1, 5, 3, 7, 2, 6, 4, 8}, MatrixShape{4, 2, 2}) ==
+    CHECK(read("(2, 2, 2)", {1, 5, 3, 7, 2, 6, 4, 8}, MatrixShape{4, 2, {2}}) ==
           dense(4, 2, {1, 2, 3, 4, 5, 6, 7, 8}).values);
     const auto both = read_npy(
         with_header(header_of(">i2", "(2, 2)", "True"), std::string("\0\1\0\3\0\2\0\4", 8)),
@@ -339,10 +339,12 @@ TEST_CASE("shapes that are not expected are refused", "[operands]") {
     CHECK(shape("(6,)", MatrixShape{6, 1}) == "a.npy: shape: got 1 dimensions, expected 2");
     // several matrices, one below the other
     CHECK(read_npy(with_header(header_of("<f4", "(3, 1, 2)"), bytes_of<float>({1, 2, 3, 4, 5, 6})),
-                   "a.npy", MatrixShape{3, 2, 3})
+                   "a.npy", MatrixShape{3, 2, {3}})
               .rows == 3);
-    CHECK(shape("(1, 3, 2)", MatrixShape{3, 2, 3}) ==
+    CHECK(shape("(1, 3, 2)", MatrixShape{3, 2, {3}}) ==
           "a.npy: shape: got (1, 3, 2), expected (3, 1, 2)");
+    CHECK(shape("(3, 1, 1, 2)", MatrixShape{3, 2, {1, 3}}) ==
+          "a.npy: shape: got (3, 1, 1, 2), expected (1, 3, 1, 2)");
     CHECK(shape("(1, 3, 2)", MatrixShape{3, 2}) == "a.npy: shape: got 3 dimensions, expected 2");
     CHECK(shape("(1, 2, 3)") == "a.npy: shape: got 3 dimensions, expected 2");
     CHECK(shape("(2, 3)", MatrixShape{3, 2}) == "a.npy: shape: got (2, 3), expected (3, 2)");

@@ -516,3 +516,23 @@ TEST_CASE("the Cora graph gives a normalised adjacency matrix", "[operands]") {
           256 * static_cast<std::size_t>(
                     make_sparse(from_file(path, PatternSpec::FileValues::Ones, 16)).blocks()));
 }
+
+TEST_CASE("a transposed pattern has each block where its row and column are exchanged",
+          "[operands]") {
+    for (const std::int64_t block : {1, 4, 16}) {
+        const auto a = make_sparse(generated(70, 50, block, 0.3));
+        const auto made = transposed(a);
+        SparseF16 turned;
+        static_cast<SparsePattern&>(turned) = made.pattern;
+        for (const std::int64_t from : made.from) {
+            for (std::int64_t row = 0; row < block; ++row) {
+                for (std::int64_t column = 0; column < block; ++column) {
+                    turned.values.push_back(a.values.at(
+                        static_cast<std::size_t>((from * block + column) * block + row)));
+                }
+            }
+        }
+        check_well_formed(turned);
+        CHECK(densified(turned).values == transposed(densified(a)).values);
+    }
+}

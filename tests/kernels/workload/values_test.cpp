@@ -164,7 +164,7 @@ TEST_CASE("groups are one below the other, and rows of each are thinned alike", 
     constexpr std::int64_t kRows = 2;
     constexpr std::int64_t kLength = 4097; // runs of three
     const DenseF16 all =
-        make_groups<std::uint16_t>(kGroups, kRows, kLength, kInteger, 5, Operand::A, kLength);
+        make_groups<std::uint16_t>({kGroups}, kRows, kLength, kInteger, 5, Operand::A, kLength);
     CHECK(all.rows == kGroups * kRows);
     CHECK(all.columns == kLength);
     const CounterRandom places(5, 0x100 + 1);
@@ -178,7 +178,7 @@ TEST_CASE("groups are one below the other, and rows of each are thinned alike", 
     }
     CHECK(wrong == 0);
     const DenseF32 wide =
-        make_groups<float>(kGroups, kRows, kLength, kInteger, 5, Operand::A, kLength);
+        make_groups<float>({kGroups}, kRows, kLength, kInteger, 5, Operand::A, kLength);
     CHECK(std::equal(wide.values.begin(), wide.values.end(), all.values.begin(),
                      [](float one, std::uint16_t half) { return one == f16_to_f32(half); }));
 }
