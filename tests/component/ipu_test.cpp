@@ -9,6 +9,7 @@
 #include "traces/coverage.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -244,6 +245,63 @@ TEST_CASE("what steps count is a sum over their executions") {
     // of the first set the busiest tile is tile 1: setzi, six brnzdec, br
     CHECK(account.compute_sets().at(0).bound_cycles == kRounds * 8);
     CHECK(account.compute_sets().at(0).counts.supervisor_instructions() == kRounds * (4 + 8));
+}
+
+TEST_CASE("what a launch of unlike workers counts follows from the issues of each") {
+    constexpr std::int64_t kTurns = 19;
+    const std::string text = fmt::format(R"(
+.supervisor
+.globl two
+two:
+    setzi $m0, tall
+    run $m0, $mzero, 0
+    setzi $m0, low
+    run $m0, $mzero, 0
+    sync TEXCH_SYNCZONE_LOCAL
+    br $lr
+.worker
+.align 8
+tall:
+    setzi $m0, {}
+1:  brnzdec $m0, 1b
+    exitz $mzero
+.align 8
+low:
+    exitz $mzero
+)",
+                                         kTurns);
+    constexpr std::int64_t kTall = 1 + (kTurns + 1) + 1;
+    constexpr std::int64_t kWorkers = kTall + 1; // issues of both
+    constexpr std::int64_t kSupervisor = 6;
+    std::deque<HandProgram> hands;
+    std::vector<simulation::Chip> chips;
+    for (const std::int64_t workers : {2, 3, 4, 5, 6, 8}) {
+        auto machine = test::four_tiles();
+        machine.tile.workers = workers;
+        HandProgram& hand = hands.emplace_back(machine, text);
+        hand.then_compute(hand.compute_set("two", {{1, "two"}}));
+        chips.push_back({hand.machine(), hand.program(), {}});
+    }
+    simulation::Simulation simulation(std::move(chips));
+    simulation.run();
+    for (std::size_t chip = 0; chip < hands.size(); ++chip) {
+        const auto& tile = hands[chip].machine().tile;
+        CAPTURE(tile.workers);
+        const Cycles round = tile.round_cycles();
+        const auto& record = simulation.account(chip).compute_sets().at(0);
+        CHECK(record.counts.worker_issues() == kWorkers);
+        CHECK(record.counts.supervisor_instructions() == kSupervisor);
+        // of one worker at least an equal share of all issues, each a round behind the last
+        const std::int64_t most = (kWorkers + tile.workers - 1) / tile.workers;
+        CHECK(record.bound_cycles == std::max(kWorkers + kSupervisor, (most - 1) * round + 1));
+        const auto& work = record.critical.work;
+        CHECK(work.busiest_worker_cycles == kTall * round);
+        CHECK(work.mean_worker_cycles == kWorkers * round / tile.workers);
+        CHECK(work.uneven.launch == 1);
+        CHECK(work.uneven.worker == 0);
+        CHECK(work.uneven.busiest == kTall * round);
+        CHECK(work.uneven.mean == kWorkers * round / tile.workers);
+    }
 }
 
 TEST_CASE("spans of contexts begin behind the control program's own step") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Timing mode counts rounds of a repeat that leave all tiles as they were. Accounts, counts and traces
 // are those of a run that goes through every round: two chips side by side, one of which does.
+#include "models/ipu/core/round_record.h"
 #include "models/listeners/trace_producer.h"
 #include "models/simulation/simulation.h"
 #include "tests/component/hand_program.h"
@@ -27,17 +28,20 @@ namespace {
 
 constexpr Address kRound = 0x80000;
 constexpr Address kTable = 0x81000;
+constexpr Address kCircle = 0x83000;
 constexpr Address kRow = 0x90000;
 constexpr std::int64_t kRowBytes = 512;
 constexpr Address kShare = 0x92000;
 constexpr std::int64_t kShareBytes = 16;
 constexpr std::uint32_t kRounds = 1'000'000;
+constexpr std::int64_t kKnownRows = 40;
 
 /// `by_round` loads 8 bytes of the table at the round's place; `spin_round` waits as often as the
-/// round says; `count` adds one to a known word.
+/// round says; `count` adds one to a known word; `circle` waits as often as a word says, which goes down
+/// to 1 and back to the word behind it; `spin_row` waits as often as the row's first word says.
 const char* const kStubs = R"(
 .supervisor
-.globl short, long, by_round, spin_round, count
+.globl short, long, by_round, spin_round, count, circle, spin_row
 short:
     setzi $m0, 5
 1:  brnzdec $m0, 1b
@@ -53,6 +57,21 @@ by_round:
     br $lr
 spin_round:
     setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+1:  brnzdec $m0, 1b
+    br $lr
+circle:
+    setzi $m1, 0x83000
+    ld32 $m0, $m1, $mzero, 0
+    mov $m2, $m0
+1:  brnzdec $m2, 1b
+    add $m0, $m0, -1
+    brnz $m0, 2f
+    ld32 $m0, $m1, $mzero, 1
+2:  st32 $m0, $m1, $mzero, 0
+    br $lr
+spin_row:
+    setzi $m1, 0x90000
     ld32 $m0, $m1, $mzero, 0
 1:  brnzdec $m0, 1b
     br $lr
@@ -122,6 +141,31 @@ struct Scene {
              program::StreamCopy::Direction::Write,
              1,
              {{2, kShare, kShareBytes, 0}, {3, kShare, kShareBytes, kShareBytes}}});
+        known_rows = static_cast<std::uint32_t>(program.remote_buffers.size());
+        program.remote_buffers.push_back(
+            {"known rows", Place::StreamingMemory, kKnownRows, kRowBytes, true});
+        load_known = static_cast<std::uint32_t>(program.stream_copies.size());
+        program.stream_copies.push_back({"load known",
+                                         known_rows,
+                                         program::StreamCopy::Direction::Read,
+                                         1,
+                                         {{3, kRow, kRowBytes, 0}}});
+        circle = hand.compute_set("circle", {{3, "circle"}});
+        spin_row = hand.compute_set("spin row", {{3, "spin_row"}});
+        turn_in_circles(1);
+    }
+    /// From now on the rounds of `circle` are alike every `period` rounds.
+    void turn_in_circles(std::uint32_t period) {
+        auto& segments = hand.program().images.at(3).segments;
+        std::erase_if(segments, [](const auto& segment) { return segment.address == kCircle; });
+        segments.push_back({kCircle, 8, program::SegmentKind::Metadata, "circle",
+                            test::bytes_of_words({period, period})});
+    }
+    /// Rows of one word, which is another from the middle on.
+    [[nodiscard]] static std::vector<std::uint32_t> words_of_rows() {
+        std::vector<std::uint32_t> words(kKnownRows * kRowBytes / 4, 3);
+        std::fill(words.begin() + static_cast<std::ptrdiff_t>(words.size() / 2), words.end(), 9);
+        return words;
     }
     [[nodiscard]] static program::Step by_round_of(std::uint32_t copy, std::int64_t rows) {
         auto made = HandProgram::step(Kind::StreamCopy, copy);
@@ -143,6 +187,10 @@ struct Scene {
     std::uint32_t count = 0;
     std::uint32_t load_shares = 0;
     std::uint32_t store_shares = 0;
+    std::uint32_t known_rows = 0;
+    std::uint32_t load_known = 0;
+    std::uint32_t circle = 0;
+    std::uint32_t spin_row = 0;
 };
 
 ipu::RunOptions timing_options(bool counts_rounds) {
@@ -232,6 +280,11 @@ std::int64_t check_counted(std::deque<Scene>& scenes) {
         }
     }
     simulation::Simulation simulation(std::move(chips));
+    const auto rows = Scene::words_of_rows();
+    for (std::size_t chip = 0; chip < traced.size(); ++chip) {
+        simulation.write(program::remote_buffer(scenes[chip / 2].known_rows),
+                         std::as_bytes(std::span(rows)), chip);
+    }
     simulation.run();
     for (std::size_t chip = 0; chip < traced.size(); chip += 2) {
         CAPTURE(chip / 2);
@@ -468,6 +521,31 @@ TEST_CASE("rounds that do something else each time are run", "[component][system
           }) == 0);
 }
 
+TEST_CASE("rounds that are alike every few rounds take what they do", "[component][system]") {
+    constexpr std::uint32_t kPeriods = 16;
+    std::deque<Scene> scenes;
+    for (std::uint32_t period = 1; period <= kPeriods; ++period) {
+        for (const bool has_barrier : {false, true}) {
+            Scene& scene = scenes.emplace_back();
+            scene.turn_in_circles(period);
+            std::vector<program::Step> steps{computes(scene.circle)};
+            if (has_barrier) {
+                steps.push_back(exchanges(scene.send));
+            }
+            scene.hand.then(repeats(70, std::move(steps)));
+        }
+    }
+    CHECK(check_counted(scenes) > 0); // of period 1
+}
+
+TEST_CASE("rounds that load another known row each are run", "[component][system]") {
+    CHECK(check_steps([](Scene& scene) {
+              scene.hand.then(
+                  repeats(kKnownRows, {Scene::by_round_of(scene.load_known, 1),
+                                       computes(scene.spin_row), exchanges(scene.send)}));
+          }) == 0);
+}
+
 TEST_CASE("rounds of any program are counted as they are run", "[component][system]") {
     constexpr std::uint32_t kPrograms = 40;
     constexpr int kDepth = 3;
@@ -502,4 +580,57 @@ TEST_CASE("a million rounds that vertices ask for take as long as a few", "[comp
 TEST_CASE("a million rounds that vertices ask for between barriers take as long as a few",
           "[component][system]") {
     check_million(true, true);
+}
+
+namespace {
+
+/// Steps that releases say are done, and spans of segments.
+class Releases final : public events::Listener {
+public:
+    void released(const events::Release& release) override {
+        steps_done.push_back(release.steps_done);
+    }
+    void segment(const events::Segment& segment) override {
+        spans.insert(spans.end(), segment.spans.begin(), segment.spans.end());
+    }
+
+    std::vector<std::int64_t> steps_done;
+    std::vector<events::Span> spans;
+};
+
+} // namespace
+
+TEST_CASE("the last release of a record is behind the steps of all its rounds", "[component]") {
+    constexpr std::int64_t kSteps = 3;
+    constexpr std::int64_t kTold = 5;
+    constexpr Cycles kCycles = 40;
+    for (const bool ends : {true, false}) { // by a release
+        ipu::RoundRecord record;
+        const auto release = [&record](std::int64_t steps_done) {
+            events::Release made;
+            made.steps_done = steps_done;
+            record.released(made);
+        };
+        release(10);
+        release(12);
+        const events::Span span{.step = 12, .begin = 100, .end = 104};
+        const events::Segment segment{
+            .tile = 0, .begin = 100, .end = 104, .spans = {&span, 1}, .contexts = {}};
+        record.segment(segment);
+        if (ends) {
+            release(12);
+        }
+        Releases told;
+        record.tell({90, 90 + kCycles, kTold, kSteps}, [&told](const auto& event) { event(told); });
+        std::vector<std::int64_t> expected{10 + kSteps, 12 + kSteps};
+        if (ends) {
+            expected.push_back(12 + kTold * kSteps);
+        }
+        CHECK(told.steps_done == expected);
+        REQUIRE(told.spans.size() == 1);
+        CHECK(told.spans[0].step == 12 + kSteps);
+        CHECK(told.spans[0].begin == 90 + kCycles + (100 - 90) * kTold);
+        CHECK(told.spans[0].end == 90 + kCycles + (104 - 90) * kTold);
+        CHECK(told.spans[0].times == kTold);
+    }
 }

@@ -172,7 +172,15 @@ TEST_CASE("a tile's fault is an event in its cycle") {
     REQUIRE(alone.witness.failures.size() == 1);
     const auto& failure = alone.witness.failures[0];
     CHECK(failure.tile == 2);
-    CHECK(failure.cycle > hand.stub_cycles("loop_of_50"));
+    Cycles in_stub = 0;
+    try {
+        static_cast<void>(hand.stub_cycles("fault_late", 2));
+    } catch (const tile::TileFault& fault) {
+        in_stub = fault.fault().cycle;
+    }
+    const Cycles step = hand.machine().control.step_cycles;
+    CHECK(in_stub > 0);
+    CHECK(failure.cycle == 2 * step + hand.stub_cycles("loop_of_5") + in_stub);
     CHECK_THAT(failure.text,
                Catch::StartsWith("tile_2.supervisor @ " + std::to_string(failure.cycle) + ": "));
     CHECK(alone.barrier.arrivals.empty());

@@ -377,6 +377,25 @@ TEST_CASE("a word of one of two tiles that copy has to be told to the other") {
     check_accounts(simulation);
 }
 
+TEST_CASE("of tiles that come to a copy last and together the lowest is on the critical path") {
+    HandProgram hand = streaming_program();
+    constexpr std::int64_t kTaking = 3; // tiles 1, 2, 3
+    StreamCopy all{"load all", 0, StreamCopy::Direction::Read, kTaking, {}};
+    for (TileId tile = 1; tile <= kTaking; ++tile) {
+        all.pieces.push_back({tile, kRow, kRowBytes, (tile - 1) * kRowBytes});
+    }
+    hand.program().stream_copies.push_back(all);
+    const auto set = hand.compute_set("work", {{2, "loop_of_50"}, {3, "loop_of_50"}});
+    hand.then_compute(set).then(stream(Kind::StreamCopy, 2));
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& path = simulation.account().compute_sets()[set].path;
+    REQUIRE(path.size() == 1);
+    CHECK(path[0].tile == 2);
+    CHECK(path[0].cycles == hand.machine().control.step_cycles + hand.stub_cycles("loop_of_50"));
+    check_accounts(simulation);
+}
+
 TEST_CASE("a copy in the background on a tile that is no IO tile stops the run") {
     HandProgram hand = streaming_program();
     hand.program().io_tiles = {2};

@@ -143,3 +143,42 @@ TEST_CASE(
         CHECK(bound.events_in == kItems);
     }
 }
+
+TEST_CASE("transfers are one run where the next continues the last in everything",
+          "[exchange][bound]") {
+    const spec::MachineSpec machine;
+    const Address from = machine.memory.region0_begin();
+    const Address to = from + 0x1000;
+    constexpr Bytes kBytes = 64;
+    constexpr auto kBehind = static_cast<Address>(kBytes);
+    const program::Transfer first{0, from, kBytes, true, {{4, to}, {5, to}}};
+    program::Transfer next{0, from + kBehind, kBytes, true, {{4, to + kBehind}, {5, to + kBehind}}};
+    const auto runs = [&] {
+        const auto made = timing::transfer_runs(machine, std::vector{first, next});
+        Bytes bytes = 0;
+        for (const auto& run : made) {
+            bytes += run.bytes;
+        }
+        CHECK(bytes == 2 * kBytes);
+        return made.size();
+    };
+    CHECK(runs() == 1);
+    const program::Transfer good = next;
+    next.source_tile = 1;
+    CHECK(runs() == 2);
+    next = good;
+    next.paired = false;
+    CHECK(runs() == 2);
+    next = good;
+    next.source_address += 4;
+    CHECK(runs() == 2);
+    next = good;
+    next.destinations.pop_back();
+    CHECK(runs() == 2);
+    next = good;
+    next.destinations[1].tile = 7;
+    CHECK(runs() == 2);
+    next = good;
+    next.destinations[1].address -= 4;
+    CHECK(runs() == 2);
+}

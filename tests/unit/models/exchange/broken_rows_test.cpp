@@ -188,6 +188,9 @@ TEST_CASE("rows that are no rows are found", "[exchange][broken]") {
     exchange = one_message();
     std::swap(exchange.rows[0], exchange.rows[1]);
     CHECK_THROWS_WITH(run_with(kMachine, exchange), Contains("expected ascending tiles"));
+    exchange = one_message();
+    exchange.rows.insert(exchange.rows.begin(), exchange.rows.front()); // a tile twice
+    CHECK_THROWS_WITH(run_with(kMachine, exchange), Contains("expected ascending tiles"));
     for (const Address address : {0x4c004U, 0x80000U, 0x7fff8U}) {
         exchange = one_message();
         row_of(exchange, 100).address = address;

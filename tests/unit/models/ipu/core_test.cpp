@@ -65,8 +65,11 @@ TEST_CASE("a tile may have no more than what its program names") {
     program.stream_copies[0].pieces = {{3, base + 80, 12, 0}};
     program.control.children.resize(1);
     program.control.children[0].value = program::TileValue{2, base + 96};
+    CHECK(ipu::named_bytes(machine, program) == std::vector<Bytes>{224, 316, 100, 92});
+    program.functions.resize(1);
+    program.functions[0].body.value = program::TileValue{3, base + 120};
     const auto named = ipu::named_bytes(machine, program);
-    CHECK(named == std::vector<Bytes>{224, 316, 100, 92});
+    CHECK(named == std::vector<Bytes>{224, 316, 100, 124});
 
     const ipu::ChipMemory memory(machine, named);
     for (TileId tile = 0; tile < 4; ++tile) {
@@ -205,6 +208,34 @@ TEST_CASE("a tensor that does not fit its array or the memory is refused") {
     CHECK_THROWS_AS(ipu::write_tensor(tensor, bytes, memory), ProgramError);
     tensor.pieces[1].tile = 2;
     CHECK_THROWS_AS(ipu::write_tensor(tensor, bytes, memory), ProgramError);
+}
+
+TEST_CASE("a piece that reaches below its array or address 0 is refused by name") {
+    const auto machine = tiles(1);
+    ipu::ChipMemory memory(machine);
+    constexpr std::int64_t kElements = 4;
+    const std::vector<std::uint16_t> host(kElements);
+    const auto refused = [&](std::int64_t host_stride, std::int64_t first, Bytes tile_stride,
+                             Address address) {
+        program::Tensor tensor;
+        tensor.name = "x";
+        tensor.shape = {kElements};
+        tensor.pieces.push_back({0, address, first, {{kElements, host_stride, tile_stride}}});
+        try {
+            ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory);
+        } catch (const ProgramError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const Address base = machine.memory.region0_begin();
+    CHECK(refused(1, 0, 2, base).empty());
+    CHECK(refused(-1, kElements - 1, 2, base).empty());
+    CHECK_THAT(refused(-1, kElements - 2, 2, base),
+               Catch::StartsWith("tensor x: a piece on tile_0 holds elements [-1, 3)"));
+    CHECK(refused(1, 0, -2, base + 2 * (kElements - 1)).empty());
+    const auto stride = -static_cast<Bytes>(base); // the second element is at address 0
+    CHECK_THAT(refused(1, 0, stride, base), Catch::StartsWith("tensor x: a piece on tile_0"));
 }
 
 TEST_CASE("tile memory ends where the machine says") {

@@ -349,6 +349,11 @@ TEST_CASE("nothing touches what a copy under way has") {
     CHECK(refused([&] {
               copies.start({1, 6, 2}, 7);
           }) == "stream copy out: started at cycle 7 on tile_3, 0x8001c, which in, under way, has");
+    program.stream_copies[1].pieces[0].address = kHere - 28; // the first byte that both have
+    CHECK(refused([&] {
+              copies.start({1, 6, 2}, 7);
+          }) == "stream copy out: started at cycle 7 on tile_3, 0x80000, which in, under way, has");
+    program.stream_copies[1].pieces[0].address = kHere + 28;
     const memory::TileRange beside{2, kHere + 96, 4};
     const memory::TileRange inside{2, kHere + 92, 4};
     CHECK(refused([&] { copies.check_ranges("exchange x", {&beside, 1}, 9); }).empty());

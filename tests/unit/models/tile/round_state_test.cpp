@@ -105,6 +105,24 @@ TEST_CASE("a round that changes more words is not as the one before, one that ch
     }
 }
 
+TEST_CASE("rounds are as the last one that was not, whatever fewer words those between change",
+          "[unit][tile]") {
+    Rounds rounds;
+    rounds.end();
+    const auto round_with = [&rounds](const std::vector<std::uint32_t>& words) {
+        for (const std::uint32_t word : words) {
+            rounds.store(word, 5);
+        }
+        return rounds.end();
+    };
+    CHECK(!round_with({2, 3, 9}));
+    for (const std::vector<std::uint32_t>& fewer :
+         {std::vector<std::uint32_t>{}, {2}, {3, 9}, {9}, {2, 3, 9}}) {
+        CHECK(round_with(fewer));
+        CHECK(round_with({2, 3, 9}));
+    }
+}
+
 TEST_CASE("neighbouring words are compared each by itself", "[unit][tile]") {
     constexpr std::uint32_t kFirst = 61;
     constexpr std::uint32_t kCount = 7;

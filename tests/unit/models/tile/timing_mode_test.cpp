@@ -8,7 +8,9 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -350,6 +352,102 @@ TEST_CASE("lists that tiles share are one step, by identity", "[unit][tile]") {
     tiles.hold(equal, program::SegmentKind::Metadata); // found out by running it
     CHECK(tiles.run(2).cycles == cycles);
     CHECK(tiles.classes().classes() == 2);
+}
+
+namespace {
+
+/// Classes alone, found for tiles of a few known words.
+class Classes {
+public:
+    static constexpr std::uint32_t kWords = 64;
+
+    void hold(std::uint32_t word, std::uint32_t value) {
+        std::memcpy(memory_.data() + std::size_t{word} * 4, &value, sizeof value);
+        known_.set(word);
+    }
+    tile::TileClasses::Found find() {
+        return classes.find({}, {memory_.data(), &known_, &shared, 0});
+    }
+
+    tile::TileClasses classes;
+    std::vector<program::SharedWords> shared;
+
+private:
+    std::array<std::uint64_t, 1> bits_{};
+    std::vector<std::byte> memory_ = std::vector<std::byte>(std::size_t{kWords} * 4);
+    program::TileWords known_{bits_.data()};
+};
+
+tile::PhaseResult result_of(Cycles cycles) {
+    tile::PhaseResult result;
+    result.outcome.cycles = cycles;
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("shared words are found by where they begin, whatever others a tile shares",
+          "[unit][tile]") {
+    Classes tile;
+    const auto shares = [&tile](std::uint64_t first, std::uint64_t second) {
+        tile.shared = {{{8, 2}, first}, {{20, 4}, second}};
+        return tile.find();
+    };
+    tile.classes.add(shares(1, 2), {{Kind::Shared, 20, 2}}, result_of(7));
+    for (std::uint64_t first : {1U, 2U, 3U}) {
+        for (std::uint64_t second : {1U, 2U, 3U}) {
+            CAPTURE(first, second);
+            CHECK((shares(first, second).result != nullptr) == (second == 2));
+        }
+    }
+}
+
+TEST_CASE("a phase whose first read is another than that of its like is no class", "[unit][tile]") {
+    Classes tile;
+    tile.hold(5, 1);
+    tile.hold(6, 1);
+    const auto root = tile.find();
+    const std::uint64_t one = isa::shadow_value(true, 1);
+    const std::uint64_t two = isa::shadow_value(true, 2);
+    tile.classes.add(root, {{Kind::Word, 5, one}}, result_of(7));
+    for (const isa::ShadowRead& other :
+         {isa::ShadowRead{Kind::Word, 6, two}, {Kind::Shared, 5, two}, {Kind::Round, 6, two}}) {
+        tile.classes.add(root, {other}, result_of(8));
+        CHECK(tile.classes.classes() == 1);
+    }
+    tile.hold(5, 2);
+    CHECK(tile.find().result == nullptr);
+    tile.classes.add(root, {{Kind::Word, 5, two}}, result_of(8));
+    CHECK(tile.classes.classes() == 2);
+    REQUIRE(tile.find().result != nullptr);
+    CHECK(tile.find().result->outcome.cycles == 8);
+}
+
+TEST_CASE("results are equal where all that a phase came to is", "[unit][tile]") {
+    tile::PhaseResult result = result_of(7);
+    result.contexts = {{0, 0x4c000, 1, 5}};
+    result.registers = 3;
+    result.lost = {{4, 2}};
+    result.stored = {{9, 1}};
+    result.stored_values = {77};
+    const std::vector<std::function<void(tile::PhaseResult&)>> changes = {
+        [](auto& other) { ++other.outcome.cycles; },
+        [](auto& other) { ++other.contexts[0].end; },
+        [](auto& other) { other.contexts.clear(); },
+        [](auto& other) { ++other.registers; },
+        [](auto& other) { ++other.lost[0].first; },
+        [](auto& other) { ++other.stored[0].count; },
+        [](auto& other) { ++other.stored_values[0]; },
+        [](auto& other) { ++other.unknown_addresses; },
+        [](auto& other) { other.knows_rounds = true; },
+    };
+    CHECK(result == tile::PhaseResult(result));
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        CAPTURE(i);
+        tile::PhaseResult other = result;
+        changes[i](other);
+        CHECK_FALSE(result == other);
+    }
 }
 
 TEST_CASE("two classes that were made one are caught by an audit", "[unit][tile]") {
