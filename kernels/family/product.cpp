@@ -55,54 +55,6 @@ workload::Dense<Element> operand_of(const workload::Dense<Element>& all, std::in
     return is_transposed ? workload::transposed(one) : one;
 }
 
-/// Where stored values stand of which a plan has the transposed blocks, in the order of `from`.
-std::vector<graph::Piece> stored_pieces(const graph::Tensor& planned,
-                                        const std::vector<std::int64_t>& from) {
-    const std::int64_t side = planned.shape.back();
-    const std::int64_t size = side * side;
-    std::vector<graph::Piece> pieces;
-    const auto add = [&](const auto& self, graph::Piece piece) -> void {
-        const auto over_blocks = std::ranges::find_if(piece.dims, [&](const auto& dim) {
-            return dim.count > 1 && dim.host_stride % size == 0;
-        });
-        if (over_blocks == piece.dims.end()) {
-            const auto block = static_cast<std::size_t>(piece.host_offset / size);
-            piece.host_offset = from[block] * size + piece.host_offset % size;
-            pieces.push_back(std::move(piece));
-            return;
-        }
-        const program::PieceDim dim = *over_blocks;
-        piece.dims.erase(over_blocks);
-        for (std::int64_t i = 0; i < dim.count; ++i) {
-            graph::Piece one = piece;
-            one.host_offset += i * dim.host_stride;
-            one.place = one.place + i * dim.tile_stride;
-            self(self, std::move(one));
-        }
-    };
-    for (const graph::Piece& piece : planned.pieces) {
-        for (graph::Piece& one : graph::turned(piece, side, side)) {
-            add(add, std::move(one));
-        }
-    }
-    return pieces;
-}
-
-/// The values of a matrix as its transpose has them.
-template <class Element>
-std::vector<Element> turned_blocks(const std::vector<Element>& stored, std::int64_t side,
-                                   const std::vector<std::int64_t>& from) {
-    std::vector<Element> turned;
-    turned.reserve(stored.size());
-    for (const std::int64_t block : from) {
-        for (std::int64_t at = 0; at < side * side; ++at) {
-            const std::int64_t inside = at % side * side + at / side;
-            turned.push_back(stored[static_cast<std::size_t>(block * side * side + inside)]);
-        }
-    }
-    return turned;
-}
-
 Checked checked_of(const workload::CheckResult& result) {
     Checked made{.passed = result.passed,
                  .elements = result.elements,
@@ -230,11 +182,8 @@ Product::Product(const Family& family, const Request& request)
     if (a.type != b.type) {
         refuse_pair("operands of one type");
     }
-    pattern_ = a.sparse;
-    if (pattern_ != nullptr && transposed_[0]) {
-        auto turned = workload::transposed(*pattern_);
-        pattern_ = std::make_shared<const workload::SparsePattern>(std::move(turned.pattern));
-        blocks_ = std::move(turned.from);
+    if (a.sparse != nullptr && transposed_[0]) {
+        turned_ = workload::transposed(*a.sparse);
     }
     const Sides left = sides_of(a, transposed_[0]);
     const Sides right = sides_of(b, transposed_[1]);
@@ -324,7 +273,7 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
     for (std::size_t i = 0; i < 2; ++i) {
         graph::Tensor& tensor = chosen.graph.tensors.at(i);
         if (transposed_[i] && inputs_[i].sparse != nullptr) {
-            tensor.pieces = stored_pieces(tensor, blocks_);
+            graph::transpose_blocks(tensor, turned_->from);
         } else if (transposed_[i]) {
             graph::transpose(tensor);
         }
@@ -389,8 +338,8 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
         static_cast<workload::SparsePattern&>(sparse) = pattern();
         sparse.values.resize(inputs[0]->bytes.size() / sizeof(Element));
         std::memcpy(sparse.values.data(), inputs[0]->bytes.data(), inputs[0]->bytes.size());
-        if (transposed_[0]) {
-            sparse.values = turned_blocks(sparse.values, pattern().block, blocks_);
+        if (turned_) {
+            sparse.values = workload::transposed_values(sparse.values, *turned_);
         }
         options.after = accumulating({}, inputs, 0);
         return workload::check(std::span<const Element>(c.values), sparse,

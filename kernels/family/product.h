@@ -143,7 +143,9 @@ protected:
     [[nodiscard]] workload::Accumulate accumulate_on(const Site& site) const;
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
     /// Of a sparse left operand, as the product reads it.
-    [[nodiscard]] const workload::SparsePattern& pattern() const { return *pattern_; }
+    [[nodiscard]] const workload::SparsePattern& pattern() const {
+        return turned_ ? turned_->pattern : *a().sparse;
+    }
 
 private:
     [[nodiscard]] std::vector<std::int64_t> with_leading(std::vector<std::int64_t> sizes) const;
@@ -157,8 +159,7 @@ private:
                                                 workload::CheckOptions options) const;
 
     std::vector<TensorType> inputs_;
-    std::shared_ptr<const workload::SparsePattern> pattern_; ///< null: the left operand is dense
-    std::vector<std::int64_t> blocks_;    ///< of a transposed pattern: see workload::transposed()
+    std::optional<workload::TransposedPattern> turned_; ///< of a sparse operand that is transposed
     bool transposed_[2] = {false, false}; ///< whether the operand stands as its transpose
     workload::MatmulWorkload told_;
     Division division_;

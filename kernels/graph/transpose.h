@@ -6,6 +6,7 @@
 #include "kernels/graph/graph.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tessera::graph {
@@ -16,5 +17,9 @@ void transpose(Tensor& tensor);
 /// Pieces with the elements of a piece of `m x n` matrices, one behind the other, at their places in
 /// these matrices' transposes: one, where no loop of the piece goes on from a row into the next.
 [[nodiscard]] std::vector<Piece> turned(const Piece& piece, std::int64_t m, std::int64_t n);
+
+/// The same of a sparse matrix's stored blocks, [number][row][column]: each is transposed, and number
+/// i of the tensor is `from[i]` of the result.
+void transpose_blocks(Tensor& tensor, std::span<const std::int64_t> from);
 
 } // namespace tessera::graph

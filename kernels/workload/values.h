@@ -68,6 +68,22 @@ void check_file(const ValuesSpec& values, ElementType type, const std::vector<st
 [[nodiscard]] DenseF16 transposed(const DenseF16& matrix);
 [[nodiscard]] DenseF32 transposed(const DenseF32& matrix);
 
+/// The values of a matrix as its transpose has them.
+template <class Element>
+[[nodiscard]] std::vector<Element> transposed_values(const std::vector<Element>& stored,
+                                                     const TransposedPattern& transpose) {
+    const std::int64_t side = transpose.pattern.block;
+    std::vector<Element> turned;
+    turned.reserve(stored.size());
+    for (const std::int64_t block : transpose.from) {
+        for (std::int64_t at = 0; at < side * side; ++at) {
+            const std::int64_t inside = at % side * side + at / side;
+            turned.push_back(stored[static_cast<std::size_t>(block * side * side + inside)]);
+        }
+    }
+    return turned;
+}
+
 /// The largest number of stored elements in a row, explicit zeros counted.
 [[nodiscard]] std::int64_t contraction_length(const SparsePattern& matrix);
 /// The same with what the product is added to.
