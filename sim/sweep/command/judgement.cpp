@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/load.h"
+#include "models/spec/load.h"
+#include "sim/result/result.h"
+#include "sim/sweep/command/listings.h"
+#include "sim/sweep/command/standing.h"
+#include "sim/sweep/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::sim {
+
+using Json = nlohmann::json;
+using sweep::Cell;
+using sweep::Effect;
+using sweep::Judged;
+using sweep::Listing;
+using sweep::Objective;
+using sweep::PointTable;
+
+/// What the sweep at hand says of its own lines; without one, of all lines of one mode.
+Judgement::Judgement(Shown& shown) : shown_(shown) {
+    // what was estimated first is no result of the sweep
+    std::vector<std::size_t> rows;
+    const std::uint32_t mode = shown.table.word(shown.sweep.mode);
+    std::copy_if(
+        shown.rows.begin(), shown.rows.end(), std::back_inserter(rows),
+        [&](std::size_t row) { return shown.table.at(row, PointTable::kMode).word == mode; });
+    if (shown.source && shown.source->is_asked) {
+        candidates_ = sweep::candidates_in(shown.table, rows, shown.sweep.workloads);
+    } else if (shown.source && shown.table.is_older()) {
+        candidates_ = sweep::candidates_of_older(shown.sweep, shown.table, rows);
+    } else if (shown.source) {
+        sweep::PointKeys keys(kModelVersion);
+        sweep::Planner planner(shown.sweep, shown.source->document, shown.places, keys);
+        candidates_ = sweep::candidates_of(planner, shown.sweep, shown.table);
+        if (!shown.filters.empty()) {
+            candidates_ = sweep::among(std::move(candidates_), shown.rows);
+        }
+    } else {
+        candidates_ = sweep::candidates_in(shown.table, rows.empty() ? shown.rows : rows);
+    }
+    judged_ = sweep::judge(shown.table, candidates_, shown.objectives, shown.constraints);
+}
+
+/// A row for some of the judged: what they are and what they come to.
+Listing Judgement::listed(const std::vector<std::size_t>& some) const {
+    std::vector<std::size_t> columns;
+    for (const std::size_t column : columns_of_points(shown_)) {
+        const std::string& path = shown_.table.paths()[column];
+        const bool is_objective =
+            std::any_of(shown_.objectives.begin(), shown_.objectives.end(),
+                        [&](const Objective& one) { return one.path == path; });
+        if (!is_objective && (column != PointTable::kWorkload || has_one_workload())) {
+            columns.push_back(column);
+        }
+    }
+    std::vector<Judged> rows;
+    rows.reserve(some.size());
+    for (const std::size_t one : some) {
+        rows.push_back(judged_[one]);
+    }
+    Listing listing;
+    for (const std::size_t column : columns) {
+        listing.head.push_back(shown_.table.paths()[column]);
+    }
+    for (const Objective& objective : shown_.objectives) {
+        listing.head.push_back(text_of(objective));
+    }
+    listing.rows = rows.size();
+    listing.cell = [this, columns, rows = std::move(rows)](std::size_t row, std::size_t column) {
+        if (column >= columns.size()) {
+            return sweep::ListedCell{sweep::number_text(rows[row].values[column - columns.size()]),
+                                     true};
+        }
+        const Cell& cell = rows[row].setting(shown_.table, columns[column]);
+        return sweep::ListedCell{shown_.table.text(cell), cell.is_number()};
+    };
+    return listing;
+}
+
+bool Judgement::has_one_workload() const {
+    return std::all_of(judged_.begin(), judged_.end(),
+                       [](const Judged& one) { return one.candidate->lines.size() == 1; });
+}
+
+std::string Judgement::text_of(const Objective& objective) const {
+    const char* const over = has_one_workload() ? ""
+                             : objective.over == Objective::Over::GeometricMean
+                                 ? "geometric mean of "
+                             : objective.over == Objective::Over::WeightedSum ? "weighted sum of "
+                                                                              : "worst ";
+    return over + objective.path;
+}
+
+Listing Judgement::pareto() const {
+    return listed(sweep::front_of(judged_, shown_.objectives));
+}
+
+Listing Judgement::best() const {
+    const Judged* const first = base();
+    Listing listing;
+    listing.head = {"objective", "value", "of the base", "machine", "what differs"};
+    std::vector<std::vector<sweep::ListedCell>> rows;
+    for (std::size_t i = 0; i < shown_.objectives.size(); ++i) {
+        const Judged* winner = nullptr;
+        for (const Judged& one : judged_) {
+            if (one.is_compared() &&
+                (winner == nullptr ||
+                 sweep::is_better(shown_.objectives[i], one.values[i], winner->values[i]))) {
+                winner = &one;
+            }
+        }
+        if (winner == nullptr) {
+            continue;
+        }
+        const double value = winner->values[i];
+        const bool has_ratio = first != nullptr && first->is_whole() && first->values[i] != 0;
+        rows.push_back(
+            {{text_of(shown_.objectives[i]), false},
+             {sweep::number_text(value), true},
+             {has_ratio ? fmt::format("{:.1f} %", 100 * value / first->values[i]) : "", false},
+             {shown_.table.text(shown_.table.at(winner->rows.front(), PointTable::kMachine)),
+              false},
+             {difference(*winner, first), false}});
+    }
+    listing.rows = rows.size();
+    listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
+        return rows[row][column];
+    };
+    return listing;
+}
+
+const Judged* Judgement::base() const {
+    const auto changes_nothing = [&](const Judged& one) {
+        return std::all_of(shown_.table.changed().begin(), shown_.table.changed().end(),
+                           [&](const std::string& path) {
+                               const Cell& cell =
+                                   one.setting(shown_.table, *shown_.table.column(path));
+                               if (cell.kind == Cell::Kind::Nothing) {
+                                   return true;
+                               }
+                               const auto base = base_number(path);
+                               return base && cell.is_number() && cell.number == *base;
+                           });
+    };
+    const auto found = std::find_if(judged_.begin(), judged_.end(), changes_nothing);
+    return found != judged_.end() ? &*found : judged_.empty() ? nullptr : &judged_.front();
+}
+
+std::string Judgement::difference(const Judged& one, const Judged* base) const {
+    std::string text;
+    for (const std::string& path : shown_.table.changed()) {
+        const std::size_t column = *shown_.table.column(path);
+        const Cell& cell = one.setting(shown_.table, column);
+        if (base != nullptr && cell == base->setting(shown_.table, column)) {
+            continue;
+        }
+        const auto number = base_number(path);
+        const std::string was =
+            base != nullptr && base->setting(shown_.table, column).kind != Cell::Kind::Nothing
+                ? shown_.table.text(base->setting(shown_.table, column))
+            : number ? sweep::number_text(*number)
+                     : "";
+        text += fmt::format("{}{} = {}{}", text.empty() ? "" : ", ", path,
+                            cell.kind == Cell::Kind::Nothing ? "as it is" : shown_.table.text(cell),
+                            was.empty() ? "" : fmt::format(" (base {})", was));
+    }
+    return text.empty() ? "nothing" : text;
+}
+
+std::optional<double> Judgement::base_number(const std::string& path) const {
+    const auto bases = base_numbers();
+    const auto found = bases.find(path);
+    return found == bases.end() ? std::nullopt : std::optional(found->second);
+}
+
+const std::map<std::string, double>& Judgement::base_numbers() const {
+    if (bases_) {
+        return *bases_;
+    }
+    bases_.emplace();
+    if (!shown_.source) {
+        return *bases_;
+    }
+    sweep::Changes set;
+    for (const sweep::Change& change : shown_.sweep.set) {
+        set.push_back(change);
+    }
+    const auto sets = catalog::split_overrides(sweep::sets_of(set));
+    const auto file_of = [&](const char* kind, const std::string& name) {
+        return shown_.sweep.places.file_of(kind, name, shown_.places);
+    };
+    const Json machine =
+        spec::load_machine(file_of(sweep::kMachinePath, shown_.sweep.machines.front()),
+                           shown_.places, sets.machine)
+            .resolved;
+    const Json workload =
+        catalog::load_workload(file_of(sweep::kWorkloadPath, shown_.sweep.workloads.front()),
+                               shown_.places, sets.workload)
+            .resolved;
+    for (const std::string& path : shown_.table.changed()) {
+        const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
+        std::string pointer =
+            "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
+        std::replace(pointer.begin(), pointer.end(), '.', '/');
+        const Json::json_pointer at(pointer);
+        const Json& config = of_workload ? workload : machine;
+        if (config.contains(at) && config.at(at).is_number()) {
+            (*bases_)[path] = config.at(at).get<double>();
+        }
+    }
+    return *bases_;
+}
+
+Listing Judgement::sensitivity() {
+    Listing listing;
+    listing.head = {"objective", "path", "value", "mean", "of the least", "points", "elasticity"};
+    std::vector<std::vector<sweep::ListedCell>> rows;
+    for (const Effect& effect :
+         sweep::effects_of(shown_.table, judged_, shown_.objectives, base_numbers())) {
+        double least = effect.levels.front().mean;
+        for (const Effect::Level& level : effect.levels) {
+            least = std::min(least, level.mean);
+        }
+        for (std::size_t i = 0; i < effect.levels.size(); ++i) {
+            const Effect::Level& level = effect.levels[i];
+            rows.push_back(
+                {{text_of(shown_.objectives[effect.objective]), false},
+                 {effect.path, false},
+                 {level.value, level.is_number},
+                 {sweep::number_text(level.mean), true},
+                 {fmt::format("{:.3f}", level.mean / least), true},
+                 {std::to_string(level.points), true},
+                 {i == 0 && effect.elasticity ? fmt::format("{:.3f}", *effect.elasticity) : "",
+                  true}});
+        }
+    }
+    for (const sweep::Spread& spread : sweep::spread_of(shown_.table, judged_, shown_.objectives)) {
+        rows.push_back({{text_of(shown_.objectives[spread.objective]), false},
+                        {spread.paths, false},
+                        {"largest over smallest", false},
+                        {"", true},
+                        {fmt::format("{:.3f}", spread.largest_over_smallest), true},
+                        {std::to_string(spread.groups), true},
+                        {"", true}});
+    }
+    listing.rows = rows.size();
+    listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
+        return rows[row][column];
+    };
+    return listing;
+}
+
+} // namespace tessera::sim
