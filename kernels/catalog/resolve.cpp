@@ -2,6 +2,7 @@
 #include "kernels/catalog/resolve.h"
 
 #include "base/config/suggest.h"
+#include "base/float8.h"
 #include "kernels/family/numbers.h"
 #include "kernels/workload/overflow.h"
 #include "kernels/workload/shared_keys.h"
@@ -58,6 +59,9 @@ bool can_hold(const PipelineTensor& tensor) {
                static_cast<double>(static_cast<std::uint32_t>(std::clamp(number, 0.0, 0x1p32 - 1)));
     case ElementType::F32:
         return std::fabs(number) <= static_cast<double>(std::numeric_limits<float>::max());
+    case ElementType::F143:
+    case ElementType::F152:
+        return std::fabs(number) <= static_cast<double>(f8_to_f32(0x7f, tensor.type));
     default:
         return std::fabs(number) <= workload::kLargestF16;
     }

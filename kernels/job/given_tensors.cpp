@@ -130,7 +130,10 @@ std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Dr
 template <class Element>
 std::vector<Element> elements_of(const family::TensorType& type, const Draw& draw,
                                  std::int64_t contraction) {
-    const auto [all_rows, columns, leading] = workload::matrices_of(type.shape);
+    auto [all_rows, columns, leading] = workload::matrices_of(type.shape);
+    if (draw.operand == Operand::Bias && type.shape.size() > 1) {
+        leading = {all_rows}; // a row for each product
+    }
     const std::int64_t groups = workload::matrices_in(leading);
     const std::int64_t rows = all_rows / groups;
     const bool turns = draw.is_transposed && draw.values.kind == ValuesSpec::Kind::File;

@@ -217,28 +217,21 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 
 MatrixShape checked_shape(std::vector<std::int64_t> shape, std::optional<MatrixShape> expected,
                           const std::string& file_name) {
-    if (shape.size() == 1 && expected && expected->rows == 1) {
-        shape.insert(shape.begin(), 1); // a vector is the one row that is expected
-    }
-    if (shape.size() > 2 && expected && shape.size() == expected->leading.size() + 2) {
+    if (expected) {
         std::vector<std::int64_t> stack = expected->leading;
         stack.push_back(expected->rows / matrices_in(stack));
         stack.push_back(expected->columns);
-        if (shape != stack) {
+        const std::vector<std::int64_t> one{expected->rows, expected->columns};
+        const bool is_row = expected->rows == 1 && shape == std::vector{expected->columns};
+        if (shape != stack && shape != one && !is_row) {
             throw WrongShape(Diagnostic{
                 file_name, 0, 0, "",
                 "shape: got " + shape_text(shape) + ", expected " + shape_text(stack), ""});
         }
-        shape = {expected->rows, expected->columns}; // one below the other
+        shape = one; // one below the other
     }
     if (shape.size() != 2) {
         fail(file_name, "shape: got " + std::to_string(shape.size()) + " dimensions, expected 2");
-    }
-    if (expected && (shape[0] != expected->rows || shape[1] != expected->columns)) {
-        throw WrongShape(Diagnostic{file_name, 0, 0, "",
-                                    "shape: got " + shape_text(shape) + ", expected " +
-                                        shape_text({expected->rows, expected->columns}),
-                                    ""});
     }
     for (const std::int64_t dimension : shape) {
         if (dimension < 1 || dimension > kMaxDimension) {

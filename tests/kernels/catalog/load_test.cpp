@@ -10,6 +10,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <tuple>
+
 using namespace tessera;
 using Kind = workload::ValuesSpec::Kind;
 
@@ -131,28 +133,39 @@ TEST_CASE("values and their files are those of the operands that they are said o
     const test::ScratchFolder scratch;
     const auto file = scratch.write(
         "v.npy", workload::npy_bytes_f16(std::vector<std::uint16_t>(4, 0x3c00), {2, 2}));
+    const auto of_4 = scratch.write(
+        "of_4.npy", workload::npy_bytes_f16(std::vector<std::uint16_t>(16, 0x3c00), {4, 4}));
     const auto path = std::filesystem::path(file).parent_path() / "a.json";
-    for (const std::string key : {"values", "values_a", "values_b"}) {
+    for (const std::string key : {"values", "values_a", "values_b", "values_c"}) {
         CAPTURE(key);
         const auto loaded =
-            load(matmul(2, 2, 2, fmt::format(R"(, "{}": "v.npy")", key)), path.string());
+            load(matmul(2, 2, 2, fmt::format(R"(, "accumulate": true, "{}": "v.npy")", key)),
+                 path.string());
         const auto& given = std::get<workload::MatmulWorkload>(loaded.workload.kind);
         const auto& values = key == "values"     ? given.values
                              : key == "values_a" ? *given.values_a
-                                                 : *given.values_b;
+                             : key == "values_b" ? *given.values_b
+                                                 : *given.values_c;
         CHECK(values.kind == Kind::File);
         CHECK(values.path == file);
         CHECK(values.key == "/" + key);
         CHECK(loaded.resolved[key] == "v.npy"); // as it was written
         CHECK_THROWS_AS(
-            load(matmul(2, 2, 2, fmt::format(R"(, "{}": "w.npy")", key)), path.string()), IoError);
+            load(matmul(2, 2, 2, fmt::format(R"(, "accumulate": true, "{}": "w.npy")", key)),
+                 path.string()),
+            IoError);
     }
-    for (const std::string key : {"values", "values_b"}) {
+    for (const std::string key : {"values", "values_b", "values_c"}) {
         CAPTURE(key);
-        const auto loaded = load(
-            spmm(fmt::format(R"(, "m": 4, "k": 4, "{}": "v.npy")", key), kUniform), path.string());
+        const auto loaded =
+            load(spmm(fmt::format(R"(, "m": 4, "k": 4, "accumulate": true, "{}": "of_4.npy")", key),
+                      kUniform),
+                 path.string());
         const auto& given = std::get<workload::SpmmWorkload>(loaded.workload.kind);
-        CHECK((key == "values" ? given.values : *given.values_b).path == file);
+        CHECK((key == "values"     ? given.values
+               : key == "values_b" ? *given.values_b
+                                   : *given.values_c)
+                  .path == of_4);
     }
     const auto cora = load(spmm("", R"({"file": "cora.mtx"})"));
     CHECK(std::get<workload::SpmmWorkload>(cora.workload.kind).pattern.path ==
@@ -209,9 +222,14 @@ TEST_CASE("a file that is not found is told with all places that were looked at"
 TEST_CASE("the files that a workload names are listed with the places that name them",
           "[unit][catalog]") {
     const test::ScratchFolder scratch;
-    for (const char* name : {"a.npy", "b.npy", "c.npy"}) {
-        static_cast<void>(scratch.write(
-            name, workload::npy_bytes_f16(std::vector<std::uint16_t>(4, 0x3c00), {2, 2})));
+    constexpr std::int64_t kOfCora = 2708;
+    for (const auto& [name, rows, columns] :
+         {std::tuple<const char*, std::int64_t, std::int64_t>{"a.npy", 2, 2},
+          {"b.npy", 2, 2},
+          {"c.npy", 1, 2},
+          {"x.npy", kOfCora, 4}}) {
+        const std::vector<std::uint16_t> ones(static_cast<std::size_t>(rows * columns), 0x3c00);
+        static_cast<void>(scratch.write(name, workload::npy_bytes_f16(ones, {rows, columns})));
     }
     const auto loaded = load(matmul(2, 2, 2,
                                     R"(, "bias": true, "values_a": "a.npy", "values_b": "b.npy",
@@ -228,7 +246,7 @@ TEST_CASE("the files that a workload names are listed with the places that name 
     CHECK(found ==
           std::vector<std::string>{"/values_a a.npy", "/values_b b.npy", "/values_bias c.npy"});
     const auto sparse =
-        load(spmm(R"(, "values_b": "b.npy")", R"({"file": "cora.mtx"})"), scratch.path("a.json"));
+        load(spmm(R"(, "values_b": "x.npy")", R"({"file": "cora.mtx"})"), scratch.path("a.json"));
     REQUIRE(sparse.inputs.size() == 2);
     CHECK(sparse.inputs[0].pointer == "/values_b");
     CHECK(sparse.inputs[1].pointer == "/pattern/file");

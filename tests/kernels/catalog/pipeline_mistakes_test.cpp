@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a pipeline's file can have wrong, with the place at which it is told.
+#include "base/float8.h"
 #include "kernels/workload/npy.h"
 #include "tests/kernels/catalog/pipeline_support.h"
 
@@ -192,6 +193,65 @@ TEST_CASE("files that tensors name are found and told where they are named", "[u
                   "; leave it out to take the file's");
     }
     CHECK(of_shape("bad.smtx") == Lines{"bad.smtx:1:4: columns: got 0, expected 1..2147483647"});
+}
+
+TEST_CASE("files of values are checked against the tensors that name them", "[unit][catalog]") {
+    const ScratchFolder scratch;
+    const auto told = [&](const std::string& type, const std::vector<std::int64_t>& shape,
+                          const std::string& descr, const std::vector<std::int64_t>& of_file) {
+        auto bytes = static_cast<std::size_t>(descr.back() - '0');
+        for (const std::int64_t size : of_file) {
+            bytes *= static_cast<std::size_t>(size);
+        }
+        static_cast<void>(
+            scratch.write("v.npy", workload::npy_bytes(descr, of_file, std::string(bytes, '\0'))));
+        Lines lines = mistakes_of(
+            [&] {
+                static_cast<void>(load_text(
+                    kHead +
+                        fmt::format(R"("tensors": {{"x": {{"shape": [{}], "type": "{}",)"
+                                    "\n\"values\": \"v.npy\"}}}},\n\"steps\": "
+                                    R"([{{"family": "relu", "inputs": ["x"], "output": "y"}}]}})",
+                                    fmt::join(shape, ", "), type),
+                    {}, scratch.path("a.json")));
+            },
+            scratch.path());
+        std::erase_if(lines, [](const auto& line) { // relu takes no whole numbers
+            return line.find("v.npy") == std::string::npos;
+        });
+        return lines;
+    };
+    const std::string place = "a.json:3:11: /tensors/x/values: ";
+    for (const std::string type : {"f16", "f32"}) {
+        CHECK(told(type, {5}, "<f8", {5}).empty());
+        CHECK(told(type, {2, 3, 4, 5}, "<f4", {2, 3, 4, 5}).empty());
+        CHECK(told(type, {2, 3, 4, 5}, "|i1", {24, 5}).empty());
+        CHECK(told(type, {2, 3, 4}, "<f2", {2, 4, 3}) ==
+              Lines{place + "v.npy: shape: got (2, 4, 3), expected (2, 3, 4)"});
+        CHECK(told(type, {3, 4}, "<f2", {12}) ==
+              Lines{place + "v.npy: shape: got (12,), expected (3, 4)"});
+        CHECK(told(type, {3, 4}, "<c8", {3, 4}).size() == 1);
+    }
+    CHECK(told("i32", {2, 3, 4}, "<i4", {2, 3, 4}).empty());
+    CHECK(told("i32", {2, 3, 4}, "<i4", {6, 4}) ==
+          Lines{place + "got 6 x 4 in v.npy, expected 2 x 3 x 4"});
+    CHECK(told("u32", {4}, "<i4", {4}) == Lines{place + "got elements <i4 in v.npy, expected <u4"});
+}
+
+TEST_CASE("a constant is one that its tensor's type has", "[unit][catalog]") {
+    const auto told = [](const std::string& type, double number) {
+        return of_tensors(fmt::format(
+            R"("w": {{"shape": [4, 8], "type": "{}", "values": "constant", "constant": {}}})", type,
+            number));
+    };
+    for (const auto& [type, largest] : {std::pair<std::string, double>{"f16", 65504},
+                                        {"f143", f8_to_f32(0x7f, ElementType::F143)},
+                                        {"f152", f8_to_f32(0x7f, ElementType::F152)}}) {
+        CAPTURE(type);
+        // the tensor is not read, either
+        CHECK(told(type, -largest).size() == 1);
+        CHECK(told(type, 1.5 * largest).size() == 2);
+    }
 }
 
 TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][catalog]") {

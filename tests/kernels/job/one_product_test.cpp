@@ -4,14 +4,19 @@
 #include "base/error.h"
 #include "kernels/job/given_tensors.h"
 #include "kernels/job/pipeline_job.h"
+#include "kernels/workload/half.h"
+#include "kernels/workload/npy.h"
 #include "tests/support/run_program.h"
+#include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -71,6 +76,22 @@ job::Source written(const job::Source& kind) {
     return job::source_of(pipeline);
 }
 
+/// Equal ones, or none of both.
+void check_estimates(const spec::MachineSpec& machine, job::Job& kind, job::Job& pipeline) {
+    if (const auto estimate = [&]() -> std::optional<job::Estimate> {
+            try {
+                return kind.estimate(machine);
+            } catch (const NotModelled&) {
+                return std::nullopt;
+            }
+        }()) {
+        CHECK(pipeline.estimate(machine)->predicted.total() == estimate->predicted.total());
+        CHECK(pipeline.estimate(machine)->plan == estimate->plan);
+    } else {
+        CHECK_THROWS_AS(pipeline.estimate(machine), NotModelled);
+    }
+}
+
 /// Both ways with the same operands: equal cycles, step by step, and equal bits.
 void check_alike(const spec::MachineSpec& machine, const job::Source& source) {
     const auto kind = job::pipeline_job(source);
@@ -98,18 +119,7 @@ void check_alike(const spec::MachineSpec& machine, const job::Source& source) {
     const Ran of_pipeline = run(machine, *pipeline, &operands);
     CHECK(of_pipeline.outcome.step_cycles == of_kind.outcome.step_cycles);
     CHECK(of_pipeline.c == of_kind.c);
-    if (const auto estimate = [&]() -> std::optional<job::Estimate> {
-            try {
-                return kind->estimate(machine);
-            } catch (const NotModelled&) {
-                return std::nullopt;
-            }
-        }()) {
-        CHECK(pipeline->estimate(machine)->predicted.total() == estimate->predicted.total());
-        CHECK(pipeline->estimate(machine)->plan == estimate->plan);
-    } else {
-        CHECK_THROWS_AS(pipeline->estimate(machine), NotModelled);
-    }
+    check_estimates(machine, *kind, *pipeline);
 }
 
 /// The product added to a tensor: as a workload and as a pipeline, which may also leave that tensor as
@@ -140,6 +150,77 @@ template <class Kind> void check_sums(const spec::MachineSpec& machine, Kind kin
     REQUIRE(steps.size() == product.outcome.step_cycles.size() + 1);
     steps.pop_back();
     CHECK(steps == product.outcome.step_cycles);
+}
+
+/// The matrices of the tensor, one behind the other, as their transposes. Its sizes are exchanged.
+std::vector<std::byte> turn(workload::PipelineTensor& tensor,
+                            const std::vector<std::byte>& before) {
+    auto& shape = tensor.shape;
+    const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]);
+    const auto columns = static_cast<std::size_t>(shape.back());
+    const auto bytes = static_cast<std::size_t>(bytes_of(tensor.type));
+    std::swap(shape[shape.size() - 2], shape.back());
+    auto after = before;
+    for (std::size_t at = 0; at < before.size() / bytes; ++at) {
+        const std::size_t matrix = at / (rows * columns);
+        const std::size_t row = at / columns % rows;
+        const std::size_t to = (matrix * columns + at % columns) * rows + row;
+        std::copy_n(&before[at * bytes], bytes, &after[to * bytes]);
+    }
+    return after;
+}
+
+/// The same of a sparse matrix, whose stored blocks stand in the order of its transpose's then.
+std::vector<std::byte> turn(job::Source& source, const std::vector<std::byte>& before) {
+    const auto stored = workload::transposed(*job::given_matrix(source.draws[0]).pattern);
+    const std::int64_t block = stored.pattern.block;
+    workload::PipelineTensor blocks;
+    blocks.type = source.pipeline.tensors[0].type;
+    blocks.shape = {stored.pattern.blocks(), block, block};
+    const auto turned = turn(blocks, before);
+    std::vector<std::byte> after;
+    const std::int64_t bytes = block * block * bytes_of(blocks.type);
+    for (const std::int64_t from : stored.from) {
+        after.insert(after.end(), turned.begin() + from * bytes,
+                     turned.begin() + (from + 1) * bytes);
+    }
+    workload::SpmmWorkload& made = *source.draws[0].sparse;
+    std::swap(made.m, made.k);
+    made.transpose_a = true;
+    return after;
+}
+
+/// A product whose operands are given as their transposes is the product with equal cycles, step by step.
+template <class Kind>
+void check_turned(const spec::MachineSpec& machine, const Kind& kind, bool left, bool right) {
+    const auto source = job::source_of(kind);
+    const auto plain = job::pipeline_job(source);
+    const Ran expected = run(machine, *plain);
+    job::Source turned = written(source);
+    turned.draws = source.draws;
+    Operands operands = operands_of(*plain);
+    for (std::size_t i = 1; i < turned.draws.size(); ++i) {
+        if (turned.draws[i].of_sparse) { // its rows would be those of what is given
+            const bool is_c = turned.draws[i].operand == workload::Operand::C;
+            turned.pipeline.tensors[i].shape.front() = is_c ? kind.m : kind.k;
+            turned.draws[i].of_sparse.reset();
+        }
+    }
+    auto& options = turned.pipeline.steps.front().options;
+    if (left) {
+        operands[0] = turned.draws[0].sparse ? turn(turned, operands[0])
+                                             : turn(turned.pipeline.tensors[0], operands[0]);
+        options["transpose_a"] = true;
+    }
+    if (right) {
+        operands[1] = turn(turned.pipeline.tensors[1], operands[1]);
+        options["transpose_b"] = true;
+    }
+    const auto pipeline = job::pipeline_job(turned);
+    const Ran ran = run(machine, *pipeline, &operands);
+    CHECK(ran.c == expected.c);
+    CHECK(ran.outcome.step_cycles == expected.outcome.step_cycles);
+    check_estimates(machine, *plain, *pipeline);
 }
 
 } // namespace
@@ -224,46 +305,79 @@ TEST_CASE("a sparse product is the same as a workload and as a pipeline of one s
 }
 
 TEST_CASE("operands may stand as their transposes, in groups too", "[kernels][job]") {
-    const auto machine = machine_of(16);
+    auto machine = machine_of(16);
+    machine.chip.generation = spec::Generation::Ipu21; // has FP8
     for (const std::int64_t groups : {1, 3}) {
-        for (const bool left : {false, true}) {
-            for (const bool right : {false, true}) {
+        for (const auto& [left, right] :
+             {std::pair{false, false}, {false, true}, {true, false}, {true, true}}) {
+            for (const auto dtype : {ElementType::F16, ElementType::F32, ElementType::F143}) {
                 workload::MatmulWorkload matmul;
                 matmul.groups = groups;
                 matmul.m = 24;
                 matmul.k = 40;
                 matmul.n = 16;
-                const auto source = job::source_of(matmul);
-                const auto plain = job::pipeline_job(source);
-                const Ran expected = run(machine, *plain);
-                job::Source turned = written(source);
-                Operands operands = operands_of(*plain);
-                for (const std::size_t input : {0, 1}) {
-                    if (!(input == 0 ? left : right)) {
-                        continue;
-                    }
-                    auto& shape = turned.pipeline.tensors[input].shape;
-                    const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]);
-                    const auto columns = static_cast<std::size_t>(shape.back());
-                    std::swap(shape[shape.size() - 2], shape.back());
-                    const auto before = operands[input];
-                    for (std::size_t at = 0; at < before.size() / 2; ++at) {
-                        const std::size_t matrix = at / (rows * columns);
-                        const std::size_t row = at / columns % rows;
-                        const std::size_t to = (matrix * columns + at % columns) * rows + row;
-                        operands[input][2 * to] = before[2 * at];
-                        operands[input][2 * to + 1] = before[2 * at + 1];
-                    }
-                    turned.pipeline.steps.front()
-                        .options[input == 0 ? "transpose_a" : "transpose_b"] = true;
-                }
-                const auto pipeline = job::pipeline_job(turned);
-                const Ran ran = run(machine, *pipeline, &operands);
-                CAPTURE(groups, left, right);
-                CHECK(ran.c == expected.c);
-                CHECK(ran.outcome.step_cycles == expected.outcome.step_cycles);
+                matmul.dtype = dtype;
+                matmul.partials = workload::result_type(dtype);
+                CAPTURE(groups, left, right, name_of(dtype));
+                check_turned(machine, matmul, left, right);
             }
         }
+    }
+}
+
+TEST_CASE("operands of a sparse product may stand as their transposes", "[kernels][job]") {
+    const auto machine = machine_of(16);
+    workload::SpmmWorkload spmm;
+    spmm.m = 60; // no whole blocks
+    spmm.k = 90;
+    spmm.n = 20;
+    spmm.pattern.density = 0.3;
+    for (const auto plan : {PlanKind::Fastest, PlanKind::Published}) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            for (const auto& [dtype, partials] : {std::pair{ElementType::F16, ElementType::F16},
+                                                  std::pair{ElementType::F16, ElementType::F32},
+                                                  std::pair{ElementType::F32, ElementType::F32}}) {
+                spmm.plan = plan;
+                spmm.block = block;
+                spmm.dtype = dtype;
+                spmm.partials = partials;
+                for (const auto& [left, right, accumulate] :
+                     {std::tuple{true, false, workload::Accumulate::None},
+                      std::tuple{false, true, workload::Accumulate::Over},
+                      std::tuple{true, true, workload::Accumulate::Over}}) {
+                    spmm.accumulate = accumulate;
+                    CAPTURE(name_of(dtype), name_of(partials), block, left, right);
+                    check_turned(machine, spmm, left, right);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a file has a bias as a row for each product", "[kernels][job]") {
+    const test::ScratchFolder scratch;
+    workload::MatmulWorkload matmul;
+    matmul.groups = 3;
+    matmul.m = 8;
+    matmul.k = 16;
+    matmul.n = 12;
+    matmul.bias = true;
+    std::vector<std::uint16_t> bias(static_cast<std::size_t>(matmul.groups * matmul.n));
+    std::iota(bias.begin(), bias.end(), workload::f64_to_f16(1)); // all different
+    const auto bytes = std::as_bytes(std::span(bias));
+    for (const auto& shape :
+         {std::vector{matmul.groups, std::int64_t{1}, matmul.n}, {matmul.groups, matmul.n}}) {
+        workload::ValuesSpec& values = matmul.values_bias.emplace();
+        values.kind = workload::ValuesSpec::Kind::File;
+        values.path = scratch.write(
+            "bias.npy",
+            workload::npy_bytes("<f2", shape,
+                                {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+        const auto job = job::pipeline_job(job::source_of(matmul));
+        static_cast<void>(job->plan(machine_of(16)));
+        const auto given = job->operands();
+        CHECK(std::ranges::any_of(
+            given, [&](const auto& operand) { return std::ranges::equal(operand.bytes, bytes); }));
     }
 }
 

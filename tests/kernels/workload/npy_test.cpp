@@ -333,19 +333,24 @@ TEST_CASE("shapes that are not expected are refused", "[operands]") {
     CHECK(read_npy(with_header(header_of("<f4", "(6,)"), bytes_of<float>({1, 2, 3, 4, 5, 6})),
                    "a.npy", MatrixShape{1, 6})
               .columns == 6);
-    CHECK(shape("(6,)", MatrixShape{1, 5}) == "a.npy: shape: got (1, 6), expected (1, 5)");
-    CHECK(shape("(6,)", MatrixShape{2, 3}) == "a.npy: shape: got 1 dimensions, expected 2");
+    CHECK(shape("(6,)", MatrixShape{1, 5}) == "a.npy: shape: got (6,), expected (1, 5)");
+    CHECK(shape("(6,)", MatrixShape{2, 3}) == "a.npy: shape: got (6,), expected (2, 3)");
     CHECK(shape("(2, 3)", MatrixShape{1, 6}) == "a.npy: shape: got (2, 3), expected (1, 6)");
-    CHECK(shape("(6,)", MatrixShape{6, 1}) == "a.npy: shape: got 1 dimensions, expected 2");
+    CHECK(shape("(6,)", MatrixShape{6, 1}) == "a.npy: shape: got (6,), expected (6, 1)");
     // several matrices, one below the other
-    CHECK(read_npy(with_header(header_of("<f4", "(3, 1, 2)"), bytes_of<float>({1, 2, 3, 4, 5, 6})),
-                   "a.npy", MatrixShape{3, 2, {3}})
-              .rows == 3);
+    for (const auto& [text, leading] :
+         {std::pair<const char*, std::vector<std::int64_t>>{"(3, 1, 2)", {3}},
+          {"(3, 1, 1, 2)", {3, 1}},
+          {"(3, 2)", {3, 1}}}) {
+        CHECK(read_npy(with_header(header_of("<f4", text), bytes_of<float>({1, 2, 3, 4, 5, 6})),
+                       "a.npy", MatrixShape{3, 2, leading})
+                  .rows == 3);
+    }
     CHECK(shape("(1, 3, 2)", MatrixShape{3, 2, {3}}) ==
           "a.npy: shape: got (1, 3, 2), expected (3, 1, 2)");
     CHECK(shape("(3, 1, 1, 2)", MatrixShape{3, 2, {1, 3}}) ==
           "a.npy: shape: got (3, 1, 1, 2), expected (1, 3, 1, 2)");
-    CHECK(shape("(1, 3, 2)", MatrixShape{3, 2}) == "a.npy: shape: got 3 dimensions, expected 2");
+    CHECK(shape("(1, 3, 2)", MatrixShape{3, 2}) == "a.npy: shape: got (1, 3, 2), expected (3, 2)");
     CHECK(shape("(1, 2, 3)") == "a.npy: shape: got 3 dimensions, expected 2");
     CHECK(shape("(2, 3)", MatrixShape{3, 2}) == "a.npy: shape: got (2, 3), expected (3, 2)");
     CHECK(shape("(0, 3)") == "a.npy: shape: got (0, 3), expected dimensions of 1..2147483647");
