@@ -12,8 +12,6 @@
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
-#include "models/listeners/progress.h"
-#include "models/listeners/trace_producer.h"
 #include "models/program/held_spans.h"
 #include "models/simulation/simulation.h"
 #include "models/spec/load.h"
@@ -22,11 +20,8 @@
 #include "sim/result/estimate_gap.h"
 #include "sim/result/memory_report.h"
 #include "sim/result/result.h"
-#include "sim/run/looks.h"
+#include "sim/run/observers.h"
 #include "sim/run/unused_parameters.h"
-#include "traces/critical_tile.h"
-#include "traces/exporters/exporter.h"
-#include "traces/selection.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -95,45 +90,6 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
         return catalog::load_workload(workload, paths, sets);
     });
 }
-
-/// The trace of a run, if one is asked for.
-struct Trace {
-    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload)
-        : Trace(command, machine, workload,
-                traces::parse_selection(command.trace_tiles, command.trace_level,
-                                        static_cast<TileId>(machine.chip.tiles))) {}
-
-    /// What the run is told to.
-    [[nodiscard]] traces::TraceSink& sink() {
-        return critical ? static_cast<traces::TraceSink&>(*critical) : exporter;
-    }
-
-    traces::NameTable names;
-    traces::Exporter exporter;
-    std::optional<traces::CriticalTile> critical; ///< where that tile is to be in it
-
-private:
-    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload,
-          const traces::Selection& selection)
-        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
-                   {.metadata = {.workload = workload,
-                                 .machine = machine.name,
-                                 .clock_hz = machine.chip.clock_hz,
-                                 .version = TESSERA_VERSION,
-                                 .clock = traces::parse_clock(command.trace_clock)}}) {
-        if (selection.with_critical) {
-            critical.emplace(exporter, selection);
-        }
-    }
-
-    /// The exporter takes any tile where one of them is added at the end.
-    static traces::Selection shown(traces::Selection selection) {
-        if (selection.with_critical) {
-            selection.tiles.assign(selection.tiles.size(), true);
-        }
-        return selection;
-    }
-};
 
 std::string npy_bytes(const job::Result& result, std::span<const std::byte> values) {
     return workload::npy_bytes(npy_of(result.type), result.shape,
@@ -299,10 +255,7 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
         return estimated(command, configuration, whole, std::move(planned));
     }
     const spec::MachineSpec& machine = configuration.machine.spec;
-    std::unique_ptr<Trace> trace;
-    if (!command.trace.empty()) {
-        trace = std::make_unique<Trace>(command, machine, configuration.workload.workload.name);
-    }
+    Observers observers(command, machine, configuration.workload.workload.name);
     const bool with_data = has_data(command);
     complete(planned, command, configuration);
     job::Job* const job = planned.job.get();
@@ -316,11 +269,9 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
 
-    std::optional<Activity> activity;
-    activity.emplace("simulating, step");
-    listeners::Progress progress(
-        program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
-    ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
+    const bool checks = command.check && with_data;
+    ipu::RunOptions options{.threads = command.threads,
+                            .listeners = observers.hear(*job, program, checks)};
     options.shuffle = command.shuffle;
     options.ask_host = [job](std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) {
         job->asked(copy, row, rows);
@@ -328,34 +279,20 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
     if (!with_data) {
         options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
     }
-    std::optional<listeners::TraceProducer> traced_run;
-    if (trace != nullptr) {
-        traced_run.emplace(program, machine, trace->sink(), trace->names);
-        options.listeners.push_back(&*traced_run);
-    }
-    std::optional<Looks> looks;
-    if (command.check && with_data) {
-        looks.emplace(*job, program, command.threads);
-        options.listeners.push_back(&*looks);
-    }
     simulation::Simulation simulation(machine, program, std::move(options));
-    if (looks) {
-        looks->read_from(simulation);
-    }
+    observers.read_from(simulation);
     for (const auto& operand : job->operands()) {
         simulation.write(operand.array, operand.bytes);
     }
-    if (looks) {
-        looks->begin();
-    }
+    observers.begin();
     simulation.run();
-    host.check_s = looks ? looks->seconds() : 0;
+    host.check_s = observers.seconds();
     host.simulate_s = watch.lap() - host.check_s;
-    activity.reset();
+    observers.end();
 
     const auto read = [&](program::ArrayId array) { return simulation.read(array); };
     std::optional<job::CheckOutcome> check;
-    if (command.check && with_data) {
+    if (checks) {
         const Activity checking("checking");
         check = job->check(read, command.threads);
     }
@@ -369,20 +306,7 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
     if (with_data && !command.out_directory.empty()) {
         report.outputs = result_files(*job, read);
     }
-    std::optional<traces::TraceSummary> traced;
-    if (trace != nullptr) {
-        const Activity writing("writing the trace");
-        if (const auto missing = trace->critical ? trace->critical->finish() : std::nullopt) {
-            report.warnings.push_back(fmt::format("the trace does not have tile {}, which is "
-                                                  "critical longest: the run is too long to "
-                                                  "keep all tiles; show it with --trace-tiles {}",
-                                                  *missing, *missing));
-        }
-        traced = trace->exporter.finish();
-        if (traced->truncated) {
-            report.warnings.push_back(traced->message);
-        }
-    }
+    std::optional<traces::TraceSummary> traced = observers.finish(report.warnings);
     if (!command.memory.empty()) {
         report.memory = make_memory_report(machine, configuration.workload.workload.name, program);
     }

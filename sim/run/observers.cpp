@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "sim/run/observers.h"
+
+#include "models/listeners/trace_producer.h"
+#include "traces/critical_tile.h"
+#include "traces/output_file.h"
+#include "traces/selection.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tessera::sim {
+
+struct Observers::Trace {
+    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload)
+        : Trace(command, machine, workload,
+                traces::parse_selection(command.trace_tiles, command.trace_level,
+                                        static_cast<TileId>(machine.chip.tiles))) {}
+
+    /// What the run is told to.
+    [[nodiscard]] traces::TraceSink& sink() {
+        return critical ? static_cast<traces::TraceSink&>(*critical) : exporter;
+    }
+
+    traces::NameTable names;
+    traces::Exporter exporter;
+    std::optional<traces::CriticalTile> critical; ///< where that tile is to be in it
+    std::optional<listeners::TraceProducer> producer;
+
+private:
+    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload,
+          const traces::Selection& selection)
+        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
+                   {.metadata = {.workload = workload,
+                                 .machine = machine.name,
+                                 .clock_hz = machine.chip.clock_hz,
+                                 .version = TESSERA_VERSION,
+                                 .clock = traces::parse_clock(command.trace_clock)}}) {
+        if (selection.with_critical) {
+            critical.emplace(exporter, selection);
+        }
+    }
+
+    /// The exporter takes any tile where one of them is added at the end.
+    static traces::Selection shown(traces::Selection selection) {
+        if (selection.with_critical) {
+            selection.tiles.assign(selection.tiles.size(), true);
+        }
+        return selection;
+    }
+};
+
+Observers::Observers(const RunCommand& command, const spec::MachineSpec& machine,
+                     const std::string& workload)
+    : command_(command), machine_(machine) {
+    if (!command.trace.empty()) {
+        trace_ = std::make_unique<Trace>(command, machine, workload);
+    }
+}
+Observers::~Observers() = default;
+
+std::vector<events::Listener*> Observers::hear(job::Job& job, const program::Program& program,
+                                               bool looks) {
+    simulating_.emplace("simulating, step");
+    progress_.emplace(
+        program, [this](std::int64_t done, std::int64_t total) { simulating_->at(done, total); });
+    std::vector<events::Listener*> all{&*progress_};
+    if (trace_ != nullptr) {
+        all.push_back(&trace_->producer.emplace(program, machine_, trace_->sink(), trace_->names));
+    }
+    if (looks) {
+        all.push_back(&looks_.emplace(job, program, command_.threads));
+    }
+    return all;
+}
+
+void Observers::read_from(const simulation::Simulation& simulation) {
+    if (looks_) {
+        looks_->read_from(simulation);
+    }
+}
+
+void Observers::begin() {
+    if (looks_) {
+        looks_->begin();
+    }
+}
+
+std::optional<traces::TraceSummary> Observers::finish(std::vector<std::string>& warnings) {
+    if (trace_ == nullptr) {
+        return std::nullopt;
+    }
+    const Activity writing("writing the trace");
+    if (const auto missing = trace_->critical ? trace_->critical->finish() : std::nullopt) {
+        warnings.push_back(
+            fmt::format("the trace does not have tile {}, which is critical longest: "
+                        "the run is too long to keep all tiles; show it with "
+                        "--trace-tiles {}",
+                        *missing, *missing));
+    }
+    traces::TraceSummary traced = trace_->exporter.finish();
+    if (traced.truncated) {
+        warnings.push_back(traced.message);
+    }
+    return traced;
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Who hears a run besides its account: progress, the trace, and the job, whose check looks at steps.
+//
+//   Observers(...) --> hear(...) --> read_from(simulation), begin() --> the run --> end(), finish()
+#pragma once
+
+#include "base/activity.h"
+#include "kernels/job/job.h"
+#include "models/events/events.h"
+#include "models/listeners/progress.h"
+#include "models/program/program.h"
+#include "models/simulation/simulation.h"
+#include "models/spec/machine_spec.h"
+#include "sim/cli/cli.h"
+#include "sim/run/looks.h"
+#include "traces/exporters/exporter.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::sim {
+
+class Observers {
+public:
+    /// Opens the trace that `command` asks for, before a long plan. Command and machine outlive the
+    /// object. @throws UsageError, IoError
+    Observers(const RunCommand& command, const spec::MachineSpec& machine,
+              const std::string& workload);
+    ~Observers();
+    Observers(const Observers&) = delete;
+    Observers& operator=(const Observers&) = delete;
+
+    /// Who listens to a run of the job's program; all three outlive the run. `looks`: the job does.
+    [[nodiscard]] std::vector<events::Listener*> hear(job::Job& job,
+                                                      const program::Program& program, bool looks);
+    /// Where they read; before the operands stand.
+    void read_from(const simulation::Simulation& simulation);
+    /// The operands stand on the tiles, and nothing has run.
+    void begin();
+    /// The run is over.
+    void end() { simulating_.reset(); }
+    /// Host seconds that looking has taken.
+    [[nodiscard]] double seconds() const { return looks_ ? looks_->seconds() : 0; }
+    /// Completes the trace, where there is one; adds sentences to `warnings`.
+    [[nodiscard]] std::optional<traces::TraceSummary> finish(std::vector<std::string>& warnings);
+
+private:
+    struct Trace;
+
+    const RunCommand& command_;
+    const spec::MachineSpec& machine_;
+    std::unique_ptr<Trace> trace_;
+    std::optional<Activity> simulating_;
+    std::optional<listeners::Progress> progress_;
+    std::optional<Looks> looks_;
+};
+
+} // namespace tessera::sim
