@@ -121,12 +121,12 @@ std::unique_ptr<family::Step> make_bias(const family::Request& request) {
     family::require_dense(request, 0, "x");
     family::require_dense(request, 1, "bias");
     family::require_same_type(request);
-    if (x.shape.size() != 2) {
-        throw family::Refused(0, "",
-                              fmt::format("got {}, expected a matrix", family::shape_text(x)));
+    if (x.shape.size() < 2) {
+        throw family::Refused(
+            0, "", fmt::format("got {}, expected rows and columns", family::shape_text(x)));
     }
-    if (vector.shape.empty() || vector.shape.back() != x.shape[1] ||
-        vector.elements() != x.shape[1]) {
+    if (vector.shape.empty() || vector.shape.back() != x.shape.back() ||
+        vector.elements() != x.shape.back()) {
         throw family::Refused(1, "",
                               fmt::format("got {} and {}, expected an element for each column",
                                           family::shape_text(x), family::shape_text(vector)));

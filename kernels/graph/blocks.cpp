@@ -59,8 +59,8 @@ void add_run(std::vector<Block>& blocks, const Piece& piece, Place place, std::i
 } // namespace
 
 std::optional<std::vector<Block>> blocks_of(const Tensor& tensor) {
-    TESSERA_ASSERT(tensor.shape.size() == 2);
-    const std::int64_t columns = tensor.shape[1];
+    TESSERA_ASSERT(tensor.shape.size() > 1);
+    const std::int64_t columns = tensor.shape.back();
     const Bytes element_bytes = bytes_of(tensor.type);
     std::vector<Block> blocks;
     for (const Piece& piece : tensor.pieces) {

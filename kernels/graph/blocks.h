@@ -21,8 +21,8 @@ struct Block {
     std::int64_t columns = 0;
 };
 
-/// The blocks of a tensor of two dimensions, piece by piece: every element where it stands.
-/// Nothing where neighbours of a row are not neighbours in their tile.
+/// The blocks of a tensor of two dimensions or more, piece by piece: every element where it stands.
+/// Every run along the last dimension is a row. Nothing where neighbours of a row are not neighbours in their tile.
 [[nodiscard]] std::optional<std::vector<Block>> blocks_of(const Tensor& tensor);
 
 } // namespace tessera::graph

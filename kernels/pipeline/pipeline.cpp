@@ -348,18 +348,24 @@ private:
             finished.outputs.push_back(array_of(output));
         }
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+            if (!keeps(node, i)) { // until it is looked at
+                graph_.tensors[emitted.outputs.at(i).index].wanted = true;
+            }
             if (node.outputs[i]) {
-                if (node.family != nullptr && node.family->is_view &&
-                    is_unread_[*node.outputs[i]]) {
-                    // no step keeps it until it is looked at
-                    graph_.tensors[emitted.outputs.at(i).index].wanted = true;
-                }
                 steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
                 note_leaves(steps.back());
             }
         }
         name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+
+    /// Whether a later step reads an output of the step, or it is a result.
+    [[nodiscard]] bool keeps(const Node& node, std::size_t output) const {
+        const auto& tensor = node.outputs[output];
+        return tensor &&
+               (!is_unread_[*tensor] || ((node.family == nullptr || !node.family->is_view) &&
+                                         pipeline_.tensors[*tensor].is_left));
     }
 
     /// In one exchange a tile may send from any buffer that another copy reads while it receives.

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -255,28 +256,73 @@ void check_rounds(const RandomPipeline& random, const nlohmann::json& outcome) {
     }
 }
 
+/// Runs a pipeline, and has every step looked at.
+job::CheckOutcome looked_at(const workload::PipelineWorkload& pipeline) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = kTiles;
+    const auto job = job::make_job({"test", pipeline});
+    const auto& program = job->plan(machine);
+    std::map<program::ArrayId, std::vector<std::byte>> operands;
+    for (const auto& operand : job->operands()) {
+        operands[operand.array].assign(operand.bytes.begin(), operand.bytes.end());
+    }
+    const test::Watcher watcher{
+        [&](const auto& read) { job->begun(read, 1); },
+        [&](const program::Step& leaf, const auto& read) { job->ended(leaf, read, 1); }};
+    const auto outcome = test::run_program(machine, program, operands, watcher);
+    return job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1);
+}
+
 } // namespace
 
 TEST_CASE("every step of any pipeline is looked at when it has run, as often as it runs",
           "[kernels][job]") {
-    spec::MachineSpec machine;
-    machine.chip.tiles = kTiles;
     for (std::uint64_t seed = 0; seed < 360; ++seed) {
         CAPTURE(seed);
         const RandomPipeline random(seed);
-        const auto job = job::make_job({"test", random.made});
-        const auto& program = job->plan(machine);
-        std::map<program::ArrayId, std::vector<std::byte>> operands;
-        for (const auto& operand : job->operands()) {
-            operands[operand.array].assign(operand.bytes.begin(), operand.bytes.end());
-        }
-        const test::Watcher watcher{
-            [&](const auto& read) { job->begun(read, 1); },
-            [&](const program::Step& leaf, const auto& read) { job->ended(leaf, read, 1); }};
-        const auto outcome = test::run_program(machine, program, operands, watcher);
-        const auto checked =
-            job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1);
+        const auto checked = looked_at(random.made);
         CHECK(checked.passed);
         check_rounds(random, checked.json);
+    }
+}
+
+TEST_CASE(
+    "what no step reads stands until it is looked at, however many steps of a program make it",
+    "[kernels][job]") {
+    for (const Kind kind : {Kind::If, Kind::While}) {
+        workload::PipelineWorkload pipeline;
+        // more groups than tiles: not all are multiplied side by side
+        for (const auto& [name, rows, columns] :
+             {std::tuple<const char*, std::int64_t, std::int64_t>{"a", 24, 40}, {"b", 40, 3}}) {
+            pipeline.tensors.emplace_back();
+            pipeline.tensors.back().name = name;
+            pipeline.tensors.back().shape = {kTiles + 1, rows, columns};
+        }
+        for (const auto& [name, number] :
+             {std::pair<const char*, double>{"word", 1}, {"down", -1}}) {
+            workload::PipelineTensor whole;
+            whole.name = name;
+            whole.shape = {1};
+            whole.type = ElementType::I32;
+            whole.values.kind = workload::ValuesSpec::Kind::Constant;
+            whole.values.constant = number;
+            pipeline.tensors.push_back(whole);
+        }
+        PipelineStep inside;
+        inside.kind = kind;
+        inside.word = "word";
+        for (const auto& [family, inputs, output] :
+             {std::tuple<const char*, std::vector<std::string>, const char*>{
+                  "matmul", {"a", "b"}, "c"},
+              {"add", {"word", "down"}, "word"}}) {
+            PipelineStep& step = inside.children.emplace_back();
+            step.family = family;
+            step.inputs = inputs;
+            step.outputs = {output};
+        }
+        pipeline.steps = {inside};
+        const auto checked = looked_at(pipeline);
+        INFO(checked.text);
+        CHECK(checked.passed);
     }
 }
