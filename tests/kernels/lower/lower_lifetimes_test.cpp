@@ -149,6 +149,29 @@ TEST_CASE("memory is kept over a loop where contents cross iterations or come fr
     }
 }
 
+TEST_CASE("memory is kept over a loop unless both ways of a decision write it in each iteration",
+          "[kernels]") {
+    for (const bool one : {false, true}) {
+        for (const bool other : {false, true}) {
+            CAPTURE(one, other);
+            Steps steps;
+            const auto x = steps.held("x");
+            const auto word = steps.held("word");
+            steps.tensor(word, kTile, true, false);
+            const auto idle = steps.made({});
+            const auto fill = steps.made({write({x}, kBytes)});
+            const auto reads = steps.made({read({x}, kBytes)});
+            const auto choice = graph::when(graph::TilePlace(kTile, {word, 0}), {one ? fill : idle},
+                                            {other ? fill : idle});
+            steps.tensor(x, kTile, true, false);
+            // the loop is steps 0 to 4, of which 3 reads
+            const auto lifetime =
+                steps.with({graph::repeat(2, {idle, choice, reads, idle}), idle}).at(0);
+            CHECK(lifetime == Lifetime{0, one && other ? 3U : 4U});
+        }
+    }
+}
+
 TEST_CASE("given memory that an iteration reads is kept over the loop", "[kernels]") {
     Steps steps;
     const auto x = steps.held("x");

@@ -465,6 +465,8 @@ TEST_CASE("who touches a buffer is found from the graph", "[kernels]") {
     const auto both = sketch.buffer("both", 1, 16);
     const auto copied = sketch.buffer("copied", 0, 16);
     const auto unused = sketch.buffer("unused", 0, 16);
+    const auto state = sketch.buffer("state", 0, 16);
+    sketch.graph.buffers[state.index].kind = program::SegmentKind::VertexState;
     sketch.step("fill", 0,
                 {graph::write({codelets}, 16), graph::write({sent}, 16),
                  graph::table(sketch.graph.add_table(0, std::vector{graph::write({table}, 16)}))});
@@ -490,4 +492,5 @@ TEST_CASE("who touches a buffer is found from the graph", "[kernels]") {
     CHECK(touched(only_sent) == std::pair(false, true));
     CHECK(touched(copied) == std::pair(true, true)); // copies may go on meanwhile
     CHECK(touched(unused) == std::pair(true, true)); // nothing is known of it
+    CHECK(touched(state) == std::pair(true, false)); // but that state is never sent
 }

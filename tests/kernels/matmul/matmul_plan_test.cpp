@@ -256,3 +256,32 @@ TEST_CASE("a product that does not fit in our plan has steps over its rows", "[k
     CHECK(Catch::Contains("published plan").match(planned.lowered.program.name));
     CHECK(exact(machine, p, ElementType::F32));
 }
+
+TEST_CASE("a product that fits neither way is told as it is, not mirrored", "[kernels]") {
+    int told = 0;
+    for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{16, 400}, {400, 16}}) {
+        for (Bytes memory = 16384; memory <= 65536; memory *= 2) {
+            spec::MachineSpec machine = machine_with(4);
+            machine.memory.region0_bytes = memory / 2;
+            machine.memory.region1_bytes = memory / 2;
+            const auto misfit = [&](bool may_mirror) {
+                plan::KnownSchedules known;
+                try {
+                    static_cast<void>(matmul::choose(machine, product({m, 64, n}, ElementType::F16),
+                                                     known, may_mirror));
+                } catch (const DoesNotFit& error) {
+                    return std::string(error.what());
+                }
+                return std::string();
+            };
+            const std::string either = misfit(true);
+            CAPTURE(m, n, memory, either);
+            if (!either.empty()) {
+                CHECK(either == misfit(false));
+                told +=
+                    either.find(" tiles and ") != std::string::npos ? 1 : 0; // divisions of ours
+            }
+        }
+    }
+    CHECK(told > 0);
+}
