@@ -92,9 +92,7 @@ Estimate accumulated(const spec::MachineSpec& machine, Estimate estimate,
     if (accumulate == workload::Accumulate::None) {
         return estimate;
     }
-    const Cuts& cuts = estimate.cuts;
-    const Bytes bytes =
-        ceil_div(elements, cuts.parts_m * cuts.parts_k * cuts.parts_n) * bytes_of(type);
+    const Bytes bytes = ceil_div(elements, estimate.cuts.tiles()) * bytes_of(type);
     plan::StubTimeline stub(machine, false);
     function::add_cycles(stub, machine, function::add(type).loop, 1, graph::units_of(bytes));
     estimate.predicted.compute += machine.control.step_cycles + stub.finish();

@@ -138,17 +138,11 @@ struct Emitted {
     std::shared_ptr<lower::Lowered> alone = nullptr;
 };
 
-/// How what the run left compares with the host's own result on the same inputs.
-struct Checked {
-    bool passed = false;
-    std::int64_t elements = 0;
-    std::int64_t failed_elements = 0;
-    double max_error = 0;                ///< largest |got - expected| of the finite elements
-    double max_error_over_tolerance = 0; ///< 1 is just allowed
-    workload::Overflow overflow;
-    std::string sentence;                         ///< for people
-    std::string overflow_warning;                 ///< the same of an overflow; empty: there is none
-    std::optional<workload::CheckResult> product; ///< of a product: all that was found
+/// How what the run left compares with the host's own result on the same inputs. Steps other than
+/// products say which elements failed in the sentence alone.
+struct Checked : workload::CheckResult {
+    std::string sentence = {};         ///< for people
+    std::string overflow_warning = {}; ///< the same of an overflow; empty: there is none
 };
 
 /// Arithmetic of a product, for its speed.

@@ -38,11 +38,7 @@ void require_same_type(const Request& request);
 /// As arithmetic of the machine sees it: FP32 subnormals are zero.
 [[nodiscard]] double number_at(const Value& value, std::int64_t index);
 
-/// An element as it would be with exact arithmetic, and by how much it may differ from that.
-struct Expected {
-    double exact = 0;
-    double tolerance = 0;
-};
+using workload::Expected;
 
 /// Compares elements that a run left with those of a host reference.
 class Comparison {

@@ -56,15 +56,7 @@ workload::Dense<Element> operand_of(const workload::Dense<Element>& all, std::in
 }
 
 Checked checked_of(const workload::CheckResult& result) {
-    Checked made{.passed = result.passed,
-                 .elements = result.elements,
-                 .failed_elements = result.failed_elements,
-                 .max_error = result.max_error,
-                 .max_error_over_tolerance = result.max_error_over_tolerance,
-                 .overflow = result.overflow,
-                 .sentence = {},
-                 .overflow_warning = {},
-                 .product = result};
+    Checked made{result};
     if (result.overflow.elements > 0) {
         made.overflow_warning = workload::overflow_text(result);
     }
@@ -103,6 +95,11 @@ Divided lowered(const spec::MachineSpec& machine, Placed placed, plan::KnownSche
     Planned& planned = placed.planned;
     planned.division.predicted += lower::predicted_exchanges(machine, made);
     return {std::move(planned.division), std::move(made), std::move(planned.graph)};
+}
+
+Divided lowered(const spec::MachineSpec& machine, Planned planned, workload::Accumulate accumulate,
+                plan::KnownSchedules& known) {
+    return lowered(machine, placed(machine, std::move(planned), accumulate), known);
 }
 
 Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate) {

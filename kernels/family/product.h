@@ -21,15 +21,25 @@
 
 namespace tessera::family {
 
+/// Operand that both tiles of a pair receive, at double width.
+enum class Paired { None, A, B };
+/// "none", "a" or "b"
+[[nodiscard]] constexpr const char* name_of(Paired paired) {
+    return paired == Paired::None ? "none" : paired == Paired::A ? "a" : "b";
+}
+
 /// How a product is cut.
 struct Cuts {
-    std::int64_t parts_m = 1;        ///< cuts of the rows of the result
-    std::int64_t parts_k = 1;        ///< cuts of the contraction
-    std::int64_t parts_n = 1;        ///< cuts of the columns of the result
-    std::int64_t chunks = 1;         ///< exchange and compute rounds
-    std::string paired = "none";     ///< operand that is sent at double width: "a", "b" or "none"
+    std::int64_t parts_m = 1; ///< cuts of the rows of the result
+    std::int64_t parts_k = 1; ///< cuts of the contraction
+    std::int64_t parts_n = 1; ///< cuts of the columns of the result
+    std::int64_t chunks = 1;  ///< exchange and compute rounds
+    Paired paired = Paired::None;
     std::int64_t groups_at_once = 1; ///< groups side by side; the cuts are those of each
     bool is_mirrored = false;        ///< C' = B' A' is what the tiles multiply
+
+    /// Tiles of a group.
+    [[nodiscard]] std::int64_t tiles() const { return parts_m * parts_k * parts_n; }
 };
 
 /// How a product is divided.
@@ -83,13 +93,18 @@ void add_sum(graph::Graph& graph, const spec::MachineSpec& machine, graph::Compu
                             workload::Accumulate accumulate = workload::Accumulate::None);
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Placed placed,
                               plan::KnownSchedules& known);
+/// Both, one after the other.
+[[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Planned planned,
+                              workload::Accumulate accumulate, plan::KnownSchedules& known);
 
-/// The division that a search puts first, by closed forms alone: no program is made, and whether
-/// its last bytes find a place is not known.
+/// A division by closed forms alone, as searches compare them: no program is made, and whether its
+/// last bytes find a place is not known.
 struct Estimate {
     Cuts cuts;
     plan::PredictedCycles predicted;
     Bytes bytes = 0; ///< of the fullest tile
+
+    [[nodiscard]] Cycles cycles() const { return predicted.total(); }
 };
 
 /// The same for a plan of closed forms; the result has so many elements of a type.

@@ -11,7 +11,8 @@ void add_rectangle(Tensor& tensor, TileId tile, Place place, const CellGrid& gri
                    std::int64_t group, std::int64_t groups, std::int64_t row, std::int64_t rows) {
     const std::int64_t at = (grid.first_group + group) * grid.group;
     const std::int64_t valid = std::min(grid.group, grid.host_inner - at);
-    if (valid <= 0) {
+    rows = std::min(rows, grid.host_rows - grid.first_row - row);
+    if (valid <= 0 || rows <= 0) {
         return;
     }
     Piece piece;
@@ -23,7 +24,9 @@ void add_rectangle(Tensor& tensor, TileId tile, Place place, const CellGrid& gri
             {groups, grid.group * grid.host_inner_stride, grid.rows * grid.cell_bytes});
     }
     piece.dims.push_back({rows, grid.host_row_stride, grid.cell_bytes});
-    piece.dims.push_back({valid, grid.host_inner_stride, grid.element_bytes});
+    if (valid > 1) { // there may be as many pieces as rows: loops of one round are left out
+        piece.dims.push_back({valid, grid.host_inner_stride, grid.element_bytes});
+    }
     tensor.pieces.push_back(std::move(piece));
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/graph/graph.h"
 
 #include <cstdint>
+#include <limits>
 
 namespace tessera::graph {
 
@@ -12,10 +13,11 @@ namespace tessera::graph {
 /// row. Cell u is row u % rows of group u / rows.
 struct CellGrid {
     std::int64_t rows = 0;
-    std::int64_t group = 16;            ///< elements a cell
-    std::int64_t first_row = 0;         ///< of the host tensor
-    std::int64_t first_group = 0;       ///< of the host tensor
-    std::int64_t host_inner = 0;        ///< elements along the groups in the host tensor
+    std::int64_t group = 16;      ///< elements a cell
+    std::int64_t first_row = 0;   ///< of the host tensor
+    std::int64_t first_group = 0; ///< of the host tensor
+    std::int64_t host_inner = 0;  ///< elements along the groups in the host tensor
+    std::int64_t host_rows = std::numeric_limits<std::int64_t>::max();
     std::int64_t host_row_stride = 0;   ///< elements from row to row
     std::int64_t host_inner_stride = 1; ///< elements from element to element of a cell
     std::int64_t cell_bytes = 32;
@@ -23,7 +25,7 @@ struct CellGrid {
 };
 
 /// Adds the pieces for cells [first, last) that stand one after the other from `place` on.
-/// Elements of the last cells that lie beyond the host tensor have no piece.
+/// Rows and elements of the last cells that lie beyond the host tensor have no piece.
 void add_cells(Tensor& tensor, TileId tile, Place place, const CellGrid& grid, std::int64_t first,
                std::int64_t last);
 

@@ -34,7 +34,7 @@ json json_of(const family::Cuts& cuts, const plan::PredictedCycles& predicted) {
               {"parts_k", cuts.parts_k},
               {"parts_n", cuts.parts_n},
               {"chunks", cuts.chunks},
-              {"paired", cuts.paired},
+              {"paired", family::name_of(cuts.paired)},
               {"predicted_cycles",
                {{"compute", predicted.compute},
                 {"exchange", predicted.exchange},
@@ -208,7 +208,7 @@ public:
             outcomes_.front() = {planned_.finished.front().node, false, 0, {}, 0, {}};
             look_at(0, 0, read, threads);
             const Outcome& only = outcomes_.front();
-            return outcome_of(*only.worst.product, only.node->step->division()->roundings);
+            return outcome_of(only.worst, only.node->step->division()->roundings);
         }
         CheckOutcome made;
         json steps = json::array();

@@ -17,8 +17,7 @@ family::Division Grid::division() const {
     const std::int64_t roundings = problem_.partials == ElementType::F16
                                        ? most_k_groups() + (p.parts_k > 1 ? 1 : 0)
                                        : 4 * most_k_groups() + p.parts_k;
-    const char* paired = p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
-    return {{p.parts_m, p.parts_k, p.parts_n, p.chunks, paired}, p.tiles(), roundings, {}};
+    return {p, p.tiles(), roundings, {}};
 }
 
 TileId Grid::tile(const TilePart& part) const {

@@ -14,19 +14,8 @@
 
 namespace tessera::matmul {
 
-/// Operand that both tiles of a pair receive, at double width.
-enum class Paired { None, A, B };
-
-struct Partition {
-    std::int64_t parts_m = 1;
-    std::int64_t parts_k = 1;
-    std::int64_t parts_n = 1;
-    std::int64_t chunks = 1;
-    Paired paired = Paired::None;
-
-    [[nodiscard]] std::int64_t tiles() const { return parts_m * parts_k * parts_n; }
-};
-
+using Partition = family::Cuts;
+using family::Paired;
 using plan::part_of;
 using plan::Range;
 

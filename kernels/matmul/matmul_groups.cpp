@@ -77,7 +77,7 @@ std::vector<Turns> candidates(const spec::MachineSpec& machine,
         counts.insert(ceil_div(groups, turns));
     }
     std::vector<Turns> all;
-    const Activity trying("groups side by side", static_cast<std::int64_t>(counts.size()));
+    const Activity trying("groups side by side", std::ssize(counts));
     for (const std::int64_t count : counts) {
         trying.step();
         Turns turns{count, stride_of(machine, count), ceil_div(groups, count), 0};
@@ -157,9 +157,7 @@ family::Divided choose_groups(const spec::MachineSpec& machine,
             }
             try {
                 auto planned = all_turns(group.plan(*share, one), workload.groups, turns);
-                return family::lowered(
-                    machine, family::placed(machine, std::move(planned), workload.accumulate),
-                    known);
+                return family::lowered(machine, std::move(planned), workload.accumulate, known);
             } catch (const DoesNotFit& error) {
                 reason = fmt::format("{} ({} groups side by side on {} tiles each, the last number "
                                      "that was tried)",

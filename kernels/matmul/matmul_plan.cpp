@@ -38,7 +38,9 @@ workload::MatmulWorkload mirrored(workload::MatmulWorkload workload) {
 }
 family::Cuts mirrored(family::Cuts cuts) {
     std::swap(cuts.parts_m, cuts.parts_n);
-    cuts.paired = cuts.paired == "a" ? "b" : cuts.paired == "b" ? "a" : cuts.paired;
+    cuts.paired = cuts.paired == Paired::A   ? Paired::B
+                  : cuts.paired == Paired::B ? Paired::A
+                                             : Paired::None;
     cuts.is_mirrored = true;
     return cuts;
 }
@@ -83,15 +85,13 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
                                  std::size_t tried, plan::KnownSchedules& known) {
     const Problem problem(workload);
     std::string reason;
-    for (const Candidate& candidate :
+    for (const family::Estimate& one :
          search(machine, problem, exceeds_chip(machine, workload) ? 1 : tried)) {
-        const Grid grid(problem, candidate.partition);
+        const Partition& p = one.cuts;
         try {
-            auto planned = as_told(way, emit(machine, grid, name_of(problem)));
-            return family::lowered(
-                machine, family::placed(machine, std::move(planned), workload.accumulate), known);
+            auto planned = as_told(way, emit(machine, Grid(problem, p), name_of(problem)));
+            return family::lowered(machine, std::move(planned), workload.accumulate, known);
         } catch (const DoesNotFit& error) {
-            const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
                                  "divisions that were tried)",
                                  error.what(), p.parts_m, p.parts_k, p.parts_n, p.chunks);
@@ -124,8 +124,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
         before = plan.split;
         try {
             auto planned = as_told(way, plan_published(machine, workload, plan));
-            return family::lowered(
-                machine, family::placed(machine, std::move(planned), workload.accumulate), known);
+            return family::lowered(machine, std::move(planned), workload.accumulate, known);
         } catch (const DoesNotFit&) {
             misfit = misfit ? misfit : std::current_exception();
         }
@@ -146,7 +145,7 @@ PlanOfGroup plan_of_group(const Way& way) {
                     return as_told(way, plan_published(machine, one, published_plan(machine, one)));
                 }
                 const Problem problem(one);
-                const Grid grid(problem, search(machine, problem, 1).front().partition);
+                const Grid grid(problem, search(machine, problem, 1).front().cuts);
                 return as_told(way, emit(machine, grid, name_of(problem)));
             }};
 }
@@ -311,19 +310,17 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
         throw NotModelled(name_of(problem) + ": not modelled: an estimate of several groups");
     }
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
-    const Candidate best = search(machine, problem, 1).front();
-    family::Estimate estimate{Grid(problem, best.partition).division(), best.predicted, best.bytes};
+    family::Estimate best = search(machine, problem, 1).front();
     if (!workload.bias && !workload.unmirrored) {
-        const Problem turned(mirrored(workload));
-        const Candidate other = search(machine, turned, 1).front();
+        family::Estimate other = search(machine, Problem(mirrored(workload)), 1).front();
         const bool fits = other.bytes <= plan::bytes_for_data(machine);
         if (fits && other.cycles() < best.cycles()) {
-            estimate = {mirrored(Grid(turned, other.partition).division()), other.predicted,
-                        other.bytes};
+            other.cuts = mirrored(other.cuts);
+            best = other;
         }
     }
     return family::fitting(machine, name_of(problem),
-                           family::accumulated(machine, std::move(estimate), workload.accumulate,
+                           family::accumulated(machine, best, workload.accumulate,
                                                workload::result_type(workload.dtype),
                                                workload.m * workload.n));
 }

@@ -49,13 +49,13 @@ public:
         }
     }
 
-    std::vector<Candidate> best(std::size_t most) {
+    std::vector<family::Estimate> best(std::size_t most) {
         if (fitting_.empty()) {
             return {smallest_};
         }
-        const auto key = [](const Candidate& one) {
-            return std::make_tuple(one.cycles(), one.partition.tiles(), one.partition.chunks,
-                                   one.partition.parts_m, one.partition.parts_k);
+        const auto key = [](const family::Estimate& one) {
+            return std::make_tuple(one.cycles(), one.cuts.tiles(), one.cuts.chunks,
+                                   one.cuts.parts_m, one.cuts.parts_k);
         };
         const std::size_t kept = std::min(most, fitting_.size());
         std::ranges::partial_sort(fitting_, fitting_.begin() + static_cast<std::ptrdiff_t>(kept),
@@ -99,7 +99,7 @@ private:
     }
 
     void add(const Partition& partition, Bytes bytes, bool fits) {
-        Candidate candidate{partition, {}, bytes};
+        family::Estimate candidate{partition, {}, bytes};
         if (smallest_.bytes == 0 || bytes < smallest_.bytes) {
             smallest_ = candidate;
         }
@@ -113,14 +113,14 @@ private:
     plan::ExchangeCost exchange_;
     const Problem& problem_;
     Bytes limit_;
-    std::vector<Candidate> fitting_;
-    Candidate smallest_;
+    std::vector<family::Estimate> fitting_;
+    family::Estimate smallest_;
 };
 
 } // namespace
 
-std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem,
-                              std::size_t most) {
+std::vector<family::Estimate> search(const spec::MachineSpec& machine, const Problem& problem,
+                                     std::size_t most) {
     Search search(machine, problem);
     search.run();
     return search.best(most);

@@ -3,25 +3,16 @@
 #pragma once
 
 #include "kernels/matmul/matmul_grid.h"
-#include "kernels/plan/predicted_cycles.h"
 #include "models/spec/machine_spec.h"
 
 #include <vector>
 
 namespace tessera::matmul {
 
-struct Candidate {
-    Partition partition;
-    plan::PredictedCycles predicted; ///< of what fits
-    Bytes bytes = 0;
-
-    [[nodiscard]] Cycles cycles() const { return predicted.total(); }
-};
-
 /// Every (parts_m, parts_k, parts_n, chunks, paired) whose estimated bytes fit, by estimated
 /// cycles, then by fewer parts; at most `most` of them. If none fits: the one that needs the fewest
-/// bytes.
-[[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
-                                            const Problem& problem, std::size_t most);
+/// bytes, without cycles.
+[[nodiscard]] std::vector<family::Estimate> search(const spec::MachineSpec& machine,
+                                                   const Problem& problem, std::size_t most);
 
 } // namespace tessera::matmul

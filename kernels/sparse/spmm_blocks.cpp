@@ -72,7 +72,7 @@ public:
                 std::make_shared<const std::vector<graph::Relocation>>(std::move(lines)),
                 {from(buffers.partials, 0), from(buffers.values, 0), from(buffers.lists, 0),
                  from(buffers.lists, shares), graph::word(problem.partial_line_bytes(columns)),
-                 graph::word(static_cast<std::int64_t>(part.rows.size()) - 1)}};
+                 graph::word(std::ssize(part.rows) - 1)}};
     }
 
     [[nodiscard]] double estimate(const spec::MachineSpec& machine,

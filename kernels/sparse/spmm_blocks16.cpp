@@ -62,7 +62,7 @@ public:
             }
         }
         const std::vector<std::uint32_t> unset(words.size());
-        const auto blocks = static_cast<std::int64_t>(part.blocks.size());
+        const auto blocks = std::ssize(part.blocks);
         return {shared(unset),
                 std::make_shared<const std::vector<graph::Relocation>>(std::move(words)),
                 {from(buffers.values, 0), from(buffers.lists, 0), graph::word(blocks * loads_ - 1),

@@ -210,7 +210,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
         for (const std::size_t job_number :
              reduction.jobs_of_part[static_cast<std::size_t>(number)]) {
             const SumJob& job = reduction.jobs[job_number];
-            const auto others = static_cast<std::int64_t>(job.others.size());
+            const auto others = std::ssize(job.others);
             stub.reduce(problem.types, job.rows * problem.partial_line_bytes(columns) / 16, others);
             partials +=
                 static_cast<double>(others) *
@@ -259,8 +259,7 @@ Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
 
 /// Rows of C without blocks, dealt evenly.
 Bytes empty_bytes(const Problem& problem, const Split& split) {
-    const auto rows =
-        problem.matrix->block_rows() - static_cast<std::int64_t>(problem.row_blocks.size());
+    const auto rows = problem.matrix->block_rows() - std::ssize(problem.row_blocks);
     return split.passes * ceil_div(rows, split.parts()) *
            problem.result_line_bytes(problem.widest_slice(split));
 }

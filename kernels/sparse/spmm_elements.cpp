@@ -35,7 +35,7 @@ std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int6
     for (std::size_t team = 0; team < rows.size(); ++team) {
         rows[team].begin = row;
         const std::int64_t until = 2 * all * static_cast<std::int64_t>(team + 1) / teams;
-        while (row < static_cast<std::int64_t>(part.rows.size())) {
+        while (row < std::ssize(part.rows)) {
             const std::int64_t work =
                 problem.row_work(part.row_blocks[static_cast<std::size_t>(row)]);
             if (team + 1 < rows.size() && 2 * done + work > until) {
@@ -130,7 +130,7 @@ public:
         offsets.push_back(0);
         const Bytes row_bytes = problem.partial_line_bytes(columns);
         const Bytes group_bytes = problem.partial_line_bytes(group_columns(types_));
-        const Bytes counts = 2 * (static_cast<Bytes>(part.blocks.size()) + 1);
+        const Bytes counts = 2 * (std::ssize(part.blocks) + 1);
         PartLists made{shared(offsets), nullptr, {}};
         made.state = {graph::word(row_bytes / 8 - (types_.sums_are_results() ? 1 : 3))};
         const std::vector<Share> shares =

@@ -352,10 +352,10 @@ private:
         graph::Tensor tensor =
             graph::given_tensor("b", problem_.types.data, {problem_.matrix->columns, problem_.n});
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
-            const LineShape shape =
-                shape_of(problem_, problem_.matrix->columns, problem_.slice(split_, in));
+            const graph::CellGrid cells =
+                cells_of(problem_, problem_.matrix->columns, problem_.slice(split_, in));
             for (const HomeRun& run : homes_.x(in)) {
-                add_lines(tensor, run.tile, {home_x_, run.offset}, shape,
+                add_lines(tensor, run.tile, {home_x_, run.offset}, cells, problem_.block,
                           homes_.runs()[run.group].first + run.first, run.units());
             }
             // A line that one tile needs is at home there.
@@ -363,7 +363,7 @@ private:
                 const std::vector<std::int32_t>& users = homes_.users(lines);
                 if (homes_.stays(lines)) {
                     add_lines(tensor, partition_.tile(users[0], in),
-                              x_line(users[0], lines.first, shape.slice.length()), shape,
+                              x_line(users[0], lines.first, cells.rows), cells, problem_.block,
                               lines.first, lines.length());
                 }
             }
@@ -375,37 +375,39 @@ private:
         graph::Tensor tensor =
             graph::wanted_tensor("c", problem_.types.data, {problem_.matrix->rows, problem_.n});
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
-            LineShape shape = shape_of(problem_, problem_.matrix->rows, problem_.slice(split_, in));
-            shape.by_halves = problem_.kind->traits().by_halves;
+            const graph::CellGrid cells =
+                cells_of(problem_, problem_.matrix->rows, problem_.slice(split_, in),
+                         problem_.kind->traits().by_halves);
             for (const SumJob& job : reduction_.jobs) {
-                add_lines(tensor, partition_.tile(job.reducer, in), result(job, in), shape,
-                          job.first_row, job.rows);
+                add_lines(tensor, partition_.tile(job.reducer, in), result(job, in), cells,
+                          problem_.block, job.first_row, job.rows);
             }
             if (partials_stay()) {
-                add_sole_rows(tensor, shape, in);
+                add_sole_rows(tensor, cells, in);
             }
-            add_empty_rows(tensor, shape, in);
+            add_empty_rows(tensor, cells, in);
         }
         graph_.add_tensor(std::move(tensor));
     }
 
     /// Rows that one part alone contributes to stand in its partials: they are the result.
-    void add_sole_rows(graph::Tensor& tensor, const LineShape& shape, std::int64_t in) const {
+    void add_sole_rows(graph::Tensor& tensor, const graph::CellGrid& cells, std::int64_t in) const {
         const std::int64_t rows = problem_.matrix->block_rows();
         for (std::int64_t first = 0; first < rows;) {
             const std::vector<std::int32_t>& parts = partition_.contributors(first);
             const std::int64_t last = partition_.end_of_run(first);
             if (parts.size() == 1) {
                 add_lines(tensor, partition_.tile(parts[0], in), partial_line(parts[0], first, in),
-                          shape, first, last - first);
+                          cells, problem_.block, first, last - first);
             }
             first = last;
         }
     }
 
     /// Rows of C without blocks stand evenly on the tiles of a slice.
-    void add_empty_rows(graph::Tensor& tensor, const LineShape& shape, std::int64_t in) const {
-        const Bytes line_bytes = problem_.result_line_bytes(shape.slice.length());
+    void add_empty_rows(graph::Tensor& tensor, const graph::CellGrid& cells,
+                        std::int64_t in) const {
+        const Bytes line_bytes = problem_.result_line_bytes(cells.rows);
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const Range own =
                 plan::part_of(std::ssize(reduction_.empty_rows), split_.parts(), part);
@@ -420,7 +422,7 @@ private:
                 add_lines(
                     tensor, partition_.tile(part, in),
                     {empty_rows_, pass_of(in) * empty_bytes_ + (first - own.begin) * line_bytes},
-                    shape, row(first), at - first);
+                    cells, problem_.block, row(first), at - first);
             }
         }
     }

@@ -156,8 +156,7 @@ void Homes::deal_values() {
     std::vector<std::vector<TileId>> receivers;
     std::int64_t least = 0;
     for (std::int64_t part = 0; part < split.parts(); ++part) {
-        units.push_back(ceil_div(static_cast<std::int64_t>(partition_.part(part).blocks.size()),
-                                 values_a_unit()));
+        units.push_back(ceil_div(std::ssize(partition_.part(part).blocks), values_a_unit()));
         least = part == 0 ? units.back() : std::min(least, units.back());
         receivers.emplace_back();
         for (std::int64_t in = 0; in < split.parts_n; ++in) {

@@ -61,7 +61,7 @@ std::string name_of(const Problem& problem) {
 }
 
 family::Cuts cuts_of(const Split& split) {
-    return {split.parts_m, split.parts_k, split.parts_n, split.passes, "none"};
+    return {split.parts_m, split.parts_k, split.parts_n, split.passes};
 }
 
 /// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
@@ -299,8 +299,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
             check_passes(machine, workload, matrix, use);
         }
         auto planned = plan_published(machine, workload, matrix, use);
-        return family::lowered(
-            machine, family::placed(machine, std::move(planned), workload.accumulate), known);
+        return family::lowered(machine, std::move(planned), workload.accumulate, known);
     } catch (const DoesNotFit&) {
         if (use.passes == kMostPasses || workload.n <= use.passes * kFewestColumns ||
             exceeds_chip(machine, workload.dtype, matrix, workload.n)) {

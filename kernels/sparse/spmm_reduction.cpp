@@ -8,7 +8,7 @@ namespace {
 
 void add_jobs(Reduction& reduction, const std::vector<std::int32_t>& parts, std::int64_t first_row,
               std::int64_t rows, std::size_t turn) {
-    const auto shares = static_cast<std::int64_t>(parts.size());
+    const auto shares = std::ssize(parts);
     for (std::int64_t share = 0; share < shares; ++share) {
         const std::int64_t begin = share * rows / shares;
         const std::int64_t end = (share + 1) * rows / shares;
@@ -27,7 +27,7 @@ void add_jobs(Reduction& reduction, const std::vector<std::int32_t>& parts, std:
         const auto reducer = static_cast<std::size_t>(job.reducer);
         job.slices_offset = reduction.slices_lines[reducer];
         job.result_offset = reduction.result_lines[reducer];
-        reduction.slices_lines[reducer] += static_cast<std::int64_t>(job.others.size()) * job.rows;
+        reduction.slices_lines[reducer] += std::ssize(job.others) * job.rows;
         reduction.result_lines[reducer] += job.rows;
         reduction.jobs_of_part[reducer].push_back(reduction.jobs.size());
         reduction.jobs.push_back(std::move(job));

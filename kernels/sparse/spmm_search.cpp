@@ -95,8 +95,7 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
         std::max<std::int64_t>(a.blocks() + a.block_rows() + a.block_columns(), 1);
     const std::int64_t affordable =
         std::max(std::clamp(kRankedLooks / looks, kFewestRanked, kMostRanked), kQuickLooks / looks);
-    const auto ranked = static_cast<std::ptrdiff_t>(
-        std::min(affordable, static_cast<std::int64_t>(candidates.size())));
+    const auto ranked = static_cast<std::ptrdiff_t>(std::min(affordable, std::ssize(candidates)));
     const Activity comparing("comparing splits", ranked);
     tbb::parallel_for(std::ptrdiff_t{0}, ranked, [&](std::ptrdiff_t rank) {
         Candidate& candidate = candidates[static_cast<std::size_t>(rank)];

@@ -36,7 +36,7 @@ void PublishedEmitter::bring_inputs(graph::Bringing bringing) {
     for (std::int64_t turn = 0; turn < outs; ++turn) {
         for (std::int64_t first = 0; first < split_.tiles(); first += outs) {
             const auto homes = layout_.home_cells(layout_.part(static_cast<TileId>(first)));
-            if (turn >= static_cast<std::int64_t>(homes.size())) {
+            if (turn >= std::ssize(homes)) {
                 continue;
             }
             const Run run = homes[static_cast<std::size_t>(turn)];
@@ -67,7 +67,7 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
             const auto runs = layout_.weights_move()
                                   ? layout_.home_blocks(holder, step_)
                                   : std::vector{Run{0, layout_.weight_blocks(holder, step_)}};
-            if (turn >= static_cast<std::int64_t>(runs.size())) {
+            if (turn >= std::ssize(runs)) {
                 continue;
             }
             const Run run = runs[static_cast<std::size_t>(turn)];

@@ -17,7 +17,7 @@ namespace {
 std::int64_t roundings_of(const PublishedLayout& layout) {
     const PublishedCells& cells = layout.cells();
     const published::DensePlan& plan = layout.plan();
-    const auto stages = static_cast<std::int64_t>(plan.intermediate_depths.size());
+    const auto stages = std::ssize(plan.intermediate_depths);
     const std::int64_t parts = plan.split.in_parts;
     if (cells.partials == ElementType::F16) {
         return plan.tile.in_groups + stages + (parts > 1 ? 1 : 0);

@@ -106,7 +106,7 @@ graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t l
 /// A section of a part's partial results, one of `left`, summed on its own tiles.
 Partial PublishedEmitter::reduce_section(Stage& stage, const std::vector<Partial>& partials,
                                          std::int64_t section, DensePart part) {
-    const auto count = static_cast<std::int64_t>(partials.size());
+    const auto count = std::ssize(partials);
     const Run mine = published::part_of(count, stage.left, section);
     const Run places = published::part_of(split_.in_parts, stage.left, section);
     const std::int64_t cells = layout_.partial_cells(part, step_);
@@ -134,7 +134,7 @@ void PublishedEmitter::add_reduce(Stage& stage, TileId tile, const Run& share,
                                   std::int64_t place_in_section) {
     const Bytes cell = cells_.partial_cell;
     const Bytes bytes = share.size() * cell;
-    const auto count = static_cast<std::int64_t>(partials.size());
+    const auto count = std::ssize(partials);
     std::int64_t own = -1;
     std::optional<graph::Place> own_place;
     for (std::int64_t i = 0; i < count; ++i) {

@@ -52,7 +52,7 @@ graph::Tensor PublishedEmitter::inputs_tensor() const {
             continue;
         }
         const auto homes = layout_.home_cells(here);
-        if (here.out < static_cast<std::int64_t>(homes.size())) {
+        if (here.out < std::ssize(homes)) {
             const Run run = homes[static_cast<std::size_t>(here.out)];
             graph::add_cells(tensor, tile, {buffers_.home_x}, cells, run.first, run.last);
         }

@@ -112,9 +112,9 @@ void PublishedEmitter::add_buffers() {
         }
         graph_.hold(made.values, tile,
                     layout_.moves_blocks() ? layout_.values_of(mine).size() * element_
-                                           : count_of(mine.blocks) * layout_.block_bytes());
-        graph_.hold(made.x, tile, count_of(mine.columns) * layout_.line_bytes(mine.part));
-        graph_.hold(made.out, tile, count_of(mine.rows) * layout_.partial_bytes(mine.part));
+                                           : std::ssize(mine.blocks) * layout_.block_bytes());
+        graph_.hold(made.x, tile, std::ssize(mine.columns) * layout_.line_bytes(mine.part));
+        graph_.hold(made.out, tile, std::ssize(mine.rows) * layout_.partial_bytes(mine.part));
     }
 }
 

@@ -144,7 +144,7 @@ void PublishedLayout::deal_band(std::int64_t part, std::int64_t number,
                                 std::int64_t& order) {
     const published::StaticBand& band =
         plan_.parts[static_cast<std::size_t>(part)].bands[static_cast<std::size_t>(number)];
-    const auto count = static_cast<std::int64_t>(blocks.size());
+    const auto count = std::ssize(blocks);
     const std::int64_t share = ceil_div(count, band.tiles);
     for (std::int64_t i = 0; i * share < count; ++i) {
         TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + i)];
@@ -155,12 +155,12 @@ void PublishedLayout::deal_band(std::int64_t part, std::int64_t number,
             const std::int32_t row = row_of_block[static_cast<std::size_t>(block)];
             if (tile.rows.empty() || tile.rows.back() != row) {
                 tile.rows.push_back(row);
-                tile.row_ends.push_back(static_cast<std::int64_t>(tile.blocks.size()));
+                tile.row_blocks.push_back(0);
             }
+            ++tile.row_blocks.back();
             tile.blocks.push_back(block);
             tile.columns.push_back(matrix_.block_column[static_cast<std::size_t>(block)]);
             tile.order.push_back(order++);
-            tile.row_ends.back() = static_cast<std::int64_t>(tile.blocks.size());
         }
         std::ranges::sort(tile.columns);
         tile.columns.erase(std::unique(tile.columns.begin(), tile.columns.end()),
@@ -185,7 +185,7 @@ void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
             return std::binary_search(both.begin(), both.end(), column);
         };
         std::stable_partition(tile->columns.begin(), tile->columns.end(), is_together);
-        tile->together = count_of(both);
+        tile->together = std::ssize(both);
     }
 }
 

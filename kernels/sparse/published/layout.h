@@ -24,10 +24,6 @@ namespace tessera::spmm {
 inline constexpr const char* kPublishedOwner = "spmm"; ///< of steps, as reports name it
 inline constexpr Bytes kWord = 8;                      ///< that copies and reductions go by
 
-template <class Of> [[nodiscard]] std::int64_t count_of(const std::vector<Of>& list) {
-    return static_cast<std::int64_t>(list.size());
-}
-
 /// What follows from the types of operands and result, and of partial results.
 struct PublishedTypes {
     /// `again`: partial results are used several times.
@@ -55,9 +51,7 @@ public:
     Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, std::int64_t least = 1,
            std::int64_t start = 0);
 
-    [[nodiscard]] std::int64_t used() const {
-        return static_cast<std::int64_t>(bounds_.size()) - 1;
-    }
+    [[nodiscard]] std::int64_t used() const { return std::ssize(bounds_) - 1; }
     [[nodiscard]] TileId tile(std::int64_t number) const {
         return static_cast<TileId>((start_ + number) % tiles_);
     }
@@ -96,8 +90,8 @@ struct TileBlocks {
     /// one place for both tiles; then the others. Both ascending.
     std::vector<std::int32_t> columns;
     std::int64_t together = 0;
-    std::vector<std::int32_t> slots;    ///< of each block: index into `columns`
-    std::vector<std::int64_t> row_ends; ///< of each row behind its last block
+    std::vector<std::int32_t> slots;      ///< of each block: index into `columns`
+    std::vector<std::int32_t> row_blocks; ///< of each row
 
     /// Where `column` is in `columns`.
     [[nodiscard]] std::optional<std::int64_t> slot_of(std::int32_t column) const {

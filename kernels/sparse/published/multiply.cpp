@@ -32,40 +32,35 @@ Cycles block_cycles(const PublishedLayout& layout, const TileBlocks& mine) {
         const std::int64_t own = ceil_div(columns, machine.tile.workers);
         const std::int64_t loads = half ? 64 : 2 * 32;
         const std::int64_t issues = half ? 4 * own + 17 : 2 * (4 * own + 20);
-        return count_of(mine.blocks) * (loads + machine.tile.round_cycles() * issues);
-    }
-    std::vector<std::int32_t> row_blocks;
-    std::int64_t before = 0;
-    for (const std::int64_t end : mine.row_ends) {
-        row_blocks.push_back(static_cast<std::int32_t>(end - before));
-        before = end;
+        return std::ssize(mine.blocks) * (loads + machine.tile.round_cycles() * issues);
     }
     plan::StubTimeline stub(machine, true);
     stub.blocks(layout.block(), {types.data, half ? ElementType::F16 : ElementType::F32}, columns,
-                row_blocks);
+                mine.row_blocks);
     return stub.finish();
 }
 
 Bytes meta_bytes(const PublishedLayout& layout, const TileBlocks& mine) {
     constexpr std::int64_t kHead = 4;   ///< of each worker
     constexpr std::int64_t kBehind = 4; ///< one more of each is read
-    return 2 * (kHead * layout.machine().tile.workers + count_of(mine.rows) +
-                count_of(mine.blocks) + kBehind);
+    return 2 * (kHead * layout.machine().tile.workers + std::ssize(mine.rows) +
+                std::ssize(mine.blocks) + kBehind);
 }
 
 /// Behind the last row of each worker. Rows go to a worker until it has its share of the non-zeros.
 std::vector<std::size_t> worker_ends(const TileBlocks& mine, std::size_t workers) {
     std::vector<std::size_t> ends;
     std::size_t row = 0;
-    const std::int64_t all = count_of(mine.blocks);
+    std::int64_t before = 0; // non-zeros of the rows so far
+    const std::int64_t all = std::ssize(mine.blocks);
     for (std::size_t worker = 0; worker < workers; ++worker) {
         const std::int64_t fair =
             all * static_cast<std::int64_t>(worker + 1) / static_cast<std::int64_t>(workers);
         if (mine.rows.size() <= workers) {
             row = std::min(worker + 1, mine.rows.size());
         } else {
-            while (row < mine.rows.size() && (row == 0 ? 0 : mine.row_ends[row - 1]) < fair) {
-                ++row;
+            while (row < mine.rows.size() && before < fair) {
+                before += mine.row_blocks[row++];
             }
         }
         ends.push_back(worker + 1 == workers ? mine.rows.size() : row);
@@ -83,9 +78,8 @@ Cycles element_cycles(const PublishedLayout& layout, const TileBlocks& mine,
         std::int64_t own =
             row < end ? codelets::kStaticElementwiseFrame : codelets::kStaticElementwiseNothing;
         for (; row < end; ++row) {
-            const std::int64_t before = row == 0 ? 0 : mine.row_ends[row - 1];
             own += codelets::static_elementwise_row(
-                types.data, types.partial == PublishedTypes::kHalf, mine.row_ends[row] - before,
+                types.data, types.partial == PublishedTypes::kHalf, mine.row_blocks[row],
                 layout.columns_on(mine.part));
         }
         issues.push_back(own);
@@ -100,10 +94,8 @@ program::WorkItem largest_row(const TileBlocks& mine, const std::vector<std::siz
     std::size_t row = 0;
     for (std::size_t worker = 0; worker < ends.size(); ++worker) {
         for (; row < ends[worker]; ++row) {
-            const std::int64_t amount =
-                mine.row_ends[row] - (row == 0 ? 0 : mine.row_ends[row - 1]);
-            if (amount > largest.amount) {
-                largest = {mine.rows[row], amount, static_cast<int>(worker)};
+            if (mine.row_blocks[row] > largest.amount) {
+                largest = {mine.rows[row], mine.row_blocks[row], static_cast<int>(worker)};
             }
         }
     }
@@ -119,22 +111,22 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
     std::vector<std::uint16_t> lists;
     const std::size_t head = 4 * workers;
     std::size_t first = 0;
+    std::size_t block = 0;
     const auto half = [](auto value) {
         return graph::half(static_cast<std::int64_t>(value), "rows, non-zeros and their columns");
     };
     for (const std::size_t end : ends) {
-        const std::int64_t before = first == 0 ? 0 : mine.row_ends[first - 1];
         heads.insert(heads.end(),
-                     {half(before), half(head + lists.size()), half(first), half(end - first)});
-        for (std::size_t i = first; i < end; ++i) {
-            lists.push_back(half(plan::counted_rounds(
-                layout.machine(), mine.row_ends[i] - (i == 0 ? 0 : mine.row_ends[i - 1]) - 1,
-                "non-zeros of a row")));
+                     {half(block), half(head + lists.size()), half(first), half(end - first)});
+        std::size_t last = block;
+        for (; first < end; ++first) {
+            lists.push_back(half(plan::counted_rounds(layout.machine(), mine.row_blocks[first] - 1,
+                                                      "non-zeros of a row")));
+            last += static_cast<std::size_t>(mine.row_blocks[first]);
         }
-        for (std::int64_t i = before; i < (end == 0 ? 0 : mine.row_ends[end - 1]); ++i) {
-            lists.push_back(half(mine.slots[static_cast<std::size_t>(i)] * line));
+        for (; block < last; ++block) {
+            lists.push_back(half(mine.slots[block] * line));
         }
-        first = end;
     }
     heads.insert(heads.end(), lists.begin(), lists.end());
     heads.insert(heads.end(), 4, 0); // one more of each is read
@@ -149,12 +141,11 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
 graph::Field PublishedEmitter::block_lists(TileId tile, Bytes line) {
     const TileBlocks& mine = layout_.tiles()[tile];
     std::vector<graph::Field> words;
-    std::int64_t at = 0;
-    for (const std::int64_t end : mine.row_ends) {
-        words.push_back(graph::word(end - at - 1));
-        for (; at < end; ++at) {
-            const std::int64_t slot = mine.slots[static_cast<std::size_t>(at)];
-            words.push_back(graph::read({buffers_.x, slot * line}, line));
+    auto slot = mine.slots.begin();
+    for (const std::int32_t blocks : mine.row_blocks) {
+        words.push_back(graph::word(blocks - 1));
+        for (std::int32_t i = 0; i < blocks; ++i) {
+            words.push_back(graph::read({buffers_.x, *slot++ * line}, line));
         }
     }
     words.insert(words.end(), 2, graph::word(0)); // that the codelet reads behind them
@@ -177,14 +168,14 @@ graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
 /// Returns what it is expected to take, or 0.
 Cycles PublishedEmitter::add_vertex(TileId tile) {
     const TileBlocks& mine = layout_.tiles()[tile];
-    graph_.add_work(multiply_, tile, count_of(mine.blocks));
+    graph_.add_work(multiply_, tile, std::ssize(mine.blocks));
     const std::string& codelet = layout_.types().multiply;
     const std::int64_t columns = layout_.columns_on(mine.part);
     const Bytes line = layout_.line_bytes(mine.part);
     const Bytes partial_line = layout_.partial_bytes(mine.part);
     const graph::Field values = graph::read({buffers_.values, layout_.values_offset(mine)},
-                                            count_of(mine.blocks) * layout_.block_bytes());
-    const Bytes out_bytes = count_of(mine.rows) * partial_line;
+                                            std::ssize(mine.blocks) * layout_.block_bytes());
+    const Bytes out_bytes = std::ssize(mine.rows) * partial_line;
     if (layout_.block() == 1) {
         const Bytes bytes = meta_bytes(layout_, mine);
         const std::vector<std::size_t> ends =
@@ -196,13 +187,13 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
         graph_.add_vertex(
             multiply_, tile, codelet, program::VertexKind::MultiWorker,
             {graph::write({buffers_.out}, out_bytes), values, graph::read({buffers_.meta}, bytes),
-             graph::read({buffers_.x}, count_of(mine.columns) * line), graph::word(columns)});
+             graph::read({buffers_.x}, std::ssize(mine.columns) * line), graph::word(columns)});
         return element_cycles(layout_, mine, ends);
     }
     graph_.add_vertex(multiply_, tile, codelet, program::VertexKind::Supervisor,
                       {graph::pointer({buffers_.out}, out_bytes, graph::Access::Update), values,
                        block_lists(tile, line), worklists(tile, columns), graph::word(partial_line),
-                       graph::word(count_of(mine.rows) - 1)});
+                       graph::word(std::ssize(mine.rows) - 1)});
     return block_cycles(layout_, mine);
 }
 
@@ -225,7 +216,7 @@ graph::ComputeSetId PublishedEmitter::add_zeros() {
     const std::int64_t most = machine.tile.workers * plan::most_shared_rounds(machine);
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
         const TileBlocks& mine = layout_.tiles()[tile];
-        const Bytes bytes = count_of(mine.rows) * layout_.partial_bytes(mine.part);
+        const Bytes bytes = std::ssize(mine.rows) * layout_.partial_bytes(mine.part);
         if (bytes > 0) {
             graph_.add_work(zero, tile, bytes);
             plan::for_cuts(bytes / kWord, most, [&](std::int64_t first, std::int64_t words) {

@@ -27,10 +27,8 @@ std::int64_t roundings_of(const PublishedLayout& layout) {
     std::int64_t most = 0;
     std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> of_row;
     for (const TileBlocks& tile : layout.tiles()) {
-        std::int64_t before = 0;
         for (std::size_t slot = 0; slot < tile.rows.size(); ++slot) {
-            const std::int64_t blocks = tile.row_ends[slot] - before;
-            before = tile.row_ends[slot];
+            const std::int64_t blocks = tile.row_blocks[slot];
             std::int64_t& of_this = of_row[{tile.part, tile.rows[slot]}];
             of_this = half ? std::max(of_this, blocks + 1) : of_this + blocks * layout.block() + 1;
             most = std::max(most, of_this);
@@ -43,9 +41,8 @@ std::int64_t roundings_of(const PublishedLayout& layout) {
 family::Division division_of(const PublishedLayout& layout) {
     const published::StaticPlan& plan = layout.plan();
     family::Division division;
-    division.parts_n = static_cast<std::int64_t>(plan.parts.size());
-    division.parts_k =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(plan.parts.front().bands.size()));
+    division.parts_n = std::ssize(plan.parts);
+    division.parts_k = std::max<std::int64_t>(1, std::ssize(plan.parts.front().bands));
     division.parts_m = layout.machine().chip.tiles / (division.parts_n * division.parts_k);
     division.tiles_busy =
         std::count_if(layout.tiles().begin(), layout.tiles().end(),

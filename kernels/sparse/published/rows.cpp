@@ -54,7 +54,7 @@ public:
         const Groups groups = by_contributors();
         for (const auto& [count, rows] : groups) {
             summed_groups_ += is_summed(count) ? 1 : 0;
-            summed_rows_ += is_summed(count) ? count_of(rows) : 0;
+            summed_rows_ += is_summed(count) ? std::ssize(rows) : 0;
         }
         std::int64_t start = 0;
         for (const auto& [count, rows] : groups) {
@@ -143,7 +143,7 @@ private:
             for (const RowOfPart& row : rows) {
                 layout_.c_homes().cut(row.elements, [&](TileId home, Run run, std::int64_t before) {
                     reduce_piece(row, run, home, {buffers_.result, before * element_},
-                                 count_of(rows));
+                                 std::ssize(rows));
                 });
             }
             return;
@@ -159,7 +159,7 @@ private:
                 const graph::Place sum{buffers_.sums, sum_bytes_[home]};
                 sum_bytes_[home] += here.size() * element_;
                 graph_.hold(buffers_.sums, home, sum_bytes_[home]);
-                reduce_piece(row, here, home, sum, count_of(rows));
+                reduce_piece(row, here, home, sum, std::ssize(rows));
                 layout_.c_homes().cut(here, [&](TileId to, Run moved, std::int64_t before) {
                     give(move_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
@@ -197,7 +197,7 @@ private:
     void reduce_piece(const RowOfPart& row, Run run, TileId tile, graph::Place sum,
                       std::int64_t group_rows) {
         const Bytes bytes = run.size() * types_.partial;
-        const std::int64_t depth = count_of(row.from);
+        const std::int64_t depth = std::ssize(row.from);
         Bytes slot = slot_bytes_[tile];
         pieces_[tile].push_back({slot, depth, run.size(), sum, group_rows});
         slot_bytes_[tile] += depth * bytes;
@@ -234,8 +234,8 @@ private:
             }
         }
         reduce_cycles_[tile] = cycles_of(issues);
-        std::vector<graph::Field> state{graph::word(count_of(vertices) - 1),
-                                        graph::word(together(count_of(vertices)) - 1)};
+        std::vector<graph::Field> state{graph::word(std::ssize(vertices) - 1),
+                                        graph::word(together(std::ssize(vertices)) - 1)};
         state.insert(state.end(), vertices.begin(), vertices.end());
         graph_.add_vertex(reduce_.copies, tile, types_.reduce, program::VertexKind::Supervisor,
                           state);
@@ -253,8 +253,8 @@ private:
         constexpr std::int64_t kLaunch = 6; // rounds from a worker's exit to its next vertex
         const spec::TileSpec& tile = layout_.machine().tile;
         std::vector<std::int64_t> rounds(static_cast<std::size_t>(tile.workers));
-        const std::int64_t wave = together(count_of(issues));
-        for (std::int64_t i = 0; i < count_of(issues); ++i) {
+        const std::int64_t wave = together(std::ssize(issues));
+        for (std::int64_t i = 0; i < std::ssize(issues); ++i) {
             if (i % wave == 0) {
                 std::fill(rounds.begin(), rounds.end(),
                           *std::max_element(rounds.begin(), rounds.end()));

@@ -58,7 +58,8 @@ graph::Tensor PublishedEmitter::values_tensor() const {
     }
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
         const std::vector<std::int64_t>& blocks = layout_.tiles()[tile].blocks;
-        add_values(tensor, tile, {buffers_.values}, blocks, {0, count_of(blocks) * block * block});
+        add_values(tensor, tile, {buffers_.values}, blocks,
+                   {0, std::ssize(blocks) * block * block});
     }
     return tensor;
 }

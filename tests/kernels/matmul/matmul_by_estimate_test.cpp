@@ -62,15 +62,15 @@ TEST_CASE("closed forms alone choose the partition that the search puts first", 
                 }
                 const bool turned = got.cuts.is_mirrored;
                 const matmul::Problem problem(turned ? other : workload);
-                const matmul::Partition best =
-                    matmul::search(machine, problem, kAll).front().partition;
+                const matmul::Partition best = matmul::search(machine, problem, kAll).front().cuts;
                 CHECK(got.cuts.parts_m == (turned ? best.parts_n : best.parts_m));
                 CHECK(got.cuts.parts_k == best.parts_k);
                 CHECK(got.cuts.parts_n == (turned ? best.parts_m : best.parts_n));
                 CHECK(got.cuts.chunks == best.chunks);
-                CHECK(got.cuts.paired == (best.paired == matmul::Paired::None             ? "none"
-                                          : (best.paired == matmul::Paired::A) == !turned ? "a"
-                                                                                          : "b"));
+                CHECK(got.cuts.paired == (best.paired == matmul::Paired::None ? matmul::Paired::None
+                                          : (best.paired == matmul::Paired::A) == !turned
+                                              ? matmul::Paired::A
+                                              : matmul::Paired::B));
                 const matmul::Grid grid(problem, best);
                 const auto wanted = matmul::estimate(machine, plan::ExchangeCost(machine), grid);
                 CHECK(got.predicted.compute == wanted.compute);

@@ -74,7 +74,7 @@ void check_product(const spec::MachineSpec& machine, const Product& p, ElementTy
             partials == ElementType::F16);
     const family::Divided planned = test::choose_matmul(machine, product(p, partials));
     CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n,
-            planned.division.chunks, planned.division.paired);
+            planned.division.chunks, family::name_of(planned.division.paired));
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
     const auto a = integers(p.m * p.k, 2, 3);
     const auto b = integers(p.k * p.n, 1, 77);
@@ -180,7 +180,7 @@ TEST_CASE("exchanges of dense products take the estimated cycles", "[kernels]") 
         for (const Product& p : {Product{64, 64, 64}, {128, 512, 256}, {256, 1024, 512}}) {
             const matmul::Problem problem(product(p, ElementType::F16));
             const auto best = matmul::search(machine, problem, 1).front();
-            const matmul::Grid grid(problem, best.partition);
+            const matmul::Grid grid(problem, best.cuts);
             const auto lowered =
                 lower::lower(machine, matmul::emit(machine, grid, "product").graph);
             const Cycles planned = lower::predicted_exchanges(machine, lowered).exchange;

@@ -15,7 +15,7 @@
 namespace {
 
 using namespace tessera;
-using matmul::Candidate;
+using family::Estimate;
 using matmul::Grid;
 using matmul::Paired;
 using matmul::Partition;
@@ -73,16 +73,16 @@ std::vector<Partition> partitions(const spec::MachineSpec& machine, const Proble
     return all;
 }
 
-Candidate candidate_of(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
-                       const Problem& problem, const Partition& partition) {
+Estimate candidate_of(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                      const Problem& problem, const Partition& partition) {
     const Grid grid(problem, partition);
     return {partition, matmul::estimate(machine, exchange, grid),
             matmul::estimate_bytes(machine, grid)};
 }
 
-bool is_as_good(const Candidate& found, const Candidate& other) {
+bool is_as_good(const Estimate& found, const Estimate& other) {
     return found.cycles() <= other.cycles() && found.bytes <= other.bytes &&
-           found.partition.tiles() <= other.partition.tiles();
+           found.cuts.tiles() <= other.cuts.tiles();
 }
 
 } // namespace
@@ -100,8 +100,8 @@ TEST_CASE("for every partition the search has one as good", "[kernels]") {
                 for (const Partition& p : partitions(machine, problem)) {
                     CAPTURE(tiles, pairs, problem.m, p.parts_m, p.parts_k, p.parts_n,
                             static_cast<int>(p.paired));
-                    const Candidate wanted = candidate_of(machine, exchange, problem, p);
-                    CHECK(std::any_of(found.begin(), found.end(), [&](const Candidate& one) {
+                    const Estimate wanted = candidate_of(machine, exchange, problem, p);
+                    CHECK(std::any_of(found.begin(), found.end(), [&](const Estimate& one) {
                         return is_as_good(one, wanted);
                     }));
                 }
@@ -126,8 +126,8 @@ TEST_CASE("pairs are of the useful numbers of parts and of the even ones behind 
         for (const Problem& problem : {problem_of(9, 16, 144), problem_of(6, 16, 80)}) {
             CAPTURE(tiles, problem.m);
             std::map<std::int64_t, Parts> found; // of outputs, by those of rows
-            for (const Candidate& one : matmul::search(machine_with(tiles), problem, kAll)) {
-                found[one.partition.parts_m].insert(one.partition.parts_n);
+            for (const Estimate& one : matmul::search(machine_with(tiles), problem, kAll)) {
+                found[one.cuts.parts_m].insert(one.cuts.parts_n);
             }
             Parts rows;
             for (const auto& [parts_m, parts_n] : found) {
@@ -141,16 +141,16 @@ TEST_CASE("pairs are of the useful numbers of parts and of the even ones behind 
 
 TEST_CASE("the search lists what fits by cycles, then tiles, chunks and parts", "[kernels]") {
     spec::MachineSpec machine = machine_with(12);
-    const auto key = [](const Candidate& c) {
-        return std::make_tuple(c.cycles(), c.partition.tiles(), c.partition.chunks,
-                               c.partition.parts_m, c.partition.parts_k);
+    const auto key = [](const Estimate& c) {
+        return std::make_tuple(c.cycles(), c.cuts.tiles(), c.cuts.chunks, c.cuts.parts_m,
+                               c.cuts.parts_k);
     };
     for (const Problem& problem : {problem_of(9, 640, 144), problem_of(64, 64, 64)}) {
         const auto found = matmul::search(machine, problem, kAll);
         for (std::size_t i = 0; i < found.size(); ++i) {
-            const Candidate& one = found[i];
-            const Partition& p = one.partition;
-            const Candidate again = candidate_of(machine, plan::ExchangeCost(machine), problem, p);
+            const Estimate& one = found[i];
+            const Partition& p = one.cuts;
+            const Estimate again = candidate_of(machine, plan::ExchangeCost(machine), problem, p);
             CHECK(one.cycles() == again.cycles());
             CHECK(one.bytes == again.bytes);
             CHECK((i == 0 || key(found[i - 1]) <= key(one)));
@@ -171,8 +171,8 @@ TEST_CASE("each cut has the four fewest numbers of chunks that make its largest 
     constexpr std::size_t kKept = 4;
     const Problem problem = problem_of(64, 16 * 24, 64);
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::set<std::int64_t>> chunks;
-    for (const Candidate& one : matmul::search(machine_with(8), problem, kAll)) {
-        const Partition& p = one.partition;
+    for (const Estimate& one : matmul::search(machine_with(8), problem, kAll)) {
+        const Partition& p = one.cuts;
         chunks[{p.parts_m, p.parts_k, p.parts_n}].insert(p.chunks);
     }
     for (const auto& [cut, given] : chunks) {
@@ -195,7 +195,7 @@ TEST_CASE("a partition fits whose bytes leave one memory element, and none large
     spec::MachineSpec machine = machine_with(8);
     const auto all = matmul::search(machine, problem, kAll);
     Bytes least = all.front().bytes;
-    for (const Candidate& one : all) {
+    for (const Estimate& one : all) {
         least = std::min(least, one.bytes);
     }
     const Bytes bytes = all.front().bytes;
@@ -203,7 +203,7 @@ TEST_CASE("a partition fits whose bytes leave one memory element, and none large
     set_limit(machine, bytes);
     CHECK(matmul::search(machine, problem, 1).front().cycles() == all.front().cycles());
     set_limit(machine, bytes - 1);
-    for (const Candidate& one : matmul::search(machine, problem, kAll)) {
+    for (const Estimate& one : matmul::search(machine, problem, kAll)) {
         CHECK(one.bytes < bytes);
     }
     // Where nothing fits, what needs the fewest bytes is told.
@@ -314,8 +314,8 @@ TEST_CASE("no candidate of a search is there twice", "[kernels]") {
         for (const Problem& problem : {problem_of(9, 640, 144), problem_of(7, 64, 80)}) {
             const auto found = matmul::search(machine_with(tiles), problem, kAll);
             std::set<Key> keys;
-            for (const Candidate& one : found) {
-                const Partition& p = one.partition;
+            for (const Estimate& one : found) {
+                const Partition& p = one.cuts;
                 keys.insert(
                     {p.parts_m, p.parts_k, p.parts_n, p.chunks, static_cast<int>(p.paired)});
             }
@@ -351,5 +351,5 @@ TEST_CASE("no more than 96 chunks are tried, whatever would fit then", "[kernels
     const auto found = matmul::search(machine, problem, kAll);
     REQUIRE(found.size() == 1); // it does not fit, and is told
     CHECK(found.front().bytes == least);
-    CHECK(found.front().partition.chunks <= kMostChunks);
+    CHECK(found.front().cuts.chunks <= kMostChunks);
 }

@@ -50,7 +50,7 @@ TEST_CASE("closed forms alone choose the sparse split that the search puts first
                 CHECK(got.cuts.parts_k == best.split.parts_k);
                 CHECK(got.cuts.parts_n == best.split.parts_n);
                 CHECK(got.cuts.chunks == 1);
-                CHECK(got.cuts.paired == "none");
+                CHECK(got.cuts.paired == family::Paired::None);
                 CHECK(got.bytes == best.bytes);
                 // cut out, as the best by averages are
                 const spmm::Partition partition(problem, best.split);

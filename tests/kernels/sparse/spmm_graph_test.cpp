@@ -514,9 +514,14 @@ TEST_CASE("lines stand one behind the other, with the loops that make more than 
                         }
                         CAPTURE(block, halves, rows, first, count);
                         constexpr std::int64_t kColumns = 11;
-                        const spmm::LineShape shape{rows, kColumns, block, 2, {8, 16}, halves};
+                        const auto a = random_matrix(4, 4, block);
+                        const Problem problem(
+                            workload_of(kColumns, block, codelets::of_f16(ElementType::F32)), a);
+                        const graph::CellGrid cells =
+                            spmm::cells_of(problem, rows, {8, 16}, halves);
                         graph::Tensor tensor;
-                        spmm::add_lines(tensor, 0, {graph::BufferId{}, 32}, shape, first, count);
+                        spmm::add_lines(tensor, 0, {graph::BufferId{}, 32}, cells, block, first,
+                                        count);
                         std::map<std::int64_t, Bytes> wanted;
                         const std::int64_t group = halves ? 8 : block;
                         for (std::int64_t row = first * block;

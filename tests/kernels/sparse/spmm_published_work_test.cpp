@@ -160,10 +160,9 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
         CAPTURE(of.tiles, of.block, of.n, name_of(of.types.data), name_of(of.types.partials));
         const auto multiply = laid.work("multiply");
         for (TileId tile = 0; tile < laid.layout->tiles().size(); ++tile) {
-            CHECK(multiply[tile] == spmm::count_of(laid.layout->tiles()[tile].blocks));
+            CHECK(multiply[tile] == std::ssize(laid.layout->tiles()[tile].blocks));
         }
-        CHECK(laid.all_work("multiply") ==
-              laid.a.blocks() * static_cast<std::int64_t>(laid.plan.parts.size()));
+        CHECK(laid.all_work("multiply") == laid.a.blocks() * std::ssize(laid.plan.parts));
         // partial results in words of eight bytes, whoever has them
         const Bytes partial = bytes_of(of.types.partials);
         std::int64_t words = 0;
@@ -171,7 +170,7 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
         for (const auto& [row, tiles] : laid.contributors()) {
             const std::int64_t elements = laid.layout->elements_of(row.first, row.second).size();
             if (tiles.size() > 1 || laid.casts()) {
-                words += spmm::count_of(tiles) * elements * partial / 8;
+                words += std::ssize(tiles) * elements * partial / 8;
             } else {
                 put += elements * partial;
             }
@@ -190,7 +189,7 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
             for (const spmm::TileBlocks& tile : laid.layout->tiles()) {
                 zeroed += tile.blocks.empty()
                               ? 0
-                              : spmm::count_of(tile.rows) * laid.layout->partial_bytes(tile.part);
+                              : std::ssize(tile.rows) * laid.layout->partial_bytes(tile.part);
             }
         }
         CHECK(laid.all_work("zero") == zeroed);
@@ -210,14 +209,12 @@ TEST_CASE("the longest row of a tile of elements is told with the worker that ha
                 continue;
             }
             std::int64_t most = 0;
-            std::int64_t before = 0;
             std::int32_t longest = -1; // the first of the longest
             for (std::size_t i = 0; i < mine.rows.size(); ++i) {
-                if (mine.row_ends[i] - before > most) {
-                    most = mine.row_ends[i] - before;
+                if (mine.row_blocks[i] > most) {
+                    most = mine.row_blocks[i];
                     longest = mine.rows[i];
                 }
-                before = mine.row_ends[i];
             }
             REQUIRE(tile < items.size());
             CHECK(items[tile].amount == most);
@@ -233,8 +230,8 @@ TEST_CASE("a published sparse plan is told with its parts, tiles and roundings",
         const Laid laid(of);
         CAPTURE(of.tiles, of.block, of.n, name_of(of.types.data), name_of(of.types.partials));
         const family::Division& division = laid.planned->division;
-        const auto parts = static_cast<std::int64_t>(laid.plan.parts.size());
-        const auto bands = static_cast<std::int64_t>(laid.plan.parts.front().bands.size());
+        const auto parts = std::ssize(laid.plan.parts);
+        const auto bands = std::ssize(laid.plan.parts.front().bands);
         CHECK(division.parts_n == parts);
         CHECK(division.parts_k == bands);
         CHECK(division.parts_m == of.tiles / (parts * bands));
@@ -285,7 +282,7 @@ TEST_CASE("each group is summed where fewer cycles are expected, spread ones beh
         std::map<std::int64_t, std::vector<std::pair<std::int32_t, std::int64_t>>> groups;
         for (const auto& [row, tiles] : laid.contributors()) {
             if (tiles.size() > 1 || laid.casts()) {
-                groups[spmm::count_of(tiles)].push_back(row);
+                groups[std::ssize(tiles)].push_back(row);
             }
         }
         std::map<std::int64_t, std::set<std::string>> made_in;
