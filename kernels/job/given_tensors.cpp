@@ -210,11 +210,7 @@ Source source_of(const workload::MatmulWorkload& workload) {
         if (workload.groups > 1) {
             shape.insert(shape.begin(), workload.groups);
         }
-        PipelineTensor tensor;
-        tensor.name = name;
-        tensor.shape = std::move(shape);
-        tensor.type = type;
-        give(source, std::move(tensor),
+        give(source, {.name = name, .shape = std::move(shape), .type = type},
              {.values = values,
               .seed = workload.seed,
               .operand = operand,
@@ -238,20 +234,16 @@ Source source_of(const workload::MatmulWorkload& workload) {
 
 Source source_of(const workload::SpmmWorkload& workload) {
     Source source = source_of_step("spmm", workload);
-    PipelineTensor a;
-    a.name = "a";
-    a.type = workload.dtype;
-    a.values = workload.values;
-    a.pattern = workload.pattern;
-    a.block = workload.block;
-    give(source, std::move(a), {.values = workload.values, .sparse = workload});
+    give(source,
+         {.name = "a",
+          .type = workload.dtype,
+          .values = workload.values,
+          .pattern = workload.pattern,
+          .block = workload.block},
+         {.values = workload.values, .sparse = workload});
     const auto give_dense = [&](const char* name, const ValuesSpec& values, Operand operand,
                                 bool is_transposed) {
-        PipelineTensor dense;
-        dense.name = name;
-        dense.shape = {0, workload.n};
-        dense.type = workload.dtype;
-        give(source, std::move(dense),
+        give(source, {.name = name, .shape = {0, workload.n}, .type = workload.dtype},
              {.values = values,
               .seed = workload.seed,
               .operand = operand,

@@ -24,11 +24,6 @@ std::optional<Function> activation_of(const workload::MatmulWorkload& workload) 
     return std::nullopt;
 }
 
-/// By which an error of the argument grows at most: of relu 1, of gelu its steepest slope.
-double steepest(Activation activation) {
-    return activation == Activation::Gelu ? 1.13 : 1.0;
-}
-
 } // namespace
 
 Epilogue::Epilogue(const workload::MatmulWorkload& workload, Neighbours neighbours)
@@ -58,6 +53,25 @@ std::vector<std::string> Epilogue::codelets() const {
         sources.push_back(after.function.codelet);
     }
     return sources;
+}
+
+graph::Tensor Epilogue::bring_bias(graph::Graph& graph, graph::ExchangeId exchange,
+                                   graph::BufferId bias, std::span<const BiasPart> parts) const {
+    graph::Tensor tensor = graph::given_tensor("bias", type_, {0});
+    for (const BiasPart& part : parts) {
+        const TileId home = part.tiles.front();
+        std::vector<graph::Receiver> others;
+        for (const TileId tile : part.tiles) {
+            graph.hold(bias, tile, part.bytes);
+            if (tile != home) {
+                others.push_back({tile, {bias}});
+            }
+        }
+        graph.add_message(exchange, home, {bias}, part.bytes, others);
+        tensor.pieces.push_back(graph::run_of(home, {bias}, part.first, part.columns, type_));
+        tensor.shape.front() += part.columns;
+    }
+    return tensor;
 }
 
 std::vector<graph::ComputeSetId> Epilogue::add_sets(graph::Graph& graph, const char* owner,
@@ -125,9 +139,10 @@ workload::AfterProduct after_product(const workload::MatmulWorkload& workload,
     if (bias.empty() && !activation) {
         return {};
     }
-    const auto rounding = function::one_rounding(workload::result_type(workload.dtype));
-    const double slope = steepest(workload.activation);
     const ElementType type = workload::result_type(workload.dtype);
+    const auto rounding = function::one_rounding(type);
+    // by which an error of the argument grows at most
+    const double slope = workload.activation == Activation::Gelu ? 1.13 : 1.0;
     return [=, bias = std::move(bias)](std::int64_t /*row*/, std::int64_t column,
                                        workload::Expected product) {
         if (!bias.empty()) {

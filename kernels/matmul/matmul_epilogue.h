@@ -41,6 +41,18 @@ public:
         std::int64_t units = 0; ///< of a row
         Bytes bias = 0;         ///< where it stands in the bias' buffer
     };
+    /// The tiles that have results of some columns. The first one is the home of the bias of these
+    /// columns and sends it to the others.
+    struct BiasPart {
+        std::int64_t first = 0; ///< column
+        std::int64_t columns = 0;
+        Bytes bytes = 0; ///< on each tile
+        std::vector<TileId> tiles;
+    };
+    /// Adds the messages that bring the bias to a buffer. Returns the tensor that the host gives.
+    [[nodiscard]] graph::Tensor bring_bias(graph::Graph& graph, graph::ExchangeId exchange,
+                                           graph::BufferId bias,
+                                           std::span<const BiasPart> parts) const;
     /// Adds its compute sets, in their order, as part of kernel `owner`, and runs them as the next of
     /// `steps`; `suffix` tells them from those of other steps of the product.
     [[nodiscard]] std::vector<graph::ComputeSetId> add_sets(graph::Graph& graph, const char* owner,

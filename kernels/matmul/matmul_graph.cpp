@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 namespace tessera::matmul {
@@ -28,10 +27,10 @@ constexpr Bytes kReadAhead = 16;
 /// one after the other.
 void add_blocks(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
                 Range out_groups, Range k_groups, std::int64_t first, std::int64_t last) {
-    const std::int64_t across = k_groups.length();
+    const std::int64_t across = k_groups.size();
     for (std::int64_t at = first; at < last;) {
-        const std::int64_t out = (out_groups.begin + at / across) * problem.group;
-        const std::int64_t k0 = k_groups.begin + at % across;
+        const std::int64_t out = (out_groups.first + at / across) * problem.group;
+        const std::int64_t k0 = k_groups.first + at % across;
         const std::int64_t full = problem.k / 16 - k0;
         const std::int64_t blocks =
             std::clamp<std::int64_t>(full, 1, std::min(across - at % across, last - at));
@@ -88,7 +87,9 @@ public:
         add_operand(a_, "a", {problem_.m, problem_.k});
         add_operand(b_, "b", {problem_.k, problem_.n});
         add_result();
-        add_bias();
+        if (problem_.epilogue.has_bias()) {
+            graph_.add_tensor(std::move(bias_tensor_));
+        }
         return std::move(planned_);
     }
 
@@ -149,7 +150,7 @@ private:
             return {buffer};
         }
         const std::int64_t before =
-            grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+            grid_.chunk(part.ik, chunk).first - grid_.k_groups(part.ik).first;
         return {buffer, operand.units(part, before) * operand.unit_bytes()};
     }
     [[nodiscard]] graph::Place home_place(const Operand& operand, const plan::HomeRun& run) const {
@@ -169,15 +170,15 @@ private:
                 }
             }
         }
-        if (chunk == partition_.chunks - 1) {
+        if (chunk == partition_.chunks - 1 && problem_.epilogue.has_bias()) {
             bring_bias(bring);
         }
         Cycles slowest = 0;
         for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
             const TilePart part = grid_.part(tile);
-            const codelets::MatmulVertexShape shape{
-                grid_.rows(part.im).length(), grid_.out_groups(part.in).length(),
-                grid_.chunk(part.ik, chunk).length(), chunk == 0};
+            const codelets::MatmulVertexShape shape{grid_.rows(part.im).size(),
+                                                    grid_.out_groups(part.in).size(),
+                                                    grid_.chunk(part.ik, chunk).size(), chunk == 0};
             add_multiply(multiply, tile, chunk, shape);
             slowest = std::max(slowest, stub_cycles(shape, bringing.copied_words[tile]));
         }
@@ -247,10 +248,10 @@ private:
         std::int64_t most_units = 0;
         for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
             const Range share = grid_.share(grid_.part(tile));
-            const std::int64_t units = 2 * share.length();
+            const std::int64_t units = 2 * share.size();
             most_units = std::max(most_units, units);
             if (units > 0) {
-                const graph::Place own{out_, share.begin * kCellBytes};
+                const graph::Place own{out_, share.first * kCellBytes};
                 family::add_sum(graph_, machine_, reduce, tile, types,
                                 {own, {slices_}, others, units, {result_}});
             }
@@ -264,68 +265,43 @@ private:
     void add_epilogue(std::vector<graph::Step>& steps) {
         const Epilogue& epilogue = problem_.epilogue;
         const auto sets = epilogue.add_sets(graph_, kOwner, "", steps);
-        std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Epilogue::Taken> known;
         Epilogue::Taken slowest{};
         for (TileId tile = 0; !epilogue.is_empty() && tile < grid_.tiles(); ++tile) {
             const TilePart part = grid_.part(tile);
             const Range share = grid_.share(part);
-            const std::int64_t rows = grid_.rows(part.im).length();
-            if (share.length() == 0) {
+            const std::int64_t rows = grid_.rows(part.im).size();
+            if (share.size() == 0) {
                 continue;
             }
-            const Bytes bytes = share.length() * problem_.result_cell();
+            const Bytes bytes = share.size() * problem_.result_cell();
             const auto strips = grid_.strips(share, rows);
             epilogue.add(graph_, machine_, sets, tile, result_place(), bytes, bias_, strips);
-            const auto [found, is_new] =
-                known.try_emplace({share.length(), share.begin % rows, rows});
-            if (is_new) {
-                found->second = epilogue.cycles(machine_, bytes, strips);
-            }
+            const Epilogue::Taken taken = epilogue.cycles(machine_, bytes, strips);
             for (std::size_t i = 0; i < slowest.size(); ++i) {
-                slowest[i] = std::max(slowest[i], found->second[i]);
+                slowest[i] = std::max(slowest[i], taken[i]);
             }
         }
         predicted_.compute += epilogue.steps_of(machine_, slowest);
     }
     [[nodiscard]] graph::Place result_place() const { return {grid_.reduces() ? result_ : out_}; }
 
-    /// The bias of an out part stands on its first tile; from there the others of the part that
-    /// have some of the result get it.
+    /// The bias of an out part comes to the tiles of the part that have some of the result.
     void bring_bias(graph::ExchangeId bring) {
-        if (!problem_.epilogue.has_bias()) {
-            return;
-        }
+        std::vector<Epilogue::BiasPart> parts;
         for (std::int64_t in = 0; in < partition_.parts_n; ++in) {
-            const Bytes bytes = grid_.out_groups(in).length() * problem_.result_cell();
-            const TileId home = grid_.tile({0, 0, in});
-            graph_.hold(bias_, home, bytes);
-            std::vector<graph::Receiver> receivers;
+            const Range groups = grid_.out_groups(in);
+            const std::int64_t first = groups.first * problem_.group;
+            const std::int64_t last = std::min(groups.last * problem_.group, problem_.n);
+            parts.push_back({first, last - first, groups.size() * problem_.result_cell(), {}});
             for (std::int64_t im = 0; im < partition_.parts_m; ++im) {
                 for (std::int64_t ik = 0; ik < partition_.parts_k; ++ik) {
-                    const TilePart part{im, ik, in};
-                    const TileId tile = grid_.tile(part);
-                    if (tile != home && grid_.share(part).length() > 0) {
-                        graph_.hold(bias_, tile, bytes);
-                        receivers.push_back({tile, {bias_}});
+                    if (im + ik == 0 || grid_.share({im, ik, in}).size() > 0) {
+                        parts.back().tiles.push_back(grid_.tile({im, ik, in}));
                     }
                 }
             }
-            graph_.add_message(bring, home, {bias_}, bytes, receivers);
         }
-    }
-    void add_bias() {
-        if (!problem_.epilogue.has_bias()) {
-            return;
-        }
-        graph::Tensor bias = graph::given_tensor("bias", ElementType::F16, {problem_.n});
-        for (std::int64_t in = 0; in < partition_.parts_n; ++in) {
-            const Range groups = grid_.out_groups(in);
-            const std::int64_t first = groups.begin * problem_.group;
-            const std::int64_t last = std::min(groups.end * problem_.group, problem_.n);
-            bias.pieces.push_back(
-                graph::run_of(grid_.tile({0, 0, in}), {bias_}, first, last - first, bias.type));
-        }
-        graph_.add_tensor(std::move(bias));
+        bias_tensor_ = problem_.epilogue.bring_bias(graph_, bring, bias_, parts);
     }
 
     /// The share of a tile's partial results that the `turn`-th tile behind it sums up.
@@ -334,12 +310,12 @@ private:
         TilePart to = from;
         to.ik = (from.ik + turn) % partition_.parts_k;
         const Range share = grid_.share(to);
-        if (share.length() == 0) {
+        if (share.size() == 0) {
             return;
         }
         const std::int64_t slot = from.ik < to.ik ? from.ik : from.ik - 1;
-        const Bytes bytes = share.length() * kCellBytes;
-        graph_.add_message(bring, tile, {out_, share.begin * kCellBytes}, bytes,
+        const Bytes bytes = share.size() * kCellBytes;
+        graph_.add_message(bring, tile, {out_, share.first * kCellBytes}, bytes,
                            {grid_.tile(to), {slices_, slot * bytes}});
     }
 
@@ -348,9 +324,9 @@ private:
                    const TilePart& part, std::int64_t chunk, std::int64_t first,
                    std::int64_t last) const {
         if (operand.is_a()) {
-            const graph::CellGrid cells{.rows = grid_.rows(part.im).length(),
-                                        .first_row = grid_.rows(part.im).begin,
-                                        .first_group = grid_.chunk(part.ik, chunk).begin,
+            const graph::CellGrid cells{.rows = grid_.rows(part.im).size(),
+                                        .first_row = grid_.rows(part.im).first,
+                                        .first_group = grid_.chunk(part.ik, chunk).first,
                                         .host_inner = problem_.k,
                                         .host_row_stride = problem_.k};
             graph::add_cells(tensor, tile, place, cells, first, last);
@@ -370,7 +346,7 @@ private:
             for (TileId tile = 0; operand.stays() && tile < grid_.tiles(); ++tile) {
                 const TilePart part = grid_.part(tile);
                 add_units(tensor, operand, tile, chunk_place(operand, part, chunk), part, chunk, 0,
-                          operand.units(part, grid_.chunk(part.ik, chunk).length()));
+                          operand.units(part, grid_.chunk(part.ik, chunk).size()));
             }
         }
         graph_.add_tensor(std::move(tensor));
@@ -380,15 +356,15 @@ private:
         graph::Tensor c = graph::wanted_tensor("c", ElementType::F16, {problem_.m, problem_.n});
         for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
             const TilePart part = grid_.part(tile);
-            const graph::CellGrid cells{.rows = grid_.rows(part.im).length(),
+            const graph::CellGrid cells{.rows = grid_.rows(part.im).size(),
                                         .group = problem_.group,
-                                        .first_row = grid_.rows(part.im).begin,
-                                        .first_group = grid_.out_groups(part.in).begin,
+                                        .first_row = grid_.rows(part.im).first,
+                                        .first_group = grid_.out_groups(part.in).first,
                                         .host_inner = problem_.n,
                                         .host_row_stride = problem_.n,
                                         .cell_bytes = problem_.result_cell()};
             const Range share = grid_.share(part);
-            graph::add_cells(c, tile, result_place(), cells, share.begin, share.end);
+            graph::add_cells(c, tile, result_place(), cells, share.first, share.last);
         }
         graph_.add_tensor(std::move(c));
     }
@@ -410,6 +386,7 @@ private:
     graph::BufferId home_a_;
     graph::BufferId home_b_;
     graph::BufferId bias_;
+    graph::Tensor bias_tensor_;
     graph::BufferId result_;
     /// Of a vertex behind such copies.
     std::map<std::pair<codelets::MatmulVertexShape, std::vector<std::int64_t>>, Cycles>

@@ -31,10 +31,10 @@ TileId Grid::tile(const TilePart& part) const {
 std::vector<Epilogue::Strip> Grid::strips(Range share, std::int64_t rows) const {
     std::vector<Epilogue::Strip> made;
     const Bytes cell = problem_.result_cell();
-    for (std::int64_t at = share.begin; at < share.end;) {
+    for (std::int64_t at = share.first; at < share.last;) {
         const std::int64_t group = at / rows;
-        const std::int64_t end = std::min((group + 1) * rows, share.end);
-        made.push_back({(at - share.begin) * cell, end - at, cell / graph::kUnitBytes,
+        const std::int64_t end = std::min((group + 1) * rows, share.last);
+        made.push_back({(at - share.first) * cell, end - at, cell / graph::kUnitBytes,
                         group * problem_.group * 2});
         at = end;
     }

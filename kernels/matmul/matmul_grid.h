@@ -17,7 +17,6 @@ namespace tessera::matmul {
 using Partition = family::Cuts;
 using family::Paired;
 using plan::part_of;
-using plan::Range;
 
 /// The problem in the units of the matrix unit.
 struct Problem {
@@ -73,15 +72,15 @@ public:
     /// k groups of a chunk, absolute.
     [[nodiscard]] Range chunk(std::int64_t ik, std::int64_t chunk) const {
         const Range all = k_groups(ik);
-        const Range inside = part_of(all.length(), partition_.chunks, chunk);
-        return {all.begin + inside.begin, all.begin + inside.end};
+        const Range inside = part_of(all.size(), partition_.chunks, chunk);
+        return {all.first + inside.first, all.first + inside.last};
     }
     /// Row cells of the partial result that tile (im, ik, in) sums up: a range of [out group][row].
     [[nodiscard]] Range share(const TilePart& part) const {
-        return part_of(out_groups(part.in).length() * rows(part.im).length(), partition_.parts_k,
+        return part_of(out_groups(part.in).size() * rows(part.im).size(), partition_.parts_k,
                        part.ik);
     }
-    /// Cells [share.begin, share.end) of [out group][row], by their rows of one out group.
+    /// Cells [share.first, share.last) of [out group][row], by their rows of one out group.
     [[nodiscard]] std::vector<Epilogue::Strip> strips(Range share, std::int64_t rows) const;
 
     [[nodiscard]] std::int64_t most_rows() const {

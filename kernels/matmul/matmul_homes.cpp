@@ -10,10 +10,6 @@ Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a)
     : machine_(machine), grid_(grid), is_a_(is_a),
       wide_(grid.partition().paired == (is_a ? Paired::A : Paired::B)),
       unit_bytes_(is_a ? kCellBytes : grid.problem().block_bytes()),
-      groups_(static_cast<std::size_t>(
-          grid.partition().parts_k * (is_a ? grid.partition().parts_m : grid.partition().parts_n))),
-      receivers_(
-          static_cast<std::size_t>(is_a ? grid.partition().parts_n : grid.partition().parts_m)),
       runs_(static_cast<std::size_t>(grid.partition().chunks)),
       filled_(static_cast<std::size_t>(machine.chip.tiles)) {
     for (std::int64_t chunk = 0; chunk < grid.partition().chunks && !stays(); ++chunk) {
@@ -32,14 +28,15 @@ TilePart Operand::part_of_group(std::size_t group) const {
 }
 
 std::int64_t Operand::units(const TilePart& part, std::int64_t k_groups) const {
-    return k_groups * (is_a_ ? grid_.rows(part.im).length() : grid_.out_groups(part.in).length());
+    return k_groups * (is_a_ ? grid_.rows(part.im).size() : grid_.out_groups(part.in).size());
 }
 
 std::vector<TileId> Operand::receivers(std::size_t group) const {
     std::vector<TileId> tiles;
     TilePart part = part_of_group(group);
-    for (std::size_t number = 0; number < receivers_; ++number) {
-        (is_a_ ? part.in : part.im) = static_cast<std::int64_t>(number);
+    const Partition& p = grid_.partition();
+    for (std::int64_t number = 0; number < (is_a_ ? p.parts_n : p.parts_m); ++number) {
+        (is_a_ ? part.in : part.im) = number;
         tiles.push_back(grid_.tile(part));
     }
     return tiles;
@@ -55,11 +52,13 @@ bool Operand::receives(TileId tile, std::size_t group) const {
 }
 
 std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
+    const Partition& p = grid_.partition();
+    const auto groups = static_cast<std::size_t>(p.parts_k * (is_a_ ? p.parts_m : p.parts_n));
     std::vector<std::int64_t> units_of_groups;
     std::vector<std::vector<TileId>> receivers_of_groups;
-    for (std::size_t group = 0; group < groups_; ++group) {
+    for (std::size_t group = 0; group < groups; ++group) {
         const TilePart part = part_of_group(group);
-        units_of_groups.push_back(units(part, grid_.chunk(part.ik, chunk).length()));
+        units_of_groups.push_back(units(part, grid_.chunk(part.ik, chunk).size()));
         receivers_of_groups.push_back(receivers(group));
     }
     if (wide_) {
@@ -70,18 +69,18 @@ std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
         return homes;
     }
     // Beside wide messages: on the members that send none. Their lanes are their own again once these have passed.
-    const bool half = grid_.partition().paired != Paired::None;
+    const bool half = p.paired != Paired::None;
     const auto may_be_home = [&](TileId tile) {
         return !half || static_cast<std::int64_t>(tile) % 2 != chunk % 2;
     };
     std::vector<TileId> candidates;
-    for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
-        if (may_be_home(static_cast<TileId>(tile))) {
-            candidates.push_back(static_cast<TileId>(tile));
+    for (TileId tile = 0; tile < static_cast<TileId>(machine_.chip.tiles); ++tile) {
+        if (may_be_home(tile)) {
+            candidates.push_back(tile);
         }
     }
     // Groups that may not stand on some of these choose first.
-    std::vector<std::size_t> order(groups_);
+    std::vector<std::size_t> order(groups);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t group) {
         return half ? std::ranges::count_if(receivers_of_groups[group], may_be_home) : 0;
@@ -113,9 +112,9 @@ void Operand::cut_at_squares(std::vector<plan::Home>& homes, std::int64_t shorte
             continue;
         }
         const Range rows = grid_.rows(part_of_group(home.group).im);
-        const std::int64_t row = rows.begin + home.first % rows.length();
+        const std::int64_t row = rows.first + home.first % rows.size();
         const std::int64_t nearest = (row + kSide / 2) / kSide * kSide;
-        const std::int64_t cut = home.first + std::clamp(nearest, rows.begin, rows.end) - row;
+        const std::int64_t cut = home.first + std::clamp(nearest, rows.first, rows.last) - row;
         const std::int64_t shorter = std::min(home.first - before.first, home.last - home.first);
         const std::int64_t least = std::max(shortest, shorter - shorter / kMostMoved);
         if (cut - before.first >= least && home.last - cut >= least) {

@@ -46,8 +46,6 @@ private:
     bool is_a_;
     bool wide_;
     Bytes unit_bytes_;
-    std::size_t groups_;
-    std::size_t receivers_;                        ///< tiles of a group
     std::vector<std::vector<plan::HomeRun>> runs_; ///< by chunk, in the home buffer
     std::vector<Bytes> filled_;                    ///< of that, by tile
 };

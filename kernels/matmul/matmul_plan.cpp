@@ -79,14 +79,16 @@ family::Planned as_told(const Way& way, family::Planned planned) {
     return way.is_mirrored ? mirrored(std::move(planned)) : std::move(planned);
 }
 
-/// The first partition that fits, of so many. `workload` is mirrored where the way is.
+/// The first partition that fits. `workload` is mirrored where the way is.
 family::Divided choose_partition(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload, const Way& way,
-                                 std::size_t tried, plan::KnownSchedules& known) {
+                                 plan::KnownSchedules& known) {
+    const std::size_t tried = exceeds_chip(machine, workload) ? 1
+                              : way.is_mirrored               ? kTriedMirrored
+                                                              : kTried;
     const Problem problem(workload);
     std::string reason;
-    for (const family::Estimate& one :
-         search(machine, problem, exceeds_chip(machine, workload) ? 1 : tried)) {
+    for (const family::Estimate& one : search(machine, problem, tried)) {
         const Partition& p = one.cuts;
         try {
             auto planned = as_told(way, emit(machine, Grid(problem, p), name_of(problem)));
@@ -181,8 +183,7 @@ family::Divided plan_way(const spec::MachineSpec& machine, const workload::Matmu
     }
     const auto one = told(way, workload);
     return way.is_published ? choose_published(machine, one, way, known)
-                            : choose_partition(machine, one, way,
-                                               way.is_mirrored ? kTriedMirrored : kTried, known);
+                            : choose_partition(machine, one, way, known);
 }
 
 /// The least of the ways by one planner, as their exchanges and vertices are predicted; nothing where

@@ -6,6 +6,7 @@
 #include "kernels/plan/parts.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace tessera::matmul {
@@ -16,17 +17,12 @@ constexpr std::int64_t kMostChunks = 96;
 
 using plan::useful_parts;
 
-/// With the next even number of parts of each: only whole pairs can be paired.
-std::vector<std::int64_t> with_even(std::vector<std::int64_t> parts, std::int64_t length,
-                                    std::int64_t most) {
-    const std::vector<std::int64_t> odd_too = parts;
-    for (const std::int64_t p : odd_too) {
-        if (p % 2 == 1 && p + 1 <= std::min(length, most)) {
-            parts.push_back(p + 1);
-        }
+/// With the next even number of each: only whole pairs can be paired.
+std::set<std::int64_t> useful_and_even(std::int64_t length, std::int64_t most) {
+    std::set<std::int64_t> parts;
+    for (const std::int64_t p : useful_parts(length, most)) {
+        parts.insert({p, std::min({p + p % 2, length, most})});
     }
-    std::sort(parts.begin(), parts.end());
-    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
     return parts;
 }
 
@@ -38,10 +34,8 @@ public:
 
     void run() {
         const std::int64_t tiles = machine_.chip.tiles;
-        for (const std::int64_t pm :
-             with_even(useful_parts(problem_.m, tiles), problem_.m, tiles)) {
-            for (const std::int64_t pn : with_even(useful_parts(problem_.out_groups, tiles / pm),
-                                                   problem_.out_groups, tiles / pm)) {
+        for (const std::int64_t pm : useful_and_even(problem_.m, tiles)) {
+            for (const std::int64_t pn : useful_and_even(problem_.out_groups, tiles / pm)) {
                 for (const std::int64_t pk : useful_parts(problem_.k_groups, tiles / pm / pn)) {
                     chunks({pm, pk, pn, 1, Paired::None});
                 }

@@ -3,18 +3,13 @@
 #pragma once
 
 #include "base/ceil_div.h"
+#include "base/range.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 namespace tessera::plan {
-
-struct Range {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    [[nodiscard]] std::int64_t length() const { return end - begin; }
-};
 
 /// Part `index` of `parts` nearly equal ones of 0 .. length - 1.
 [[nodiscard]] constexpr Range part_of(std::int64_t length, std::int64_t parts, std::int64_t index) {

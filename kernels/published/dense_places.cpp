@@ -5,7 +5,7 @@
 
 namespace tessera::published {
 
-Run part_of(std::int64_t grains, std::int64_t parts, std::int64_t part) {
+Range part_of(std::int64_t grains, std::int64_t parts, std::int64_t part) {
     const std::int64_t each = grains / parts;
     const std::int64_t small = parts - grains % parts;
     const auto begin = [&](std::int64_t index) {
@@ -24,9 +24,9 @@ DensePart part_on(const DenseSplit& split, TileId tile) {
     return {row / split.field_parts, row % split.field_parts, tile % split.out_parts};
 }
 
-std::vector<Run> spread_piece(std::int64_t elements, std::int64_t tiles, std::int64_t grain,
-                              std::int64_t least) {
-    std::vector<Run> runs;
+std::vector<Range> spread_piece(std::int64_t elements, std::int64_t tiles, std::int64_t grain,
+                                std::int64_t least) {
+    std::vector<Range> runs;
     if (elements == 0) {
         return runs;
     }
@@ -40,19 +40,20 @@ std::vector<Run> spread_piece(std::int64_t elements, std::int64_t tiles, std::in
     return runs;
 }
 
-std::vector<Run> spread_inputs(std::int64_t elements, const DensePlan& plan, ElementType data) {
+std::vector<Range> spread_inputs(std::int64_t elements, const DensePlan& plan, ElementType data) {
     constexpr Bytes kLeast = 128;
     return spread_piece(elements, plan.split.out_parts, plan.vertex.in_group,
                         kLeast / bytes_of(data));
 }
 
-std::vector<Run> spread_weights(std::int64_t elements, const DensePlan& plan, ElementType data) {
+std::vector<Range> spread_weights(std::int64_t elements, const DensePlan& plan, ElementType data) {
     constexpr Bytes kLeast = 256;
     return spread_piece(elements, plan.split.field_parts,
                         plan.vertex.in_group * plan.vertex.out_group, kLeast / bytes_of(data));
 }
 
-std::vector<Run> spread_reduction(std::int64_t elements, std::int64_t tiles, ElementType partials) {
+std::vector<Range> spread_reduction(std::int64_t elements, std::int64_t tiles,
+                                    ElementType partials) {
     constexpr std::int64_t kGrain = 16;
     return spread_piece(elements, tiles, std::max(kGrain, lanes_of(partials)), 0);
 }

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "base/element_type.h"
+#include "base/range.h"
 #include "base/units.h"
-#include "kernels/published/run.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
@@ -162,7 +162,7 @@ struct ReductionStage {
 // Placement.
 
 /// Part `part` of `grains` cut into `parts`: the last (grains mod parts) parts have one grain more.
-[[nodiscard]] Run part_of(std::int64_t grains, std::int64_t parts, std::int64_t part);
+[[nodiscard]] Range part_of(std::int64_t grains, std::int64_t parts, std::int64_t part);
 
 struct DensePart {
     std::int64_t in = 0;
@@ -180,17 +180,17 @@ struct DensePart {
 /// tiles' order. Runs are whole grains of `grain` elements (the last may be short). As few of the
 /// `tiles` tiles as possible are used without raising the largest run, and each has at least `least`
 /// elements if the piece has as many.
-[[nodiscard]] std::vector<Run> spread_piece(std::int64_t elements, std::int64_t tiles,
-                                            std::int64_t grain, std::int64_t least);
+[[nodiscard]] std::vector<Range> spread_piece(std::int64_t elements, std::int64_t tiles,
+                                              std::int64_t grain, std::int64_t least);
 
 /// spread_piece of X, which the out_parts tiles need that differ only in DensePart::out.
-[[nodiscard]] std::vector<Run> spread_inputs(std::int64_t elements, const DensePlan& plan,
-                                             ElementType data);
+[[nodiscard]] std::vector<Range> spread_inputs(std::int64_t elements, const DensePlan& plan,
+                                               ElementType data);
 /// spread_piece of W, which the field_parts tiles need that differ only in DensePart::field.
-[[nodiscard]] std::vector<Run> spread_weights(std::int64_t elements, const DensePlan& plan,
-                                              ElementType data);
+[[nodiscard]] std::vector<Range> spread_weights(std::int64_t elements, const DensePlan& plan,
+                                                ElementType data);
 /// Which outputs of a part's `elements` each of `tiles` tiles with partials of them sums.
-[[nodiscard]] std::vector<Run> spread_reduction(std::int64_t elements, std::int64_t tiles,
-                                                ElementType partials);
+[[nodiscard]] std::vector<Range> spread_reduction(std::int64_t elements, std::int64_t tiles,
+                                                  ElementType partials);
 
 } // namespace tessera::published

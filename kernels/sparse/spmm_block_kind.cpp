@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace tessera::spmm {
 
@@ -17,20 +19,28 @@ double fullest_blocks(const PartMeans& means) {
 }
 
 const BlockKind& kind_of(std::int64_t block, codelets::ProductTypes types) {
-    switch (block) {
-    case 1:
-        return elements(types);
-    case 4:
-    case 8:
-        return small_blocks(block, types);
-    case 16:
-        return types.data == ElementType::F32 ? small_blocks(block, types) : blocks16(types);
-    default:
+    constexpr auto kHalf = codelets::of_f16(ElementType::F16);
+    constexpr auto kMixed = codelets::of_f16(ElementType::F32);
+    constexpr codelets::ProductTypes kSingle{ElementType::F32, ElementType::F32};
+    using Key = std::tuple<std::int64_t, ElementType, ElementType>;
+    static const auto kinds = [&] {
+        std::map<Key, std::unique_ptr<BlockKind>> made;
+        for (const codelets::ProductTypes of : {kHalf, kMixed, kSingle}) {
+            made[{1, of.data, of.partials}] = elements(of);
+            made[{4, of.data, of.partials}] = small_blocks(4, of);
+            made[{8, of.data, of.partials}] = small_blocks(8, of);
+            made[{16, of.data, of.partials}] = of == kSingle ? small_blocks(16, of) : blocks16(of);
+        }
+        return made;
+    }();
+    const auto kind = kinds.find({block, types.data, types.partials});
+    if (kind == kinds.end()) {
         throw NotModelled(
             fmt::format("spmm in blocks of {0} x {0}: not modelled: expected 1, 4, 8 or 16; see "
                         "docs/kernels.md",
                         block));
     }
+    return *kind->second;
 }
 
 bool has_kind(const spec::MachineSpec& machine, std::int64_t block, codelets::ProductTypes types) {

@@ -16,8 +16,11 @@
 #include "kernels/plan/vertex_cost.h"
 #include "models/spec/machine_spec.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +30,15 @@ namespace tessera::spmm {
 struct Problem;
 struct Part;
 
-/// How operands of a kind come and lie.
+/// The vertex of a kind, and how operands come and lie for it.
 struct BlockTraits {
+    std::string vertex;
+    program::VertexKind vertex_kind = program::VertexKind::Supervisor;
+    std::vector<std::string> codelets; ///< sources of the vertex
+    /// How a block's values stand in a tile: loops inside that over blocks.
+    std::vector<program::PieceDim> value_loops;
+    /// Bytes from the first line of X to where its last may begin at most; none: anywhere.
+    std::optional<Bytes> reach;
     std::int64_t column_grain = 1;  ///< columns of X come in as many
     std::int64_t values_a_unit = 1; ///< blocks whose values travel together
     Bytes list_bytes = 0;           ///< of what its lists say of a block
@@ -52,6 +62,11 @@ struct VertexBuffers {
     graph::BufferId partials;
 };
 
+/// A number in an estimate, which is made of means.
+[[nodiscard]] constexpr double real(std::int64_t number) {
+    return static_cast<double>(number);
+}
+
 /// Means over the parts of a split.
 struct PartMeans {
     double blocks = 0;      ///< of a part
@@ -74,6 +89,19 @@ struct PartLists {
     program::WorkItem largest_row = {};
 };
 
+/// Vertices read up to one access behind their data.
+inline constexpr Bytes kReadAhead = 16;
+
+template <typename T> program::SharedBytes shared(const std::vector<T>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+}
+
+/// A pointer of a vertex that says elsewhere what it reads or writes in all.
+[[nodiscard]] inline graph::Field from(graph::BufferId buffer, Bytes offset) {
+    return graph::pointer({buffer, offset}, 0, graph::Access::Read);
+}
+
 class BlockKind {
 public:
     BlockKind(const BlockKind&) = delete;
@@ -81,14 +109,6 @@ public:
     virtual ~BlockKind() = default;
 
     [[nodiscard]] const BlockTraits& traits() const { return traits_; }
-    /// Sources of the vertex.
-    [[nodiscard]] virtual std::vector<std::string> codelets() const = 0;
-    [[nodiscard]] const std::string& vertex() const { return vertex_; }
-    [[nodiscard]] program::VertexKind vertex_kind() const { return vertex_kind_; }
-    /// Bytes from the first line of X to where its last may begin at most; none: anywhere.
-    [[nodiscard]] virtual std::optional<Bytes> reach() const { return std::nullopt; }
-    /// How a block's values stand in a tile: loops inside that over blocks.
-    [[nodiscard]] virtual std::vector<program::PieceDim> value_loops() const = 0;
 
     /// The most that a worker's loop over such a part makes.
     [[nodiscard]] virtual std::int64_t rounds(const Part& /*part*/, std::int64_t columns,
@@ -110,13 +130,10 @@ public:
                      std::int64_t columns, std::int64_t workers) const = 0;
 
 protected:
-    BlockKind(BlockTraits traits, std::string vertex, program::VertexKind kind)
-        : traits_(traits), vertex_(std::move(vertex)), vertex_kind_(kind) {}
+    explicit BlockKind(BlockTraits traits) : traits_(std::move(traits)) {}
 
 private:
     BlockTraits traits_;
-    std::string vertex_;
-    program::VertexKind vertex_kind_;
 };
 
 /// @throws NotModelled where there is none
@@ -126,8 +143,10 @@ private:
 [[nodiscard]] bool has_kind(const spec::MachineSpec& machine, std::int64_t block,
                             codelets::ProductTypes types);
 
-[[nodiscard]] const BlockKind& elements(codelets::ProductTypes types);
-[[nodiscard]] const BlockKind& small_blocks(std::int64_t block, codelets::ProductTypes types);
-[[nodiscard]] const BlockKind& blocks16(codelets::ProductTypes types);
+// What kind_of() makes once each.
+[[nodiscard]] std::unique_ptr<BlockKind> elements(codelets::ProductTypes types);
+[[nodiscard]] std::unique_ptr<BlockKind> small_blocks(std::int64_t block,
+                                                      codelets::ProductTypes types);
+[[nodiscard]] std::unique_ptr<BlockKind> blocks16(codelets::ProductTypes types);
 
 } // namespace tessera::spmm

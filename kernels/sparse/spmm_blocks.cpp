@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.h"
 #include "kernels/codelets/spmm_blocks_cost.h"
 #include "kernels/graph/halves.h"
 #include "kernels/sparse/spmm_block_kind.h"
-#include "kernels/sparse/spmm_lists.h"
 #include "kernels/sparse/spmm_partition.h"
 
 #include <fmt/format.h>
@@ -20,30 +18,17 @@ class Blocks final : public BlockKind {
 public:
     Blocks(std::int64_t block, codelets::ProductTypes types)
         : BlockKind(
-              {.column_grain = block * bytes_of(types.data) < 16 ? 2 : 1, // sums go by 16 bytes
+              {.vertex = fmt::format("spmm_block{}_{}", block, codelets::suffix(types)),
+               .codelets = {fmt::format("spmm_blocks_{}", codelets::suffix(types))},
+               .value_loops = value_loops(block, bytes_of(types.data)),
+               .reach = std::nullopt,
+               .column_grain = block * bytes_of(types.data) < 16 ? 2 : 1, // sums go by 16 bytes
                .list_bytes = 4,
                .block_roundings = roundings_of(block, types),
                .x_beyond = kBehind,
                .partials_beyond = kBehind,
-               .unit = "blocks"},
-              fmt::format("spmm_block{}_{}", block, codelets::suffix(types)),
-              program::VertexKind::Supervisor),
+               .unit = "blocks"}),
           block_(block), types_(types) {}
-
-    [[nodiscard]] std::vector<std::string> codelets() const override {
-        return {fmt::format("spmm_blocks_{}", codelets::suffix(types_))};
-    }
-    [[nodiscard]] std::vector<program::PieceDim> value_loops() const override {
-        const Bytes element = bytes_of(types_.data);
-        const std::int64_t passes = codelets::blocks_passes(block_);
-        if (passes == 1) {
-            return {{block_ * block_, 1, element}};
-        }
-        const std::int64_t inputs = block_ / passes;
-        return {{passes, inputs, block_ * inputs * element},
-                {block_, block_, inputs * element},
-                {inputs, 1, element}};
-    }
 
     /// Of each row its blocks less one and their lines of X, then each worker's columns.
     [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const Problem& problem, const Part& part,
@@ -56,7 +41,7 @@ public:
             words.push_back(static_cast<std::uint32_t>(blocks - 1));
             for (std::int32_t b = 0; b < blocks; ++b, ++at) {
                 lines.push_back({static_cast<Bytes>(words.size() * 4), false, 0, buffers.x.index,
-                                 part.local_x[at] * problem.x_line_bytes(columns)});
+                                 part.local_x[at] * problem.line_bytes_of(columns)});
                 words.push_back(0);
             }
         }
@@ -77,13 +62,12 @@ public:
 
     [[nodiscard]] double estimate(const spec::MachineSpec& machine,
                                   const PartMeans& means) const override {
-        const auto columns = static_cast<std::int64_t>(
-            std::ceil(means.columns / static_cast<double>(machine.tile.workers)));
-        const auto issues =
-            static_cast<double>(codelets::blocks_issues(machine.amp, block_, types_, columns));
-        const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const auto passes = static_cast<double>(codelets::blocks_passes(block_));
-        const auto loads = static_cast<double>(codelets::blocks_weights(block_, types_));
+        const auto columns =
+            static_cast<std::int64_t>(std::ceil(means.columns / real(machine.tile.workers)));
+        const auto issues = real(codelets::blocks_issues(machine.amp, block_, types_, columns));
+        const auto turn = real(machine.tile.round_cycles());
+        const auto passes = real(codelets::blocks_passes(block_));
+        const auto loads = real(codelets::blocks_weights(block_, types_));
         return 150 + fullest_blocks(means) * passes * (loads + 20 + turn * issues) +
                2 * turn * means.rows;
     }
@@ -94,6 +78,16 @@ public:
     }
 
 private:
+    static std::vector<program::PieceDim> value_loops(std::int64_t block, Bytes element) {
+        const std::int64_t passes = codelets::blocks_passes(block);
+        if (passes == 1) {
+            return {{block * block, 1, element}};
+        }
+        const std::int64_t inputs = block / passes;
+        return {{passes, inputs, block * inputs * element},
+                {block, block, inputs * element},
+                {inputs, 1, element}};
+    }
     /// FP32 sums of FP16 products are rounded once a chain of four; FP32 products each.
     static std::int64_t roundings_of(std::int64_t block, codelets::ProductTypes types) {
         if (types.data == ElementType::F32) {
@@ -108,19 +102,8 @@ private:
 
 } // namespace
 
-const BlockKind& small_blocks(std::int64_t block, codelets::ProductTypes types) {
-    constexpr codelets::ProductTypes kHalf{ElementType::F16, ElementType::F16};
-    constexpr codelets::ProductTypes kMixed{ElementType::F16, ElementType::F32};
-    constexpr codelets::ProductTypes kSingle{ElementType::F32, ElementType::F32};
-    static const Blocks half[] = {{4, kHalf}, {8, kHalf}};
-    static const Blocks mixed[] = {{4, kMixed}, {8, kMixed}};
-    static const Blocks single[] = {{4, kSingle}, {8, kSingle}, {16, kSingle}};
-    const auto of_size = static_cast<std::size_t>(block == 4 ? 0 : block == 8 ? 1 : 2);
-    if (types == kSingle) {
-        return single[of_size];
-    }
-    TESSERA_ASSERT(block < 16);
-    return types == kHalf ? half[of_size] : mixed[of_size];
+std::unique_ptr<BlockKind> small_blocks(std::int64_t block, codelets::ProductTypes types) {
+    return std::make_unique<Blocks>(block, types);
 }
 
 } // namespace tessera::spmm

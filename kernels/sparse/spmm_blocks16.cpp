@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
-#include "kernels/sparse/spmm_lists.h"
 #include "kernels/sparse/spmm_partition.h"
 
 #include <fmt/format.h>
@@ -17,42 +15,33 @@ namespace {
 class Blocks16 final : public BlockKind {
 public:
     explicit Blocks16(ElementType partials)
-        : BlockKind({.list_bytes = partials == ElementType::F16 ? 12 : 24,
+        : BlockKind({.vertex = fmt::format("spmm_block16_{}", name_of(partials)),
+                     .codelets = {fmt::format("matmul_amp_{}", name_of(partials)),
+                                  fmt::format("spmm_block16_{}", name_of(partials))},
+                     .value_loops = value_loops(partials),
+                     .reach = std::nullopt,
+                     .list_bytes = partials == ElementType::F16 ? 12 : 24,
                      .block_roundings = partials == ElementType::F16 ? 1 : 4,
                      .values = graph::Where::Region1,
                      .partials_beyond = kReadAhead,
                      .by_halves = partials == ElementType::F32,
                      .lists_partials = true,
-                     .unit = "blocks"},
-                    fmt::format("spmm_block16_{}", name_of(partials)),
-                    program::VertexKind::Supervisor),
+                     .unit = "blocks"}),
           partials_(partials), loads_(partials == ElementType::F16 ? 1 : 2) {}
-
-    [[nodiscard]] std::vector<std::string> codelets() const override {
-        return {fmt::format("matmul_amp_{}", name_of(partials_)), vertex()};
-    }
-
-    [[nodiscard]] std::vector<program::PieceDim> value_loops() const override {
-        if (partials_ == ElementType::F16) {
-            // row r of the block is output r: set (r >> 1) & 1, unit 2 * (r >> 2) + (r & 1)
-            return {{4, 64, 64}, {2, 32, 256}, {2, 16, 32}, {16, 1, 2}};
-        }
-        return {{16, 16, 32}, {16, 1, 2}};
-    }
 
     /// For each weight load: its lines of X, its lines of partial results, and what to do there.
     [[nodiscard]] PartLists lists(graph::Graph& graph, const Problem& problem, const Part& part,
                                   std::int64_t columns, std::int64_t workers,
                                   const VertexBuffers& buffers) const override {
-        const std::uint32_t fresh = graph.symbol_number(vertex() + "_fresh");
-        const std::uint32_t add = graph.symbol_number(vertex() + "_add");
+        const std::uint32_t fresh = graph.symbol_number(traits().vertex + "_fresh");
+        const std::uint32_t add = graph.symbol_number(traits().vertex + "_add");
         std::vector<graph::Relocation> words;
         const auto next = [&] { return static_cast<Bytes>(words.size() * 4); };
         std::size_t at = 0;
         for (std::size_t row = 0; row < part.rows.size(); ++row) {
             const Bytes out = static_cast<Bytes>(row) * problem.partial_line_bytes(columns);
             for (std::int32_t b = 0; b < part.row_blocks[row]; ++b, ++at) {
-                const Bytes x = part.local_x[at] * problem.x_line_bytes(columns);
+                const Bytes x = part.local_x[at] * problem.line_bytes_of(columns);
                 for (std::int64_t load = 0; load < loads_; ++load) {
                     words.push_back({next(), false, 0, buffers.x.index, x});
                     words.push_back(
@@ -71,13 +60,13 @@ public:
 
     [[nodiscard]] double estimate(const spec::MachineSpec& machine,
                                   const PartMeans& means) const override {
-        const double rounds = std::ceil(means.columns / static_cast<double>(machine.tile.workers));
+        const double rounds = std::ceil(means.columns / real(machine.tile.workers));
         const double steps = 4 * rounds + 10;
-        const auto weights = static_cast<double>(codelets::weight_loads(partials_));
-        const double load = weights + 25 +
-                            static_cast<double>(machine.tile.round_cycles()) *
-                                (steps / machine.amp.steps_per_issue + 10);
-        return 200 + fullest_blocks(means) * static_cast<double>(loads_) * load;
+        const auto weights = real(codelets::weight_loads(partials_));
+        const double load =
+            weights + 25 +
+            real(machine.tile.round_cycles()) * (steps / machine.amp.steps_per_issue + 10);
+        return 200 + fullest_blocks(means) * real(loads_) * load;
     }
 
     void run(plan::StubTimeline& stub, const Problem& /*problem*/, const Part& part,
@@ -92,17 +81,22 @@ public:
     }
 
 private:
+    static std::vector<program::PieceDim> value_loops(ElementType partials) {
+        if (partials == ElementType::F16) {
+            // row r of the block is output r: set (r >> 1) & 1, unit 2 * (r >> 2) + (r & 1)
+            return {{4, 64, 64}, {2, 32, 256}, {2, 16, 32}, {16, 1, 2}};
+        }
+        return {{16, 16, 32}, {16, 1, 2}};
+    }
+
     ElementType partials_;
     std::int64_t loads_; ///< of weights, a block
 };
 
 } // namespace
 
-const BlockKind& blocks16(codelets::ProductTypes types) {
-    TESSERA_ASSERT(types.data == ElementType::F16);
-    static const Blocks16 half(ElementType::F16);
-    static const Blocks16 single(ElementType::F32);
-    return types.partials == ElementType::F16 ? half : single;
+std::unique_ptr<BlockKind> blocks16(codelets::ProductTypes types) {
+    return std::make_unique<Blocks16>(types.partials);
 }
 
 } // namespace tessera::spmm

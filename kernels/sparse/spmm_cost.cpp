@@ -26,25 +26,25 @@ constexpr double kLaunchCycles = 30;
 
 /// That a message of `bytes` takes on a lane.
 double message_events(const spec::MachineSpec& machine, Bytes bytes) {
-    return static_cast<double>(timing::LaneTiming{machine.exchange}.events(bytes / 4));
+    return real(timing::LaneTiming{machine.exchange}.events(bytes / 4));
 }
 
 double value_events(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
                     double blocks) {
-    const auto lane_bytes = static_cast<double>(4 * machine.exchange.lane_items());
-    const double events = blocks * static_cast<double>(problem.value_bytes()) / lane_bytes;
+    const auto lane_bytes = real(4 * machine.exchange.lane_items());
+    const double events = blocks * real(problem.value_bytes()) / lane_bytes;
     return machine.exchange.pairs() && split.parts_n % 2 == 0 ? events / 2 : events;
 }
 
 /// Tiles with the same slice of X are all over the tiles, those with the same values are
 /// neighbours.
 double bring_overhead(const plan::ExchangeCost& cost, const Split& split) {
-    return static_cast<double>(split.parts_m > 1 ? cost.to_all_over(split.tiles())
-                                                 : cost.to_neighbours(split.tiles()));
+    return real(split.parts_m > 1 ? cost.to_all_over(split.tiles())
+                                  : cost.to_neighbours(split.tiles()));
 }
 
 double move_overhead(const plan::ExchangeCost& cost, const Split& split) {
-    return static_cast<double>(cost.to_neighbours(split.tiles()));
+    return real(cost.to_neighbours(split.tiles()));
 }
 
 /// Averages over the parts of a split.
@@ -64,30 +64,27 @@ double hit(double places, double throws) {
 Averages averages(const Problem& problem, const Split& split) {
     const workload::SparsePattern& a = *problem.matrix;
     Averages average;
-    average.blocks = static_cast<double>(a.blocks()) / static_cast<double>(split.parts());
-    average.band_lines =
-        static_cast<double>(a.block_columns()) / static_cast<double>(split.parts_k);
-    average.rows = hit(static_cast<double>(a.block_rows()) / static_cast<double>(split.parts_m),
-                       average.blocks);
+    average.blocks = real(a.blocks()) / real(split.parts());
+    average.band_lines = real(a.block_columns()) / real(split.parts_k);
+    average.rows = hit(real(a.block_rows()) / real(split.parts_m), average.blocks);
     average.lines = hit(average.band_lines, average.blocks);
-    const double rows = hit(static_cast<double>(a.block_rows()), static_cast<double>(a.blocks()));
-    average.contributors = average.rows * static_cast<double>(split.parts()) / std::max(rows, 1.0);
-    average.columns = static_cast<double>(problem.widest_slice(split));
-    average.all_rows =
-        std::ceil(static_cast<double>(a.block_rows()) / static_cast<double>(split.parts_m));
-    const auto bands = static_cast<double>(split.parts_k);
-    const auto parts_m = static_cast<double>(split.parts_m);
+    const double rows = hit(real(a.block_rows()), real(a.blocks()));
+    average.contributors = average.rows * real(split.parts()) / std::max(rows, 1.0);
+    average.columns = real(problem.widest_slice(split));
+    average.all_rows = std::ceil(real(a.block_rows()) / real(split.parts_m));
+    const auto bands = real(split.parts_k);
+    const auto parts_m = real(split.parts_m);
     const double longest =
-        problem.row_blocks.empty() ? 0 : static_cast<double>(problem.row_blocks.front()) / bands;
+        problem.row_blocks.empty() ? 0 : real(problem.row_blocks.front()) / bands;
     average.longest_row = longest;
     if (split.cut > 0) {
-        const double most = average.blocks / static_cast<double>(split.cut);
+        const double most = average.blocks / real(split.cut);
         const auto pieces = [&](double blocks) {
             return std::min(std::ceil(blocks / most), parts_m);
         };
         double more = 0;
         for (const std::int64_t blocks : problem.row_blocks) {
-            const double in_band = static_cast<double>(blocks) / bands;
+            const double in_band = real(blocks) / bands;
             if (in_band <= most) {
                 break;
             }
@@ -107,7 +104,7 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
     const Averages average = averages(problem, split);
     plan::PredictedCycles cycles;
     const double line_events =
-        message_events(machine, problem.x_line_bytes(problem.widest_slice(split)));
+        message_events(machine, problem.line_bytes_of(problem.widest_slice(split)));
     double exchange = 0;
     if (split.parts_m > 1) {
         // lines that everybody needs come in few long messages
@@ -120,44 +117,40 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         split.parts_n > 1 ? kRegular * value_events(machine, problem, split, average.blocks) : 0;
     Cycles syncs = brings_x || values > 0 ? 1 : 0;
     exchange += syncs > 0 ? bring_overhead(cost, split) : 0;
-    double compute =
-        problem.kind->estimate(machine, average) + static_cast<double>(machine.control.step_cycles);
+    double compute = problem.kind->estimate(machine, average) + real(machine.control.step_cycles);
     if (average.contributors > 1.02 || average.cut_rows > 0 || !problem.types.sums_are_results()) {
-        const auto line_bytes =
-            static_cast<double>(problem.partial_line_bytes(problem.widest_slice(split)));
+        const auto line_bytes = real(problem.partial_line_bytes(problem.widest_slice(split)));
         const double more = std::max(average.contributors - 1, 0.0);
         const double own_rows = average.rows / std::max(average.contributors, 1.0);
         // rows of dense parts make long runs; single rows make a job each
-        const double scattered =
-            1 - std::min(1.0, average.rows * static_cast<double>(split.parts_m) /
-                                  static_cast<double>(problem.matrix->block_rows()));
+        const double scattered = 1 - std::min(1.0, average.rows * real(split.parts_m) /
+                                                       real(problem.matrix->block_rows()));
         const double jobs =
             2 + own_rows * scattered * (split.parts_k > 1 ? 1 : 0) + average.cut_rows;
         const double line_units = line_bytes / 16;
         const double units = own_rows * line_units;
-        const auto workers = static_cast<double>(machine.tile.workers);
-        const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const auto unit_issues = static_cast<double>(codelets::reduce_unit_issues(problem.types));
+        const auto workers = real(machine.tile.workers);
+        const auto turn = real(machine.tile.round_cycles());
+        const auto unit_issues = real(codelets::reduce_unit_issues(problem.types));
         const double sum =
-            jobs * (kLaunchCycles + static_cast<double>(codelets::kReduceFrame) * turn) +
+            jobs * (kLaunchCycles + real(codelets::kReduceFrame) * turn) +
             turn / workers *
                 (units * (more + unit_issues) +
                  line_units * (average.more_pieces + average.cut_rows * unit_issues));
         double move = 0;
         if (more > 0.02 || average.cut_rows > 0) {
-            const double partial_events =
-                line_bytes / static_cast<double>(4 * machine.exchange.lane_items());
+            const double partial_events = line_bytes / real(4 * machine.exchange.lane_items());
             move =
                 move_overhead(cost, split) +
                 kIrregular * (more * std::max(own_rows * partial_events, kEventsPerMessage * jobs) +
                               average.more_pieces * std::max(partial_events, kEventsPerMessage));
             ++syncs;
         }
-        compute += sum + static_cast<double>(machine.control.step_cycles);
+        compute += sum + real(machine.control.step_cycles);
         exchange += move;
         cycles.reduction = split.passes * static_cast<Cycles>(sum + move);
     }
-    const auto passes = static_cast<double>(split.passes);
+    const auto passes = real(split.passes);
     cycles.compute = static_cast<Cycles>(passes * compute);
     cycles.exchange = static_cast<Cycles>(passes * exchange + values);
     cycles.sync = split.passes * syncs * machine.sync.internal_cycles;
@@ -187,7 +180,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
     const Problem& problem = partition.problem();
     const Split& split = partition.split();
     const std::int64_t columns = problem.widest_slice(split);
-    const double line_events = message_events(machine, problem.x_line_bytes(columns));
+    const double line_events = message_events(machine, problem.line_bytes_of(columns));
     Cycles multiply = 0;
     Cycles sum = 0;
     double bring = 0;
@@ -198,11 +191,9 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
             continue;
         }
         multiply = std::max(multiply, multiply_cycles(machine, problem, part, columns, {}));
-        double events =
-            static_cast<double>(split.passes) * incoming_x(partition, part, line_events);
+        double events = real(split.passes) * incoming_x(partition, part, line_events);
         if (split.parts_n > 1) {
-            events += kRegular * value_events(machine, problem, split,
-                                              static_cast<double>(part.blocks.size()));
+            events += kRegular * value_events(machine, problem, split, real(part.blocks.size()));
         }
         bring = std::max(bring, events);
         plan::StubTimeline stub(machine, false);
@@ -213,7 +204,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
             const auto others = std::ssize(job.others);
             stub.reduce(problem.types, job.rows * problem.partial_line_bytes(columns) / 16, others);
             partials +=
-                static_cast<double>(others) *
+                real(others) *
                 std::max(message_events(machine, job.rows * problem.partial_line_bytes(columns)),
                          kEventsPerMessage);
         }
@@ -223,8 +214,8 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
     plan::PredictedCycles cycles; // the values come once, all else in each pass
     cycles.compute = split.passes * (multiply + machine.control.step_cycles);
     if (bring > 0) {
-        cycles.exchange += static_cast<Cycles>(
-            static_cast<double>(split.passes) * bring_overhead(cost, split) + bring);
+        cycles.exchange +=
+            static_cast<Cycles>(real(split.passes) * bring_overhead(cost, split) + bring);
         cycles.sync += split.passes * machine.sync.internal_cycles;
     }
     if (!reduction.jobs.empty()) {
@@ -246,7 +237,7 @@ namespace {
 Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
     constexpr Bytes kInstruction = 4;
     const Problem& problem = partition.problem();
-    const Bytes line = problem.x_line_bytes(problem.widest_slice(partition.split()));
+    const Bytes line = problem.line_bytes_of(problem.widest_slice(partition.split()));
     const Bytes piece = 4 * machine.exchange.max_words_per_sendoff;
     const std::size_t together = gathered(machine, partition);
     std::size_t messages = 0;
@@ -261,39 +252,41 @@ Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
 Bytes empty_bytes(const Problem& problem, const Split& split) {
     const auto rows = problem.matrix->block_rows() - std::ssize(problem.row_blocks);
     return split.passes * ceil_div(rows, split.parts()) *
-           problem.result_line_bytes(problem.widest_slice(split));
+           problem.line_bytes_of(problem.widest_slice(split));
 }
 
 } // namespace
 
 Bytes beyond_reach(const Problem& problem, const Split& split, double lines) {
-    const auto furthest = problem.kind->reach();
-    const auto line = static_cast<double>(problem.x_line_bytes(problem.widest_slice(split)));
+    const auto furthest = problem.kind->traits().reach;
+    const auto line = real(problem.line_bytes_of(problem.widest_slice(split)));
     return furthest ? std::max<Bytes>(0, static_cast<Bytes>((lines - 1) * line) - *furthest) : 0;
 }
 
 Bytes estimate_beyond_reach(const Problem& problem, const Split& split) {
-    return problem.kind->reach() ? beyond_reach(problem, split, averages(problem, split).lines) : 0;
+    return problem.kind->traits().reach
+               ? beyond_reach(problem, split, averages(problem, split).lines)
+               : 0;
 }
 
 Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, const Split& split) {
     const Averages average = averages(problem, split);
     const std::int64_t columns = problem.widest_slice(split);
     const double own_rows = average.rows / std::max(average.contributors, 1.0);
-    const auto tiles = static_cast<double>(machine.chip.tiles);
+    const auto tiles = real(machine.chip.tiles);
     const workload::SparsePattern& a = *problem.matrix;
-    double bytes = average.lines * static_cast<double>(problem.x_line_bytes(columns));
-    bytes += average.rows * static_cast<double>(problem.partial_line_bytes(columns));
-    bytes += average.blocks * static_cast<double>(problem.value_bytes() + 12);
+    double bytes = average.lines * real(problem.line_bytes_of(columns));
+    bytes += average.rows * real(problem.partial_line_bytes(columns));
+    bytes += average.blocks * real(problem.value_bytes() + 12);
     bytes += own_rows * std::max(average.contributors - 1, 0.0) *
-             static_cast<double>(problem.partial_line_bytes(columns));
+             real(problem.partial_line_bytes(columns));
     if (split.passes > 1) { // results of all passes stay
         bytes += (problem.types.sums_are_results() ? average.rows : own_rows) *
-                 static_cast<double>((split.passes - 1) * problem.result_line_bytes(columns));
+                 real((split.passes - 1) * problem.line_bytes_of(columns));
     }
-    bytes += static_cast<double>(empty_bytes(problem, split));
-    bytes += static_cast<double>(a.block_columns() * problem.x_line_bytes(problem.n)) / tiles;
-    bytes += static_cast<double>(a.blocks() * problem.value_bytes()) / tiles;
+    bytes += real(empty_bytes(problem, split));
+    bytes += real(a.block_columns() * problem.line_bytes_of(problem.n)) / tiles;
+    bytes += real(a.blocks() * problem.value_bytes()) / tiles;
     return static_cast<Bytes>(bytes);
 }
 
@@ -304,15 +297,14 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
     const std::int64_t columns = problem.widest_slice(split);
     const Bytes partials = (problem.types.sums_are_results() ? split.passes : 1) *
                            partition.most_rows() * problem.partial_line_bytes(columns);
-    const Bytes results =
-        split.passes * reduction.most_results() * problem.result_line_bytes(columns);
+    const Bytes results = split.passes * reduction.most_results() * problem.line_bytes_of(columns);
     const Bytes empty = empty_bytes(problem, split);
     Bytes multiply =
-        empty + partials + partition.most_x_lines() * problem.x_line_bytes(columns) +
+        empty + partials + partition.most_x_lines() * problem.line_bytes_of(columns) +
         partition.most_blocks() * (problem.value_bytes() + problem.kind->traits().list_bytes);
     if (split.passes > 1) { // X of the passes to come, results of those before, and rows of all
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
-                                  problem.x_line_bytes(problem.n) / machine.chip.tiles;
+                                  problem.line_bytes_of(problem.n) / machine.chip.tiles;
         multiply += split.passes * row_bytes(machine, partition);
     }
     const Bytes reduce =
@@ -323,7 +315,7 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
 Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem, const Part& part,
                        std::int64_t columns, const std::vector<std::int64_t>& copied_words) {
     plan::StubTimeline stub(machine,
-                            problem.kind->vertex_kind() == program::VertexKind::Supervisor);
+                            problem.kind->traits().vertex_kind == program::VertexKind::Supervisor);
     for (const std::int64_t words : copied_words) {
         stub.copy(words);
     }

@@ -4,7 +4,6 @@
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/graph/halves.h"
 #include "kernels/sparse/spmm_block_kind.h"
-#include "kernels/sparse/spmm_lists.h"
 
 #include <fmt/format.h>
 
@@ -33,7 +32,7 @@ std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int6
     std::int64_t done = 0;
     std::int64_t row = 0;
     for (std::size_t team = 0; team < rows.size(); ++team) {
-        rows[team].begin = row;
+        rows[team].first = row;
         const std::int64_t until = 2 * all * static_cast<std::int64_t>(team + 1) / teams;
         while (row < std::ssize(part.rows)) {
             const std::int64_t work =
@@ -44,7 +43,7 @@ std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int6
             done += work;
             ++row;
         }
-        rows[team].end = row;
+        rows[team].last = row;
     }
     return rows;
 }
@@ -56,7 +55,7 @@ std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int6
     std::int64_t first_block = 0;
     for (const Range& rows : deal_rows(problem, part, teams)) {
         std::int64_t blocks = 0;
-        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+        for (std::int64_t row = rows.first; row < rows.last; ++row) {
             blocks += part.row_blocks[static_cast<std::size_t>(row)];
         }
         for (std::int64_t member = 0; member < team_workers; ++member) {
@@ -72,8 +71,8 @@ std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int6
 }
 
 std::int64_t issues_of(const Problem& problem, const Share& share) {
-    return codelets::elementwise_issues(problem.types, share.rows.length(), share.blocks,
-                                        share.groups.length());
+    return codelets::elementwise_issues(problem.types, share.rows.size(), share.blocks,
+                                        share.groups.size());
 }
 
 std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& shares) {
@@ -88,7 +87,12 @@ std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& sh
 class Elements final : public BlockKind {
 public:
     explicit Elements(codelets::ProductTypes types)
-        : BlockKind({.column_grain = group_columns(types),
+        : BlockKind({.vertex = fmt::format("spmm_elementwise_{}", codelets::suffix(types)),
+                     .vertex_kind = program::VertexKind::MultiWorker,
+                     .codelets = {fmt::format("spmm_elementwise_{}", codelets::suffix(types))},
+                     .value_loops = {},
+                     .reach = program::largest_offset(kLineOffset),
+                     .column_grain = group_columns(types),
                      .values_a_unit = group_columns(types), // 16 bytes, too
                      .list_bytes = 2,
                      .block_work = codelets::kElementwiseNonZero,
@@ -96,16 +100,8 @@ public:
                      .block_roundings = types.data == ElementType::F32 ? 1 : 0,
                      .x = graph::Where::Region1,
                      .partials_beyond = kReadAhead,
-                     .unit = "non-zeros"},
-                    fmt::format("spmm_elementwise_{}", codelets::suffix(types)),
-                    program::VertexKind::MultiWorker),
+                     .unit = "non-zeros"}),
           types_(types) {}
-
-    [[nodiscard]] std::vector<std::string> codelets() const override { return {vertex()}; }
-    [[nodiscard]] std::optional<Bytes> reach() const override {
-        return program::largest_offset(kLineOffset);
-    }
-    [[nodiscard]] std::vector<program::PieceDim> value_loops() const override { return {}; }
 
     /// Over the non-zeros of a row.
     [[nodiscard]] std::int64_t rounds(const Part& part, std::int64_t /*columns*/,
@@ -119,7 +115,7 @@ public:
                                   const VertexBuffers& buffers) const override {
         std::vector<std::uint16_t> offsets;
         for (const std::int32_t line : part.local_x) {
-            const Bytes offset = line * problem.x_line_bytes(columns);
+            const Bytes offset = line * problem.line_bytes_of(columns);
             offsets.push_back(static_cast<std::uint16_t>(
                 program::pack_pointer(kLineOffset, {.address = offset}, "list of non-zeros")));
         }
@@ -141,30 +137,30 @@ public:
             const Bytes values_done = problem.value_bytes() * share.first_block;
             made.state.insert(made.state.end(),
                               {from(buffers.lists, offsets_done), from(buffers.values, values_done),
-                               from(buffers.lists, counts + 2 * share.rows.begin),
-                               from(buffers.partials, share.rows.begin * row_bytes +
-                                                          share.groups.begin * group_bytes),
-                               graph::word(share.rows.length() - 1),
-                               from(buffers.x, share.groups.begin * kGroupBytes),
-                               graph::word(share.groups.length() - 1)});
+                               from(buffers.lists, counts + 2 * share.rows.first),
+                               from(buffers.partials, share.rows.first * row_bytes +
+                                                          share.groups.first * group_bytes),
+                               graph::word(share.rows.size() - 1),
+                               from(buffers.x, share.groups.first * kGroupBytes),
+                               graph::word(share.groups.size() - 1)});
         }
         return made;
     }
 
     [[nodiscard]] double estimate(const spec::MachineSpec& machine,
                                   const PartMeans& means) const override {
-        const auto workers = static_cast<double>(machine.tile.workers);
-        const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const auto row_issues = static_cast<double>(codelets::elementwise_row_issues(types_));
-        const auto non_zero_issues = static_cast<double>(codelets::kElementwiseNonZero);
+        const auto workers = real(machine.tile.workers);
+        const auto turn = real(machine.tile.round_cycles());
+        const auto row_issues = real(codelets::elementwise_row_issues(types_));
+        const auto non_zero_issues = real(codelets::kElementwiseNonZero);
         const double all =
             turn / workers * (non_zero_issues * means.blocks + row_issues * means.rows);
         // a row is never cut, neither between tiles nor between workers
         const double fullest =
             std::max(kUneven * all, turn * (non_zero_issues * means.longest_row + row_issues));
-        return 40 + static_cast<double>(codelets::kElementwiseFrame) * turn +
-               means.columns / static_cast<double>(group_columns(types_)) *
-                   (static_cast<double>(codelets::kElementwiseGroup) * turn + fullest);
+        return 40 + real(codelets::kElementwiseFrame) * turn +
+               means.columns / real(group_columns(types_)) *
+                   (real(codelets::kElementwiseGroup) * turn + fullest);
     }
 
     void run(plan::StubTimeline& stub, const Problem& problem, const Part& part,
@@ -183,10 +179,10 @@ private:
         program::WorkItem largest;
         for (std::size_t worker = 0; worker < shares.size(); ++worker) {
             const Share& share = shares[worker];
-            for (std::int64_t row = share.rows.begin; row < share.rows.end; ++row) {
+            for (std::int64_t row = share.rows.first; row < share.rows.last; ++row) {
                 const auto at = static_cast<std::size_t>(row);
                 const std::int64_t amount =
-                    part.row_blocks[at] * share.groups.length() * group_columns(types_);
+                    part.row_blocks[at] * share.groups.size() * group_columns(types_);
                 if (amount > largest.amount) {
                     largest = {part.rows[at], amount, static_cast<int>(worker)};
                 }
@@ -216,14 +212,8 @@ std::vector<Share> deal_work(const Problem& problem, const Part& part, std::int6
     return best;
 }
 
-const BlockKind& elements(codelets::ProductTypes types) {
-    static const Elements half({ElementType::F16, ElementType::F16});
-    static const Elements mixed({ElementType::F16, ElementType::F32});
-    static const Elements single({ElementType::F32, ElementType::F32});
-    if (types.data == ElementType::F32) {
-        return single;
-    }
-    return types.partials == ElementType::F16 ? half : mixed;
+std::unique_ptr<BlockKind> elements(codelets::ProductTypes types) {
+    return std::make_unique<Elements>(types);
 }
 
 } // namespace tessera::spmm

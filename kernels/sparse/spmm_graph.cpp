@@ -6,8 +6,8 @@
 #include "kernels/lower/placing.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_cost.h"
-#include "kernels/sparse/spmm_lists.h"
 #include "kernels/sparse/spmm_tensors.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ private:
         const auto multiply =
             graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit(), "row"});
         graph::Bringing bringing{graph_, machine_, bring, multiply};
-        if (slices.begin == 0) {
+        if (slices.first == 0) {
             bring_values(bringing);
         }
         bring_x(bringing, slices);
@@ -76,7 +76,7 @@ private:
     }
 
     [[nodiscard]] std::int64_t columns(std::int64_t in) const {
-        return problem_.slice(split_, in).length();
+        return problem_.slice(split_, in).size();
     }
 
     void add_buffers() {
@@ -84,8 +84,8 @@ private:
         const std::int64_t busy = split_.tiles();
         const std::int64_t all = machine_.chip.tiles;
         const std::int64_t widest = problem_.widest_slice(split_);
-        const Bytes x = partition_.most_x_lines() * problem_.x_line_bytes(widest);
-        check_reach(x - problem_.x_line_bytes(widest));
+        const Bytes x = partition_.most_x_lines() * problem_.line_bytes_of(widest);
+        check_reach(x - problem_.line_bytes_of(widest));
         // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
         // sends and receives.
         const bool pads_x = problem_.n % problem_.column_grain() != 0 ||
@@ -114,10 +114,10 @@ private:
                                     all, homes_.most_x_bytes());
         home_values_ = graph_.add_buffer({.name = "home of values", .apart = {x_, values_}}, all,
                                          homes_.most_values_bytes());
-        result_bytes_ = reduction_.most_results() * problem_.result_line_bytes(widest);
+        result_bytes_ = reduction_.most_results() * problem_.line_bytes_of(widest);
         result_ = graph_.add_buffer({.name = "result"}, busy, split_.passes * result_bytes_);
         empty_bytes_ = ceil_div(std::ssize(reduction_.empty_rows), split_.parts()) *
-                       problem_.result_line_bytes(widest);
+                       problem_.line_bytes_of(widest);
         empty_rows_ = graph_.add_buffer({.name = "empty rows", .zeroed = true}, busy,
                                         split_.passes * empty_bytes_);
     }
@@ -139,7 +139,7 @@ private:
         return at->second;
     }
     void check_reach(Bytes last_line) const {
-        const auto furthest = problem_.kind->reach();
+        const auto furthest = problem_.kind->traits().reach;
         if (furthest && last_line > *furthest) {
             throw DoesNotFit(
                 fmt::format("{} does not fit in tile memory: the lines of X that a part "
@@ -151,7 +151,7 @@ private:
     [[nodiscard]] graph::Place x_line(std::int64_t part, std::int64_t line,
                                       std::int64_t width) const {
         return {x_, partition_.part(part).local_line(static_cast<std::int32_t>(line)) *
-                        problem_.x_line_bytes(width)};
+                        problem_.line_bytes_of(width)};
     }
     [[nodiscard]] graph::Place partial_line(std::int64_t part, std::int64_t row,
                                             std::int64_t in) const {
@@ -166,7 +166,7 @@ private:
     /// Lines of C that a job of slice `in` makes.
     [[nodiscard]] graph::Place result(const SumJob& job, std::int64_t in) const {
         return {result_, pass_of(in) * result_bytes_ +
-                             job.result_offset * problem_.result_line_bytes(columns(in))};
+                             job.result_offset * problem_.line_bytes_of(columns(in))};
     }
     [[nodiscard]] std::int64_t pass_of(std::int64_t in) const { return in / split_.parts_n; }
 
@@ -186,7 +186,7 @@ private:
     void bring_x(graph::Bringing& bringing, const Range& slices) {
         // A run's lines stand behind each other on every tile that has them, in all slices alike.
         std::vector<std::vector<std::int64_t>> first_lines; // by run and user
-        for (const LineRun& lines : homes_.runs()) {
+        for (const Range& lines : homes_.runs()) {
             auto& of_users = first_lines.emplace_back();
             for (const std::int32_t part : homes_.users(lines)) {
                 of_users.push_back(
@@ -194,11 +194,11 @@ private:
             }
         }
         std::vector<graph::Receiver> receivers;
-        for (std::int64_t in = slices.begin; in < slices.end; ++in) {
+        for (std::int64_t in = slices.first; in < slices.last; ++in) {
             const std::int64_t width = columns(in);
-            const Bytes line_bytes = problem_.x_line_bytes(width);
+            const Bytes line_bytes = problem_.line_bytes_of(width);
             for (const HomeRun& run : homes_.x(in)) {
-                const LineRun& lines = homes_.runs()[run.group];
+                const Range& lines = homes_.runs()[run.group];
                 const auto send = [&] {
                     if (!receivers.empty()) {
                         bringing.add(run.tile, {home_x_, run.offset}, run.units() * line_bytes,
@@ -229,7 +229,7 @@ private:
             }
             std::map<std::int64_t, PartLists> lists_of_width;
             std::map<std::pair<std::int64_t, std::vector<std::int64_t>>, Cycles> known;
-            for (std::int64_t in = slices.begin; in < slices.end; ++in) {
+            for (std::int64_t in = slices.first; in < slices.last; ++in) {
                 const TileId tile = partition_.tile(number, in);
                 const std::int64_t width = columns(in);
                 const graph::BufferId buffer = lists_of(in);
@@ -268,7 +268,7 @@ private:
                     const PartLists& lists, graph::BufferId held) {
         const std::int64_t width = columns(in);
         const Bytes values = std::ssize(part.blocks) * problem_.value_bytes();
-        const Bytes lines = std::ssize(part.x_lines) * problem_.x_line_bytes(width);
+        const Bytes lines = std::ssize(part.x_lines) * problem_.line_bytes_of(width);
         const Bytes partial_lines = std::ssize(part.rows) * problem_.partial_line_bytes(width);
         std::vector<graph::Field> state = lists.state;
         using graph::Access;
@@ -276,7 +276,8 @@ private:
                                    graph::use({values_}, values, Access::Read),
                                    graph::use({x_}, lines, Access::Read),
                                    graph::use({partials(in)}, partial_lines, Access::Write)});
-        graph_.add_vertex(set, tile, problem_.kind->vertex(), problem_.kind->vertex_kind(), state);
+        graph_.add_vertex(set, tile, problem_.kind->traits().vertex,
+                          problem_.kind->traits().vertex_kind, state);
     }
 
     void add_reduction(const Range& slices, std::vector<graph::Step>& steps) {
@@ -298,7 +299,7 @@ private:
         Cycles slowest = 0;
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const auto& jobs = reduction_.jobs_of_part[static_cast<std::size_t>(part)];
-            for (std::int64_t in = slices.begin; in < slices.end && !jobs.empty(); ++in) {
+            for (std::int64_t in = slices.first; in < slices.last && !jobs.empty(); ++in) {
                 plan::StubTimeline stub(machine_, false);
                 for (const std::size_t number : jobs) {
                     const SumJob& job = reduction_.jobs[number];
@@ -321,7 +322,7 @@ private:
                         std::size_t turn) {
         const std::size_t other =
             (turn + static_cast<std::size_t>(job.reducer)) % job.others.size();
-        for (std::int64_t in = slices.begin; in < slices.end; ++in) {
+        for (std::int64_t in = slices.first; in < slices.last; ++in) {
             const std::int64_t width = columns(in);
             graph_.add_message(bring, partition_.tile(job.others[other], in),
                                partial_line(job.others[other], job.first_row, in),
@@ -359,12 +360,12 @@ private:
                           homes_.runs()[run.group].first + run.first, run.units());
             }
             // A line that one tile needs is at home there.
-            for (const LineRun& lines : homes_.runs()) {
+            for (const Range& lines : homes_.runs()) {
                 const std::vector<std::int32_t>& users = homes_.users(lines);
                 if (homes_.stays(lines)) {
                     add_lines(tensor, partition_.tile(users[0], in),
                               x_line(users[0], lines.first, cells.rows), cells, problem_.block,
-                              lines.first, lines.length());
+                              lines.first, lines.size());
                 }
             }
         }
@@ -407,21 +408,21 @@ private:
     /// Rows of C without blocks stand evenly on the tiles of a slice.
     void add_empty_rows(graph::Tensor& tensor, const graph::CellGrid& cells,
                         std::int64_t in) const {
-        const Bytes line_bytes = problem_.result_line_bytes(cells.rows);
+        const Bytes line_bytes = problem_.line_bytes_of(cells.rows);
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const Range own =
                 plan::part_of(std::ssize(reduction_.empty_rows), split_.parts(), part);
             const auto row = [&](std::int64_t at) {
                 return std::int64_t{reduction_.empty_rows[static_cast<std::size_t>(at)]};
             };
-            for (std::int64_t at = own.begin; at < own.end;) {
+            for (std::int64_t at = own.first; at < own.last;) {
                 const std::int64_t first = at++;
-                while (at < own.end && row(at) == row(at - 1) + 1) {
+                while (at < own.last && row(at) == row(at - 1) + 1) {
                     ++at;
                 }
                 add_lines(
                     tensor, partition_.tile(part, in),
-                    {empty_rows_, pass_of(in) * empty_bytes_ + (first - own.begin) * line_bytes},
+                    {empty_rows_, pass_of(in) * empty_bytes_ + (first - own.first) * line_bytes},
                     cells, problem_.block, row(first), at - first);
             }
         }
@@ -453,7 +454,7 @@ private:
 } // namespace
 
 std::vector<std::string> codelets_of(const Problem& problem) {
-    std::vector<std::string> names = problem.kind->codelets();
+    std::vector<std::string> names = problem.kind->traits().codelets;
     names.push_back(fmt::format("reduce_add_{}", codelets::suffix(problem.types)));
     names.emplace_back("copy");
     return names;

@@ -12,8 +12,8 @@ using plan::kShortestMessage;
 /// Fewest receivers of one message of a line that only some parts need.
 constexpr std::size_t kFewestGathered = 2;
 
-std::vector<LineRun> line_runs(const Partition& partition) {
-    std::vector<LineRun> runs;
+std::vector<Range> line_runs(const Partition& partition) {
+    std::vector<Range> runs;
     const std::int64_t lines = partition.problem().matrix->block_columns();
     for (std::int64_t line = 0; line < lines; ++line) {
         if (runs.empty() || partition.users_of_line(line) != partition.users_of_line(line - 1)) {
@@ -53,7 +53,7 @@ std::size_t gathered(const spec::MachineSpec& machine, const Partition& partitio
         lines += of_line > 0 ? 1 : 0;
         users += static_cast<std::int64_t>(of_line);
     }
-    const Bytes line_bytes = problem.x_line_bytes(problem.widest_slice(split));
+    const Bytes line_bytes = problem.line_bytes_of(problem.widest_slice(split));
     const std::int64_t homes = split.parts_n > 1 ? split.parts() : machine.chip.tiles;
     const std::int64_t of_home =
         std::min(lines, std::max(ceil_div(kShortestMessage, line_bytes), ceil_div(lines, homes)));
@@ -98,7 +98,7 @@ Bytes Homes::most_values_bytes() const {
     return *std::max_element(filled_values_.begin(), filled_values_.end());
 }
 
-std::size_t Homes::together(const LineRun& run) const {
+std::size_t Homes::together(const Range& run) const {
     // Tiles that have little in common wait for each other in a wide multicast.
     const std::size_t all = users(run).size();
     return all == static_cast<std::size_t>(partition_.split().parts_m) ? all : gathered_;
@@ -122,8 +122,8 @@ void Homes::deal_x() {
     const Problem& problem = partition_.problem();
     for (std::int64_t in = 0; in < split.slices(); ++in) {
         std::vector<std::int64_t> lines_of_run;
-        for (const LineRun& run : runs_) {
-            lines_of_run.push_back(stays(run) ? 0 : run.length());
+        for (const Range& run : runs_) {
+            lines_of_run.push_back(stays(run) ? 0 : run.size());
         }
         std::vector<TileId> candidates;
         if (split.parts_n > 1) {
@@ -133,7 +133,7 @@ void Homes::deal_x() {
         } else {
             candidates = all_tiles(machine_);
         }
-        const Bytes line_bytes = problem.x_line_bytes(problem.slice(split, in).length());
+        const Bytes line_bytes = problem.line_bytes_of(problem.slice(split, in).size());
         const auto receives = [&](TileId tile, std::size_t run) {
             const std::vector<std::int32_t>& parts = users(runs_[run]);
             return split.parts_n == 1 &&
@@ -189,7 +189,7 @@ std::size_t least_messages(const spec::MachineSpec& machine, const Partition& pa
     const Split& split = partition.split();
     const std::size_t together = gathered(machine, partition);
     std::size_t count = 0;
-    for (const LineRun& run : line_runs(partition)) {
+    for (const Range& run : line_runs(partition)) {
         const std::size_t users = partition.users_of_line(run.first).size();
         count += users == 1 && split.passes == 1 ? 0 : messages_to(users, together);
     }

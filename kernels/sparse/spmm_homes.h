@@ -12,14 +12,6 @@
 
 namespace tessera::spmm {
 
-/// Consecutive lines (rows) of X that the same parts need.
-struct LineRun {
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-
-    [[nodiscard]] std::int64_t length() const { return last - first; }
-};
-
 using plan::HomeRun; // its group: number of the run of lines, or of the part whose values they are
 
 class Homes {
@@ -34,16 +26,17 @@ public:
     /// Values go to pairs at double width.
     [[nodiscard]] bool values_wide() const { return values_wide_; }
 
-    [[nodiscard]] const std::vector<LineRun>& runs() const { return runs_; }
-    [[nodiscard]] const std::vector<std::int32_t>& users(const LineRun& run) const {
+    /// Consecutive lines of X that the same parts need.
+    [[nodiscard]] const std::vector<Range>& runs() const { return runs_; }
+    [[nodiscard]] const std::vector<std::int32_t>& users(const Range& run) const {
         return partition_.users_of_line(run.first);
     }
     /// Lines that one part alone needs are at home there, unless what stands there changes with each pass.
-    [[nodiscard]] bool stays(const LineRun& run) const {
+    [[nodiscard]] bool stays(const Range& run) const {
         return partition_.split().passes == 1 && users(run).size() == 1;
     }
     /// Receivers of one message of a run's lines.
-    [[nodiscard]] std::size_t together(const LineRun& run) const;
+    [[nodiscard]] std::size_t together(const Range& run) const;
     [[nodiscard]] const std::vector<HomeRun>& x(std::int64_t in) const {
         return x_[static_cast<std::size_t>(in)];
     }
@@ -61,7 +54,7 @@ private:
     const spec::MachineSpec& machine_;
     const Partition& partition_;
     std::size_t gathered_;
-    std::vector<LineRun> runs_;
+    std::vector<Range> runs_;
     std::vector<std::vector<HomeRun>> x_; ///< by slice
     std::vector<HomeRun> values_;
     bool values_wide_ = false;

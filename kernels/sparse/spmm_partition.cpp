@@ -18,9 +18,8 @@ Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparseP
     : matrix(&a), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
       kind(&kind_of(a.block, types)) {
     for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        const auto at = static_cast<std::size_t>(row);
-        if (a.row_start[at + 1] > a.row_start[at]) {
-            row_blocks.push_back(a.row_start[at + 1] - a.row_start[at]);
+        if (a.blocks_of_row(row) > 0) {
+            row_blocks.push_back(a.blocks_of_row(row));
         }
     }
     std::ranges::sort(row_blocks, std::greater<>());
@@ -89,15 +88,13 @@ public:
         std::int64_t before = 0;
         for (std::int64_t im = 1; im < split_.parts_m; ++im) {
             before += dealt_[static_cast<std::size_t>(im - 1)];
-            const double share =
-                static_cast<double>(all_ * im) / static_cast<double>(split_.parts_m);
-            until_.push_back(std::max(until_.empty() ? 0.0 : until_.back(),
-                                      share - static_cast<double>(before)));
+            const double share = real(all_ * im) / real(split_.parts_m);
+            until_.push_back(std::max(until_.empty() ? 0.0 : until_.back(), share - real(before)));
         }
     }
     /// The part of the next row that is not cut.
     [[nodiscard]] std::int64_t place(std::int64_t row_work) {
-        const double middle = static_cast<double>(done_) + static_cast<double>(row_work) / 2;
+        const double middle = real(done_) + real(row_work) / 2;
         done_ += row_work;
         while (part_ < until_.size() && until_[part_] <= middle) {
             ++part_;
@@ -124,8 +121,8 @@ void Partition::cut_parts() {
     // Columns ascend in a row, and bands with them: a row's blocks of one band are neighbours.
     const auto for_each_band = [&](auto visit) {
         for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-            const std::int64_t end = a.row_start.at(static_cast<std::size_t>(row + 1));
-            for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)]; b < end;) {
+            const std::int64_t end = a.first_block(row + 1);
+            for (std::int64_t b = a.first_block(row); b < end;) {
                 const std::int64_t first = b;
                 const std::int32_t band = band_of_block(first);
                 while (b < end && band_of_block(b) == band) {
@@ -194,8 +191,7 @@ void Partition::add_row(std::int64_t part, std::int64_t row, std::int64_t first,
 }
 
 std::int32_t Partition::band_of_block(std::int64_t block) const {
-    const std::int32_t column = problem_.matrix->block_column[static_cast<std::size_t>(block)];
-    return band_of_column_[static_cast<std::size_t>(column)];
+    return band_of_column_[static_cast<std::size_t>(problem_.matrix->column_of(block))];
 }
 
 void Partition::collect_lines() {
@@ -205,8 +201,7 @@ void Partition::collect_lines() {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
         const auto number = static_cast<std::int32_t>(part);
         for (const std::int64_t block : parts_[part].blocks) {
-            const auto line =
-                static_cast<std::size_t>(a.block_column[static_cast<std::size_t>(block)]);
+            const auto line = static_cast<std::size_t>(a.column_of(block));
             if (std::exchange(last_user[line], number) != number) {
                 users_of_line_[line].push_back(number);
             }
@@ -214,8 +209,8 @@ void Partition::collect_lines() {
     }
     for (std::size_t line = 0; line < users_of_line_.size(); ++line) {
         std::vector<std::int32_t>& users = users_of_line_[line];
-        const auto most = static_cast<double>(split_.parts_m);
-        if (static_cast<double>(users.size()) >= kShareForAll * most && !users.empty()) {
+        const auto most = real(split_.parts_m);
+        if (real(users.size()) >= kShareForAll * most && !users.empty()) {
             users.clear();
             for (std::int64_t im = 0; im < split_.parts_m; ++im) {
                 users.push_back(
@@ -235,8 +230,7 @@ void Partition::collect_lines() {
         }
         part.local_x.reserve(part.blocks.size());
         for (const std::int64_t block : part.blocks) {
-            const std::int32_t line = a.block_column[static_cast<std::size_t>(block)];
-            part.local_x.push_back(place_of_line[static_cast<std::size_t>(line)]);
+            part.local_x.push_back(place_of_line[static_cast<std::size_t>(a.column_of(block))]);
         }
     }
 }

@@ -32,8 +32,6 @@ struct Split {
     [[nodiscard]] std::int64_t slices() const { return parts_n * passes; }
 };
 
-using plan::Range;
-
 /// Sizes of one product. A *line* is as many rows of X or C of one slice as a block has.
 struct Problem {
     Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a);
@@ -58,14 +56,12 @@ struct Problem {
     [[nodiscard]] std::int64_t widest_slice(const Split& split) const {
         return ceil_div(column_groups(), split.slices()) * column_grain();
     }
-    [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const {
+    /// Of X and of C.
+    [[nodiscard]] Bytes line_bytes_of(std::int64_t columns) const {
         return bytes_of(types.data) * block * columns;
     }
     [[nodiscard]] Bytes partial_line_bytes(std::int64_t columns) const {
         return bytes_of(types.partials) * block * columns;
-    }
-    [[nodiscard]] Bytes result_line_bytes(std::int64_t columns) const {
-        return bytes_of(types.data) * block * columns;
     }
     [[nodiscard]] Bytes value_bytes() const { return bytes_of(types.data) * block * block; }
     /// Work of one row with so many blocks, in worker issues for one column group or weight load.

@@ -43,12 +43,10 @@ constexpr std::size_t kMisfits = 12;
 std::int64_t roundings_of(const Partition& partition) {
     const Problem& problem = partition.problem();
     std::size_t contributors = 0;
-    std::int64_t blocks = 0;
     for (std::int64_t row = 0; row < problem.matrix->block_rows(); ++row) {
         contributors = std::max(contributors, partition.contributors(row).size());
-        blocks = std::max(blocks, problem.matrix->row_start[static_cast<std::size_t>(row + 1)] -
-                                      problem.matrix->row_start[static_cast<std::size_t>(row)]);
     }
+    const std::int64_t blocks = problem.row_blocks.empty() ? 0 : problem.row_blocks.front();
     const bool half = problem.types.partials == ElementType::F16;
     const std::int64_t reduced = contributors > 1 ? 1 : 0;
     return problem.kind->traits().block_roundings * blocks +
@@ -171,13 +169,12 @@ private:
 };
 
 /// Operands and result alone are more than there is.
-bool exceeds_chip(const spec::MachineSpec& machine, ElementType type,
-                  const workload::SparsePattern& matrix, std::int64_t n) {
-    return plan::exceeds_chip(
-        machine, static_cast<double>(bytes_of(type)) *
-                     (static_cast<double>(matrix.stored_elements()) +
-                      (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) *
-                          static_cast<double>(n)));
+bool exceeds_chip(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                  const workload::SparsePattern& matrix) {
+    return plan::exceeds_chip(machine,
+                              real(bytes_of(workload.dtype)) *
+                                  (real(matrix.stored_elements()) +
+                                   (real(matrix.columns) + real(matrix.rows)) * real(workload.n)));
 }
 
 /// Of `placed` the fastest. Those that take hardly more at least than the one that takes least are scheduled together,
@@ -191,8 +188,7 @@ std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
         return !best || one.least < best->division.predicted.total();
     };
     for (auto first = placed.begin(); first != placed.end() && may_be_faster(*first);) {
-        const auto hardly_more =
-            static_cast<Cycles>(kHardlyMore * static_cast<double>(first->least));
+        const auto hardly_more = static_cast<Cycles>(kHardlyMore * real(first->least));
         const auto last = std::find_if(first, placed.end(), [&](const family::Placed& one) {
             return one.least > hardly_more;
         });
@@ -213,55 +209,6 @@ std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
         first = last;
     }
     return best;
-}
-
-/// The fastest split of those that are placed.
-family::Divided choose_split(const spec::MachineSpec& machine, const Problem& problem,
-                             workload::Accumulate accumulate, plan::KnownSchedules& known) {
-    const workload::SparsePattern& matrix = *problem.matrix;
-    const bool vain = exceeds_chip(machine, problem.types.data, matrix, problem.n);
-    const auto candidates = search(machine, problem);
-    const std::size_t most = std::min(candidates.size(), vain ? 1 : kTried);
-    Placing placing(machine, problem, accumulate, candidates);
-    std::vector<family::Placed> placed;
-    std::string reason;
-    const auto note_misfit = [&](const Split& split, const std::string& misfit) {
-        if (!misfit.empty() && reason.empty()) {
-            reason =
-                fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
-                            "divisions that were tried)",
-                            misfit, matrix.blocks(), split.parts_m, split.parts_k, split.parts_n);
-        }
-    };
-    std::size_t seen = 0; // from the first that is placed on
-    std::size_t misfits = 0;
-    const Activity trying("split", 0);
-    for (std::size_t at = 0; at < most && misfits < kMisfits; ++at) {
-        trying.step();
-        const Split& split = candidates[at].split;
-        if (at > 0 && candidates[at].ranked && candidates[at].over > 0) {
-            continue; // the first says why
-        }
-        const bool likely = !placed.empty() || (at == 0 && !vain); // that this one fits
-        auto made = placing.place(at, likely ? kPlaced - placed.size() : 1, !placed.empty());
-        note_misfit(split, made.misfit);
-        misfits += made.misfit.empty() || candidates[at].over > 0 ? 0 : 1;
-        if (made.made) {
-            placed.push_back(std::move(*made.made));
-        }
-        seen += placed.empty() || candidates[at].least_messages > kManyTransfers ? 0 : 1;
-        if (!placed.empty() &&
-            (placed.size() == kPlaced || seen == kSeen || at + 1 >= kCompared || at + 1 == most)) {
-            std::string misfit;
-            if (auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit)) {
-                return std::move(*divided);
-            }
-            seen = 0;
-            ++misfits;
-            note_misfit(split, misfit);
-        }
-    }
-    throw DoesNotFit(reason);
 }
 
 /// Plans one pass of several, whose exchange rows stand for each of them, and whose X and C stand beside those of
@@ -302,7 +249,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
         return family::lowered(machine, std::move(planned), workload.accumulate, known);
     } catch (const DoesNotFit&) {
         if (use.passes == kMostPasses || workload.n <= use.passes * kFewestColumns ||
-            exceeds_chip(machine, workload.dtype, matrix, workload.n)) {
+            exceeds_chip(machine, workload, matrix)) {
             throw;
         }
     }
@@ -405,7 +352,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
                                               ours.division.predicted.total(), use);
         return published_one ? std::move(*published_one) : std::move(ours);
     } catch (const DoesNotFit&) {
-        if (exceeds_chip(machine, workload.dtype, matrix, workload.n)) {
+        if (exceeds_chip(machine, workload, matrix)) {
             throw;
         }
         misfit = std::current_exception();
@@ -421,7 +368,49 @@ family::Divided choose_ours(const spec::MachineSpec& machine,
                             const workload::SpmmWorkload& workload,
                             const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const Problem problem(workload, matrix);
-    return choose_split(machine, problem, workload.accumulate, known);
+    const bool vain = exceeds_chip(machine, workload, matrix);
+    const auto candidates = search(machine, problem);
+    const std::size_t most = std::min(candidates.size(), vain ? 1 : kTried);
+    Placing placing(machine, problem, workload.accumulate, candidates);
+    std::vector<family::Placed> placed;
+    std::string reason;
+    const auto note_misfit = [&](const Split& split, const std::string& misfit) {
+        if (!misfit.empty() && reason.empty()) {
+            reason =
+                fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
+                            "divisions that were tried)",
+                            misfit, matrix.blocks(), split.parts_m, split.parts_k, split.parts_n);
+        }
+    };
+    std::size_t seen = 0; // from the first that is placed on
+    std::size_t misfits = 0;
+    const Activity trying("split", 0);
+    for (std::size_t at = 0; at < most && misfits < kMisfits; ++at) {
+        trying.step();
+        const Split& split = candidates[at].split;
+        if (at > 0 && candidates[at].ranked && candidates[at].over > 0) {
+            continue; // the first says why
+        }
+        const bool likely = !placed.empty() || (at == 0 && !vain); // that this one fits
+        auto made = placing.place(at, likely ? kPlaced - placed.size() : 1, !placed.empty());
+        note_misfit(split, made.misfit);
+        misfits += made.misfit.empty() || candidates[at].over > 0 ? 0 : 1;
+        if (made.made) {
+            placed.push_back(std::move(*made.made));
+        }
+        seen += placed.empty() || candidates[at].least_messages > kManyTransfers ? 0 : 1;
+        if (!placed.empty() &&
+            (placed.size() == kPlaced || seen == kSeen || at + 1 >= kCompared || at + 1 == most)) {
+            std::string misfit;
+            if (auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit)) {
+                return std::move(*divided);
+            }
+            seen = 0;
+            ++misfits;
+            note_misfit(split, misfit);
+        }
+    }
+    throw DoesNotFit(reason);
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,

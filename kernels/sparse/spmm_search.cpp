@@ -45,7 +45,7 @@ std::vector<std::int64_t> useful_cuts(const spec::MachineSpec& machine, const Pr
     };
     for (const std::int64_t cut : {by_part, by_part * machine.tile.workers}) {
         const bool workers_have_rows =
-            problem.kind->vertex_kind() == program::VertexKind::MultiWorker;
+            problem.kind->traits().vertex_kind == program::VertexKind::MultiWorker;
         if (split.parts_m > 1 && cuts_a_row(cut) && (cut == by_part || workers_have_rows)) {
             cuts.push_back(cut);
         }
@@ -105,10 +105,10 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
         candidate.bytes = least_bytes(machine, partition, reduction);
         candidate.least_messages = least_messages(machine, partition, reduction);
         candidate.ranked = true;
-        candidate.over = std::max(
-            {candidate.bytes - limit,
-             beyond_reach(problem, candidate.split, static_cast<double>(partition.most_x_lines())),
-             static_cast<Bytes>(candidate.least_messages) - kMostMessages});
+        candidate.over =
+            std::max({candidate.bytes - limit,
+                      beyond_reach(problem, candidate.split, real(partition.most_x_lines())),
+                      static_cast<Bytes>(candidate.least_messages) - kMostMessages});
         comparing.step();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,
@@ -121,8 +121,7 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
     const auto as_good =
         std::find_if(candidates.begin(), candidates.begin() + ranked, [&](const Candidate& one) {
             return (one.over > 0) != (best.over > 0) ||
-                   static_cast<double>(one.cycles()) >
-                       kHardlyMore * static_cast<double>(best.cycles());
+                   real(one.cycles()) > kHardlyMore * real(best.cycles());
         });
     const auto plainest = std::min_element(candidates.begin(), as_good,
                                            [](const Candidate& left, const Candidate& right) {

@@ -18,7 +18,7 @@ void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
                            place + (at - first) * problem.value_bytes(),
                            part.blocks[static_cast<std::size_t>(at)] * block * block,
                            {{end - at, block * block, problem.value_bytes()}}};
-        const auto loops = problem.kind->value_loops();
+        const auto& loops = problem.kind->traits().value_loops;
         piece.dims.insert(piece.dims.end(), loops.begin(), loops.end());
         tensor.pieces.push_back(std::move(piece));
         at = end;
@@ -29,9 +29,9 @@ graph::CellGrid cells_of(const Problem& problem, std::int64_t rows, const Range&
                          bool by_halves) {
     const std::int64_t group = by_halves ? 8 : problem.block;
     const Bytes element = bytes_of(problem.types.data);
-    return {.rows = slice.length(),
+    return {.rows = slice.size(),
             .group = group,
-            .first_row = slice.begin,
+            .first_row = slice.first,
             .host_inner = rows,
             .host_rows = problem.n,
             .host_row_stride = 1,

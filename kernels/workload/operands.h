@@ -71,6 +71,17 @@ struct SparsePattern {
         return static_cast<std::int64_t>(block_column.size());
     }
     [[nodiscard]] std::int64_t stored_elements() const { return blocks() * block * block; }
+    /// Blocks of a block row are those from here to the first of the next row.
+    [[nodiscard]] std::int64_t first_block(std::int64_t row) const {
+        return row_start[static_cast<std::size_t>(row)];
+    }
+    [[nodiscard]] std::int64_t blocks_of_row(std::int64_t row) const {
+        return first_block(row + 1) - first_block(row);
+    }
+    /// In blocks.
+    [[nodiscard]] std::int32_t column_of(std::int64_t number) const {
+        return block_column[static_cast<std::size_t>(number)];
+    }
 };
 
 struct TransposedPattern {

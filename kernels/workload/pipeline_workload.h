@@ -23,10 +23,10 @@ enum class Place : std::uint8_t { Tiles, Host, Remote };
 /// A tensor that the host gives. With a pattern it is a sparse matrix, known when planning.
 struct PipelineTensor {
     std::string name;
-    std::vector<std::int64_t> shape; ///< row-major; empty as read: as the pattern's file says
+    std::vector<std::int64_t> shape = {}; ///< row-major; empty as read: as the pattern's file says
     ElementType type = ElementType::F16;
-    ValuesSpec values;
-    std::optional<PatternSpec> pattern;
+    ValuesSpec values = {};
+    std::optional<PatternSpec> pattern = {};
     std::int64_t block = 1; ///< of a sparse one: 1, 4, 8 or 16
     bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds

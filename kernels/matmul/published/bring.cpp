@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/graph/cells.h"
 #include "kernels/matmul/published/emitter.h"
+
+#include <algorithm>
 
 namespace tessera::matmul {
 
 using program::Role;
 using published::DensePart;
-using published::Run;
 
 graph::ExchangeId PublishedEmitter::bring_operands(graph::ComputeSetId copies) {
     const bool inputs_before = layout_.is_serial() && split_.inputs_once;
@@ -39,7 +41,7 @@ void PublishedEmitter::bring_inputs(graph::Bringing bringing) {
             if (turn >= std::ssize(homes)) {
                 continue;
             }
-            const Run run = homes[static_cast<std::size_t>(turn)];
+            const Range run = homes[static_cast<std::size_t>(turn)];
             const auto holder = static_cast<TileId>(first + turn);
             const Bytes bytes = run.size() * cells_.in_cell;
             graph_.hold(buffers_.home_x, holder, bytes);
@@ -66,11 +68,11 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
             }
             const auto runs = layout_.weights_move()
                                   ? layout_.home_blocks(holder, step_)
-                                  : std::vector{Run{0, layout_.weight_blocks(holder, step_)}};
+                                  : std::vector{Range{0, layout_.weight_blocks(holder, step_)}};
             if (turn >= std::ssize(runs)) {
                 continue;
             }
-            const Run run = runs[static_cast<std::size_t>(turn)];
+            const Range run = runs[static_cast<std::size_t>(turn)];
             const Bytes bytes = run.size() * cells_.block;
             if (!layout_.weights_move() && !layout_.is_serial()) {
                 add_blocks(tile, {buffers_.weights}, run);
@@ -98,6 +100,57 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
             }
         }
     }
+}
+
+void PublishedEmitter::add_blocks(TileId tile, graph::Place place, const Range& blocks) {
+    const workload::MatmulWorkload& workload = layout_.workload();
+    const DensePart here = layout_.part(tile);
+    const Range outs = layout_.out_groups_of(here, step_);
+    const Range ins = layout_.in_groups_of(here);
+    const std::int64_t rows = cells_.out_group;
+    for (std::int64_t at = blocks.first; at < blocks.last;) {
+        const std::int64_t in = ins.first + at / outs.size();
+        const std::int64_t out = outs.first + at % outs.size();
+        const std::int64_t whole = workload.m / rows - out;
+        const std::int64_t count =
+            std::clamp<std::int64_t>(whole, 1, std::min(outs.last - out, blocks.last - at));
+        const std::int64_t channels = std::min(rows, workload.m - out * rows);
+        const std::int64_t inputs = std::min(cells_.in_group, workload.k - in * cells_.in_group);
+        weights_.pieces.push_back({tile,
+                                   place + (at - blocks.first) * cells_.block,
+                                   out * rows * workload.k + in * cells_.in_group,
+                                   {{count, rows * workload.k, cells_.block},
+                                    {channels, workload.k, cells_.in_cell},
+                                    {inputs, 1, bytes_of(cells_.data)}}});
+        at += count;
+    }
+}
+
+graph::Tensor PublishedEmitter::inputs_tensor() const {
+    const workload::MatmulWorkload& workload = layout_.workload();
+    graph::Tensor tensor = graph::given_tensor("b", cells_.data, {workload.k, workload.n});
+    for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
+        const DensePart here = layout_.part(tile);
+        const graph::CellGrid cells{.rows = layout_.field_of(here).size(),
+                                    .group = cells_.in_group,
+                                    .first_row = layout_.field_of(here).first,
+                                    .first_group = layout_.in_groups_of(here).first,
+                                    .host_inner = workload.k,
+                                    .host_row_stride = 1,
+                                    .host_inner_stride = workload.n,
+                                    .cell_bytes = cells_.in_cell,
+                                    .element_bytes = bytes_of(cells_.data)};
+        if (!layout_.inputs_move()) {
+            graph::add_cells(tensor, tile, {buffers_.x}, cells, 0, layout_.input_cells(here));
+            continue;
+        }
+        const auto homes = layout_.home_cells(here);
+        if (here.out < std::ssize(homes)) {
+            const Range run = homes[static_cast<std::size_t>(here.out)];
+            graph::add_cells(tensor, tile, {buffers_.home_x}, cells, run.first, run.last);
+        }
+    }
+    return tensor;
 }
 
 } // namespace tessera::matmul

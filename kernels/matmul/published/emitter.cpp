@@ -28,7 +28,7 @@ graph::Graph PublishedEmitter::run() {
     graph_.add_tensor(inputs_tensor());
     graph_.add_tensor(std::move(result_));
     if (epilogue_.has_bias()) {
-        graph_.add_tensor(bias_tensor());
+        graph_.add_tensor(std::move(bias_));
     }
     return std::move(graph_);
 }

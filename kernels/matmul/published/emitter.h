@@ -33,13 +33,17 @@ private:
     [[nodiscard]] graph::ComputeSetId add_set(const std::string& name, program::Role role,
                                               const char* unit);
 
-    // bring.cpp: moves X and a step's weights from their homes to the tiles that multiply them.
+    // bring.cpp: moves X and a step's weights from their homes, where the host writes them, to the
+    // tiles that multiply them.
     /// Returns the exchange that brings the step's weights.
     graph::ExchangeId bring_operands(graph::ComputeSetId copies);
     void bring_inputs(graph::Bringing bringing);
     /// Adds the weights' homes too. In a serial plan these hold the weights of all steps, and the
     /// compute set `slice` copies out those of one step.
     void bring_weights(graph::ComputeSetId slice, graph::Bringing bringing);
+    /// Adds blocks [first, last) of a step's weights of a tile, one after the other from `place` on.
+    void add_blocks(TileId tile, graph::Place place, const Range& blocks);
+    [[nodiscard]] graph::Tensor inputs_tensor() const;
 
     // multiply.cpp: the vertices that multiply, and what the tiles read and write in a step.
     void add_multiply(graph::ComputeSetId set);
@@ -57,13 +61,13 @@ private:
     graph::ExchangeId add_stage(std::size_t number, std::int64_t left);
     [[nodiscard]] Partial reduce_section(Stage& stage, const std::vector<Partial>& partials,
                                          std::int64_t section, published::DensePart part);
-    void add_reduce(Stage& stage, TileId tile, const published::Run& share,
+    void add_reduce(Stage& stage, TileId tile, const Range& share,
                     std::span<const Partial> partials, std::int64_t place_in_section);
     void add_sum(const Stage& stage, TileId tile, std::optional<graph::Place> own,
                  std::int64_t count, std::int64_t cells);
 
     // results.cpp: what the tiles do with a step's sums, of which each part has a single one by
-    // now.
+    // now, and how the host reads them.
     template <class Each> void for_results(const Each& each) {
         for (std::vector<Partial>& partials : partials_) {
             for (HeldCells& held : partials.front()) {
@@ -75,17 +79,11 @@ private:
     void regroup_results();
     /// Copies the step's results behind those of the steps before.
     void update_result();
-    /// The first tile with results of a part of the columns is the home of that part's bias. It
-    /// sends the bias to the other tiles with results of that part.
     void bring_bias(graph::ExchangeId exchange);
     void add_epilogue();
 
-    // tensors.cpp: the operands and the result as tensors that the host writes and reads.
-    /// Adds blocks [first, last) of a step's weights of a tile, one after the other from `place` on.
-    void add_blocks(TileId tile, graph::Place place, const published::Run& blocks);
+    /// Adds them to the tensor that the host reads.
     void add_results();
-    [[nodiscard]] graph::Tensor inputs_tensor() const;
-    [[nodiscard]] graph::Tensor bias_tensor() const;
 
     /// Where a plan has several steps, `result` and `home_weights` hold what all of them need.
     struct Buffers {
@@ -116,9 +114,9 @@ private:
     Cycles regrouping_ = 0;
     graph::Tensor weights_;
     graph::Tensor result_;
+    graph::Tensor bias_;
     std::vector<Bytes> filled_weights_; ///< bytes of their homes after the steps so far, by tile
     std::vector<Bytes> filled_results_; ///< likewise
-    std::vector<TileId> bias_homes_;    ///< by part of the columns
 };
 
 } // namespace tessera::matmul

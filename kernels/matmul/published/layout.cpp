@@ -8,7 +8,6 @@
 namespace tessera::matmul {
 
 using published::DensePart;
-using published::Run;
 
 published::DenseProblem problem_of(const workload::MatmulWorkload& workload) {
     return {workload.m, workload.k, workload.n, workload.dtype, workload.partials};
@@ -20,11 +19,7 @@ PublishedCells cells_of(const published::DenseProblem& problem,
     const bool wide = problem.partials == ElementType::F32;
     const bool narrow = vertex.out_group == 8;
     const bool quarter = bytes_of(problem.data) == 1;
-    PublishedCells cells{.in_group = vertex.in_group,
-                         .out_group = vertex.out_group,
-                         .data = problem.data,
-                         .partials = problem.partials,
-                         .result = problem.result()};
+    PublishedCells cells{vertex, problem.data, problem.partials, problem.result()};
     const Bytes element = bytes_of(problem.data);
     const Bytes partial = bytes_of(problem.partials);
     cells.in_cell = vertex.in_group * element;
@@ -46,8 +41,8 @@ PublishedCells cells_of(const published::DenseProblem& problem,
     return cells;
 }
 
-std::vector<Run> in_units(std::vector<Run> runs, std::int64_t elements) {
-    for (Run& run : runs) {
+std::vector<Range> in_units(std::vector<Range> runs, std::int64_t elements) {
+    for (Range& run : runs) {
         run = {run.first / elements, run.last / elements};
     }
     return runs;
@@ -61,21 +56,21 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
       out_groups_(ceil_div(workload.m, cells_.out_group)),
       in_groups_(ceil_div(workload.k, cells_.in_group)) {}
 
-Run PublishedLayout::out_groups_of(const DensePart& part, std::int64_t step) const {
+Range PublishedLayout::out_groups_of(const DensePart& part, std::int64_t step) const {
     const std::int64_t most = plan_.tile.out_groups * plan_.split.out_parts;
     const std::int64_t first = most * step;
-    const Run mine =
+    const Range mine =
         published::part_of(std::min(most, out_groups_ - first), plan_.split.out_parts, part.out);
     return {first + mine.first, first + mine.last};
 }
 
-std::vector<Run> PublishedLayout::home_cells(const DensePart& part) const {
+std::vector<Range> PublishedLayout::home_cells(const DensePart& part) const {
     return in_units(
         published::spread_inputs(input_cells(part) * cells_.in_group, plan_, cells_.data),
         cells_.in_group);
 }
 
-std::vector<Run> PublishedLayout::home_blocks(const DensePart& part, std::int64_t step) const {
+std::vector<Range> PublishedLayout::home_blocks(const DensePart& part, std::int64_t step) const {
     const std::int64_t elements = cells_.in_group * cells_.out_group;
     return in_units(
         published::spread_weights(weight_blocks(part, step) * elements, plan_, cells_.data),

@@ -23,10 +23,9 @@ namespace tessera::matmul {
 inline constexpr const char* kPublishedOwner = "matmul"; ///< of steps, as reports name it
 inline constexpr Bytes kWord = 8;                        ///< of what codelets load and store
 
-/// Channels and bytes of what a plan's vertices read and write.
-struct PublishedCells {
-    std::int64_t in_group = 0;  ///< channels of a cell of X
-    std::int64_t out_group = 0; ///< of a cell of partial results
+/// Channels and bytes of what a plan's vertices read and write: a cell of X has `in_group` channels,
+/// one of partial results `out_group`.
+struct PublishedCells : published::DenseVertex {
     ElementType data = ElementType::F16;
     ElementType partials = ElementType::F16;
     ElementType result = ElementType::F16;
@@ -49,7 +48,7 @@ struct PublishedCells {
 /// Cells [first, last) of a partial result on a tile, from `place` on.
 struct HeldCells {
     TileId tile = 0;
-    published::Run cells;
+    Range cells;
     graph::Place place;
 };
 /// A partial result: all of its cells, in order.
@@ -58,8 +57,7 @@ using Partial = std::vector<HeldCells>;
 using Partials = std::vector<std::vector<Partial>>;
 
 /// Runs of elements as runs of units of so many.
-[[nodiscard]] std::vector<published::Run> in_units(std::vector<published::Run> runs,
-                                                   std::int64_t elements);
+[[nodiscard]] std::vector<Range> in_units(std::vector<Range> runs, std::int64_t elements);
 
 class PublishedLayout {
 public:
@@ -76,14 +74,13 @@ public:
     [[nodiscard]] published::DensePart part(TileId tile) const {
         return published::part_on(plan_.split, tile);
     }
-    [[nodiscard]] published::Run field_of(const published::DensePart& part) const {
+    [[nodiscard]] Range field_of(const published::DensePart& part) const {
         return published::part_of(workload_.n, plan_.split.field_parts, part.field);
     }
-    [[nodiscard]] published::Run in_groups_of(const published::DensePart& part) const {
+    [[nodiscard]] Range in_groups_of(const published::DensePart& part) const {
         return published::part_of(in_groups_, plan_.split.in_parts, part.in);
     }
-    [[nodiscard]] published::Run out_groups_of(const published::DensePart& part,
-                                               std::int64_t step) const;
+    [[nodiscard]] Range out_groups_of(const published::DensePart& part, std::int64_t step) const;
 
     [[nodiscard]] std::int64_t input_cells(const published::DensePart& part) const {
         return in_groups_of(part).size() * field_of(part).size();
@@ -100,9 +97,9 @@ public:
     [[nodiscard]] bool inputs_move() const { return plan_.split.out_parts > 1; }
     [[nodiscard]] bool weights_move() const { return plan_.split.field_parts > 1; }
     /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
-    [[nodiscard]] std::vector<published::Run> home_cells(const published::DensePart& part) const;
-    [[nodiscard]] std::vector<published::Run> home_blocks(const published::DensePart& part,
-                                                          std::int64_t step) const;
+    [[nodiscard]] std::vector<Range> home_cells(const published::DensePart& part) const;
+    [[nodiscard]] std::vector<Range> home_blocks(const published::DensePart& part,
+                                                 std::int64_t step) const;
 
     /// There are several steps.
     [[nodiscard]] bool is_serial() const { return plan_.split.out_serial > 1; }
@@ -123,7 +120,7 @@ public:
         for (std::int64_t at = held.cells.first; at < held.cells.last;) {
             const std::int64_t group = at / columns;
             const std::int64_t end = std::min((group + 1) * columns, held.cells.last);
-            each(group, published::Run{at - group * columns, end - group * columns},
+            each(group, Range{at - group * columns, end - group * columns},
                  (at - held.cells.first) * cells_.result_cell);
             at = end;
         }

@@ -12,11 +12,10 @@ namespace tessera::matmul {
 
 using program::Role;
 using published::DensePart;
-using published::Run;
 
 namespace {
 
-Run common(const Run& left, const Run& right) {
+Range common(const Range& left, const Range& right) {
     return {std::max(left.first, right.first), std::min(left.last, right.last)};
 }
 
@@ -43,22 +42,15 @@ struct PublishedEmitter::Stage {
 };
 
 Partials PublishedEmitter::partials_of_step() const {
-    Partials partials_of_parts;
-    for (std::int64_t field = 0; field < split_.field_parts; ++field) {
-        for (std::int64_t out = 0; out < split_.out_parts; ++out) {
-            std::vector<Partial>& partials = partials_of_parts.emplace_back();
-            for (std::int64_t in = 0; in < split_.in_parts; ++in) {
-                const DensePart here{in, field, out};
-                const std::int64_t cells = layout_.partial_cells(here, step_);
-                Partial& partial = partials.emplace_back();
-                if (cells > 0) {
-                    partial.push_back(
-                        {published::tile_of(split_, here), {0, cells}, {buffers_.out}});
-                }
-            }
+    Partials made(static_cast<std::size_t>(split_.field_parts * split_.out_parts));
+    for (TileId tile = 0; tile < layout_.tiles(); ++tile) { // parts of k come last
+        const std::int64_t cells = layout_.partial_cells(layout_.part(tile), step_);
+        Partial& partial = made[tile % made.size()].emplace_back();
+        if (cells > 0) {
+            partial.push_back({tile, {0, cells}, {buffers_.out}});
         }
     }
-    return partials_of_parts;
+    return made;
 }
 
 graph::ExchangeId PublishedEmitter::add_reduction() {
@@ -84,16 +76,12 @@ graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t l
                 buffers_.sums[number],
                 is_last ? cells_.result_cell : cells_.partial_cell,
                 is_last ? cells_.last_types : cells_.types};
-    std::size_t number_of_part = 0;
-    for (std::int64_t field = 0; field < split_.field_parts; ++field) {
-        for (std::int64_t out = 0; out < split_.out_parts; ++out) {
-            std::vector<Partial>& partials = partials_[number_of_part++];
-            std::vector<Partial> summed;
-            for (std::int64_t section = 0; section < left; ++section) {
-                summed.push_back(reduce_section(stage, partials, section, {0, field, out}));
-            }
-            partials = std::move(summed);
+    for (TileId first = 0; first < partials_.size(); ++first) { // of the tiles of a part
+        std::vector<Partial> summed;
+        for (std::int64_t section = 0; section < left; ++section) {
+            summed.push_back(reduce_section(stage, partials_[first], section, layout_.part(first)));
         }
+        partials_[first] = std::move(summed);
     }
     std::ranges::stable_sort(stage.turns, {}, &Stage::Turn::turn);
     for (const Stage::Turn& turn : stage.turns) {
@@ -107,8 +95,8 @@ graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t l
 Partial PublishedEmitter::reduce_section(Stage& stage, const std::vector<Partial>& partials,
                                          std::int64_t section, DensePart part) {
     const auto count = std::ssize(partials);
-    const Run mine = published::part_of(count, stage.left, section);
-    const Run places = published::part_of(split_.in_parts, stage.left, section);
+    const Range mine = published::part_of(count, stage.left, section);
+    const Range places = published::part_of(split_.in_parts, stage.left, section);
     const std::int64_t cells = layout_.partial_cells(part, step_);
     const auto shares = in_units(
         published::spread_reduction(cells * cells_.out_group, places.size(), cells_.partials),
@@ -129,7 +117,7 @@ Partial PublishedEmitter::reduce_section(Stage& stage, const std::vector<Partial
 
 /// The sum of `share` on one tile. What stands there already is read in place where it is all
 /// of a partial's share.
-void PublishedEmitter::add_reduce(Stage& stage, TileId tile, const Run& share,
+void PublishedEmitter::add_reduce(Stage& stage, TileId tile, const Range& share,
                                   std::span<const Partial> partials,
                                   std::int64_t place_in_section) {
     const Bytes cell = cells_.partial_cell;
@@ -152,7 +140,7 @@ void PublishedEmitter::add_reduce(Stage& stage, TileId tile, const Run& share,
             continue;
         }
         for (const HeldCells& held : partials[static_cast<std::size_t>(i)]) {
-            const Run both = common(held.cells, share);
+            const Range both = common(held.cells, share);
             if (both.size() <= 0) {
                 continue;
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/graph/cells.h"
 #include "kernels/matmul/published/emitter.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
@@ -8,7 +9,6 @@
 namespace tessera::matmul {
 
 using program::Role;
-using published::Run;
 
 /// Sums of one partial result become the data's type.
 void PublishedEmitter::cast_results() {
@@ -45,7 +45,7 @@ void PublishedEmitter::regroup_results() {
         const graph::Place to{buffers_.regrouped};
         plan::StubTimeline time(layout_.machine(), false);
         graph_.hold(to.buffer, held.tile, held.cells.size() * cell);
-        layout_.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
+        layout_.for_columns(held, [&](std::int64_t, const Range& columns, Bytes offset) {
             const std::int64_t pieces = columns.size();
             for (const Bytes half : {Bytes{0}, piece}) { // every other half cell from there on
                 graph_.add_vertex(
@@ -80,21 +80,16 @@ void PublishedEmitter::update_result() {
 }
 
 void PublishedEmitter::bring_bias(graph::ExchangeId exchange) {
-    std::vector<std::vector<graph::Receiver>> holders(static_cast<std::size_t>(split_.field_parts));
+    std::vector<Epilogue::BiasPart> parts(static_cast<std::size_t>(split_.field_parts));
     for_results([&](const HeldCells& held) {
-        holders[static_cast<std::size_t>(layout_.part(held.tile).field)].push_back(
-            {held.tile, {buffers_.bias}});
+        const published::DensePart part = layout_.part(held.tile);
+        const Range columns = layout_.field_of(part);
+        const Bytes bytes = ceil_div(columns.size() * bytes_of(cells_.result), kWord) * kWord;
+        Epilogue::BiasPart& to = parts[static_cast<std::size_t>(part.field)];
+        to = {columns.first, columns.size(), bytes, std::move(to.tiles)};
+        to.tiles.push_back(held.tile);
     });
-    for (const std::vector<graph::Receiver>& of_field : holders) {
-        const TileId home = of_field.front().tile;
-        const std::int64_t columns = layout_.field_of(layout_.part(home)).size();
-        const Bytes bytes = ceil_div(columns * bytes_of(cells_.result), kWord) * kWord;
-        for (const graph::Receiver& one : of_field) {
-            graph_.hold(buffers_.bias, one.tile, bytes);
-        }
-        bias_homes_.push_back(home);
-        graph_.add_message(exchange, home, {buffers_.bias}, bytes, std::span(of_field).subspan(1));
-    }
+    bias_ = epilogue_.bring_bias(graph_, exchange, buffers_.bias, parts);
 }
 
 void PublishedEmitter::add_epilogue() {
@@ -104,7 +99,7 @@ void PublishedEmitter::add_epilogue() {
     const Bytes row = cells_.result_cell / halves;
     for_results([&](const HeldCells& held) {
         std::vector<Epilogue::Strip> strips;
-        layout_.for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
+        layout_.for_columns(held, [&](std::int64_t, const Range& columns, Bytes offset) {
             for (std::int64_t half = 0; half < halves; ++half) {
                 strips.push_back({offset + half * columns.size() * row, columns.size(), row / kWord,
                                   columns.first * bytes_of(cells_.result)});
@@ -112,6 +107,36 @@ void PublishedEmitter::add_epilogue() {
         });
         epilogue_.add(graph_, layout_.machine(), sets, held.tile, held.place,
                       held.cells.size() * cells_.result_cell, buffers_.bias, strips);
+    });
+}
+
+void PublishedEmitter::add_results() {
+    for_results([&](const HeldCells& held) {
+        const Range columns = layout_.field_of(layout_.part(held.tile));
+        const std::int64_t first_group =
+            layout_.out_groups_of(layout_.part(held.tile), step_).first;
+        graph::CellGrid cells{.rows = columns.size(),
+                              .group = cells_.out_group,
+                              .first_row = columns.first,
+                              .first_group = first_group,
+                              .host_inner = layout_.workload().m,
+                              .host_row_stride = 1,
+                              .host_inner_stride = layout_.workload().n,
+                              .cell_bytes = cells_.result_cell,
+                              .element_bytes = bytes_of(cells_.result)};
+        if (!layout_.regroups()) {
+            graph::add_cells(result_, held.tile, held.place, cells, held.cells.first,
+                             held.cells.last);
+            return;
+        }
+        cells.group /= 2;
+        cells.cell_bytes /= 2;
+        layout_.for_columns(held, [&](std::int64_t group, const Range& own, Bytes offset) {
+            cells.rows = own.size();
+            cells.first_row = columns.first + own.first;
+            cells.first_group = 2 * (first_group + group);
+            graph::add_cells(result_, held.tile, held.place + offset, cells, 0, 2 * own.size());
+        });
     });
 }
 

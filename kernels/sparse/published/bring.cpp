@@ -9,8 +9,6 @@
 
 namespace tessera::spmm {
 
-using published::Run;
-
 /// Each row of X goes to the tiles of a band whose blocks touch it.
 void PublishedEmitter::bring_x(graph::Bringing& bring) {
     const std::vector<published::StaticPart>& parts = layout_.plan().parts;
@@ -20,7 +18,7 @@ void PublishedEmitter::bring_x(graph::Bringing& bring) {
             for (std::int64_t i = 0; i < band.columns; ++i) {
                 const std::int64_t row = layout_.column_of(band, i);
                 layout_.x_homes().cut(layout_.elements_of(row, part),
-                                      [&](TileId home, Run run, std::int64_t before) {
+                                      [&](TileId home, Range run, std::int64_t before) {
                                           send_x(bring, band, row, part, home, run, before);
                                       });
             }
@@ -31,7 +29,7 @@ void PublishedEmitter::bring_x(graph::Bringing& bring) {
 /// Elements `run` of a row's part, which stand on tile `home` behind `before` others. A pair takes
 /// together what both want of it and one of them does not have to give.
 void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBand& band,
-                              std::int64_t row, std::int64_t part, TileId home, Run run,
+                              std::int64_t row, std::int64_t part, TileId home, Range run,
                               std::int64_t before) {
     const std::vector<TileBlocks>& tiles = layout_.tiles();
     const Bytes bytes = run.size() * element_;
@@ -58,16 +56,16 @@ void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBan
 /// Each run of blocks goes to the tiles that use it.
 void PublishedEmitter::bring_blocks(graph::Bringing& bring) {
     std::set<std::int64_t> cuts{0};
-    std::vector<std::vector<std::pair<Run, TileId>>> users(layout_.plan().parts.size());
+    std::vector<std::vector<std::pair<Range, TileId>>> users(layout_.plan().parts.size());
     for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
         const TileBlocks& mine = layout_.tiles()[tile];
         if (!mine.blocks.empty()) {
-            const Run span = layout_.values_of(mine);
+            const Range span = layout_.values_of(mine);
             cuts.insert({span.first, span.last});
             users[static_cast<std::size_t>(mine.part)].emplace_back(span, tile);
         }
     }
-    const auto send = [&](TileId home, Run run, std::int64_t before) {
+    const auto send = [&](TileId home, Range run, std::int64_t before) {
         std::vector<graph::Receiver> all;
         for (const auto& of_part : users) {
             auto user = std::upper_bound(

@@ -26,6 +26,18 @@ struct PublishedBuffers {
     graph::BufferId sums;
 };
 
+// rows.cpp: what the tiles have of C becomes C. Rows that one tile has alone are put where they stand;
+// those that several have are summed there, or on other tiles and then moved.
+
+/// What a compute set's slowest tile is expected to take: its own vertices, said by tile, and its copies.
+[[nodiscard]] Cycles slowest_of(const graph::Graph& graph, const spec::MachineSpec& machine,
+                                graph::ComputeSetId set, std::vector<Cycles> vertices);
+
+/// Adds the exchanges and compute sets and runs them as the next of `steps`. Returns the cycles that
+/// their compute sets are expected to take.
+[[nodiscard]] Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout,
+                              const PublishedBuffers& buffers, std::vector<graph::Step>& steps);
+
 struct EmittedPlan {
     graph::Graph graph;
     /// That its compute sets are expected to take; 0 where nothing is known of the vertices: FP32 blocks with one set of
@@ -56,7 +68,7 @@ private:
     // tiles that multiply them. Blocks come in the first pass alone: they stay.
     void bring_x(graph::Bringing& bring);
     void send_x(graph::Bringing& bring, const published::StaticBand& band, std::int64_t row,
-                std::int64_t part, TileId home, published::Run run, std::int64_t before);
+                std::int64_t part, TileId home, Range run, std::int64_t before);
     void bring_blocks(graph::Bringing& bring);
 
     // multiply.cpp: the vertices that multiply, the lists that they read, and the zeros that partial
@@ -67,11 +79,11 @@ private:
     [[nodiscard]] graph::Field worklists(TileId tile, std::int64_t columns);
     [[nodiscard]] graph::ComputeSetId add_zeros();
 
-    // tensors.cpp: how the host sees operands and result: "a" {blocks, block, block}, "b" {k, n} and
+    // How the host sees operands and result: "a" {blocks, block, block}, "b" {k, n} and
     // "c" {m, n}; of b and c the columns of each pass.
     [[nodiscard]] graph::Tensor values_tensor() const;
     void add_values(graph::Tensor& tensor, TileId tile, graph::Place place,
-                    const std::vector<std::int64_t>& order, published::Run span) const;
+                    const std::vector<std::int64_t>& order, Range span) const;
     void add_lines(graph::Tensor& tensor, const Linear& homes, graph::BufferId buffer) const;
 
     const PublishedLayout& layout_;
@@ -81,7 +93,7 @@ private:
     PublishedBuffers buffers_;
     std::vector<graph::BufferId> standing_; ///< while it multiplies, whatever else does
     std::vector<graph::Step> steps_;
-    published::Run columns_; ///< of the host, of this pass
+    Range columns_; ///< of the host, of this pass
     graph::Tensor x_;
     graph::Tensor c_;
     graph::ComputeSetId multiply_;

@@ -44,17 +44,6 @@ PublishedTypes::PublishedTypes(const spec::MachineSpec& machine, ElementType dat
     }
 }
 
-Linear::Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, std::int64_t least,
-               std::int64_t start)
-    : tiles_(tiles), start_(start) {
-    const std::int64_t grains = ceil_div(elements, grain);
-    const std::int64_t most = std::max(least, ceil_div(grains, tiles));
-    const std::int64_t used = ceil_div(grains, most);
-    for (std::int64_t i = 0; i <= used; ++i) {
-        bounds_.push_back(std::min(elements, i * grains / std::max<std::int64_t>(used, 1) * grain));
-    }
-}
-
 PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
                                  const workload::SpmmWorkload& workload,
                                  const workload::SparsePattern& matrix,
@@ -71,13 +60,13 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
     deal_blocks();
 }
 
-published::Run PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
+Range PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
     const published::StaticPart& columns = plan_.parts[static_cast<std::size_t>(part)];
     const std::int64_t first = (row * padded_columns_ + columns.first_column) * block();
     return {first, first + columns.columns * block()};
 }
 
-published::Run PublishedLayout::values_of(const TileBlocks& mine) const {
+Range PublishedLayout::values_of(const TileBlocks& mine) const {
     const std::int64_t size = block() * block();
     return {mine.order.front() * size / types_.vector * types_.vector,
             ceil_div((mine.order.back() + 1) * size, types_.vector) * types_.vector};
@@ -91,38 +80,14 @@ Bytes PublishedLayout::values_offset(const TileBlocks& mine) const {
 
 void PublishedLayout::deal_blocks() {
     tiles_.resize(static_cast<std::size_t>(machine_.chip.tiles));
-    std::vector<std::int32_t> row_of_block(static_cast<std::size_t>(matrix_.blocks()));
-    for (std::int64_t row = 0; row < matrix_.block_rows(); ++row) {
-        for (std::int64_t i = matrix_.row_start[static_cast<std::size_t>(row)];
-             i < matrix_.row_start[static_cast<std::size_t>(row) + 1]; ++i) {
-            row_of_block[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(row);
-        }
-    }
+    in_order_.resize(static_cast<std::size_t>(matrix_.blocks()));
     for (std::size_t number = 0; number < plan_.parts.size(); ++number) {
-        const published::StaticPart& part = plan_.parts[number];
-        std::vector<std::size_t> band_of(static_cast<std::size_t>(matrix_.block_columns()));
-        for (std::size_t band = 0; band < part.bands.size(); ++band) {
-            const auto& columns = part.bands[band];
-            for (std::int64_t i = 0; i < columns.columns; ++i) {
-                band_of[static_cast<std::size_t>(column_of(columns, i))] = band;
-            }
-        }
-        std::vector<std::vector<std::int64_t>> blocks_of(part.bands.size());
-        for (std::int64_t i = 0; i < matrix_.blocks(); ++i) {
-            const auto column =
-                static_cast<std::size_t>(matrix_.block_column[static_cast<std::size_t>(i)]);
-            blocks_of[band_of[column]].push_back(i);
-        }
-        std::int64_t order = 0;
-        for (std::size_t band = 0; band < part.bands.size(); ++band) {
-            deal_band(static_cast<std::int64_t>(number), static_cast<std::int64_t>(band),
-                      blocks_of[band], row_of_block, order);
-        }
-        if (number == 0) {
-            for (const auto& blocks : blocks_of) {
-                in_order_.insert(in_order_.end(), blocks.begin(), blocks.end());
-            }
-        }
+        deal_part(static_cast<std::int64_t>(number));
+    }
+    for (TileBlocks& tile : tiles_) {
+        std::ranges::sort(tile.columns);
+        const auto again = std::ranges::unique(tile.columns);
+        tile.columns.erase(again.begin(), again.end());
     }
     for (TileId tile = 0; tile < tiles_.size(); ++tile) {
         const auto partner = timing::partner_tile(machine_.chip, tile);
@@ -132,39 +97,45 @@ void PublishedLayout::deal_blocks() {
     }
     for (TileBlocks& tile : tiles_) {
         for (const std::int64_t block : tile.blocks) {
-            tile.slots.push_back(static_cast<std::int32_t>(
-                *tile.slot_of(matrix_.block_column[static_cast<std::size_t>(block)])));
+            tile.slots.push_back(
+                static_cast<std::int32_t>(*tile.slot_of(matrix_.column_of(block))));
         }
     }
 }
 
-void PublishedLayout::deal_band(std::int64_t part, std::int64_t number,
-                                const std::vector<std::int64_t>& blocks,
-                                const std::vector<std::int32_t>& row_of_block,
-                                std::int64_t& order) {
-    const published::StaticBand& band =
-        plan_.parts[static_cast<std::size_t>(part)].bands[static_cast<std::size_t>(number)];
-    const auto count = std::ssize(blocks);
-    const std::int64_t share = ceil_div(count, band.tiles);
-    for (std::int64_t i = 0; i * share < count; ++i) {
-        TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + i)];
-        tile.part = part;
-        tile.band = number;
-        for (std::int64_t j = i * share; j < std::min(count, (i + 1) * share); ++j) {
-            const auto block = blocks[static_cast<std::size_t>(j)];
-            const std::int32_t row = row_of_block[static_cast<std::size_t>(block)];
+void PublishedLayout::deal_part(std::int64_t number) {
+    const published::StaticPart& part = plan_.parts[static_cast<std::size_t>(number)];
+    std::vector<std::size_t> band_of(static_cast<std::size_t>(matrix_.block_columns()));
+    std::vector<std::int64_t> before{0}; // blocks of the bands before each
+    for (std::size_t band = 0; band < part.bands.size(); ++band) {
+        for (std::int64_t i = 0; i < part.bands[band].columns; ++i) {
+            band_of[static_cast<std::size_t>(column_of(part.bands[band], i))] = band;
+        }
+        before.push_back(before.back() + part.bands[band].blocks);
+    }
+    std::vector<std::int64_t> dealt(part.bands.size()); // blocks of each band so far
+    for (std::int32_t row = 0; row < matrix_.block_rows(); ++row) {
+        for (std::int64_t i = matrix_.first_block(row); i < matrix_.first_block(row + 1); ++i) {
+            const std::int32_t column = matrix_.column_of(i);
+            const std::size_t number_of_band = band_of[static_cast<std::size_t>(column)];
+            const published::StaticBand& band = part.bands[number_of_band];
+            const std::int64_t at = dealt[number_of_band]++;
+            const std::int64_t on = at / ceil_div(band.blocks, band.tiles);
+            TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + on)];
+            tile.part = number;
+            tile.band = static_cast<std::int64_t>(number_of_band);
             if (tile.rows.empty() || tile.rows.back() != row) {
                 tile.rows.push_back(row);
                 tile.row_blocks.push_back(0);
             }
             ++tile.row_blocks.back();
-            tile.blocks.push_back(block);
-            tile.columns.push_back(matrix_.block_column[static_cast<std::size_t>(block)]);
-            tile.order.push_back(order++);
+            tile.blocks.push_back(i);
+            tile.columns.push_back(column);
+            tile.order.push_back(before[number_of_band] + at);
+            if (number == 0) {
+                in_order_[static_cast<std::size_t>(tile.order.back())] = i;
+            }
         }
-        std::ranges::sort(tile.columns);
-        tile.columns.erase(std::unique(tile.columns.begin(), tile.columns.end()),
-                           tile.columns.end());
     }
 }
 
@@ -191,10 +162,9 @@ void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
 
 bool PublishedLayout::comes_wide(std::int32_t column, std::int64_t part) const {
     bool wide = false;
-    x_homes_.cut(elements_of(column, part),
-                 [&](TileId home, published::Run run, std::int64_t /*before*/) {
-                     wide = wide || sends_wide(home, run.size() * types_.element);
-                 });
+    x_homes_.cut(elements_of(column, part), [&](TileId home, Range run, std::int64_t /*before*/) {
+        wide = wide || sends_wide(home, run.size() * types_.element);
+    });
     return wide;
 }
 

@@ -6,7 +6,7 @@
 #include "base/ceil_div.h"
 #include "base/element_type.h"
 #include "base/units.h"
-#include "kernels/published/run.h"
+#include "kernels/published/linear.h"
 #include "kernels/published/static_planner.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
@@ -23,6 +23,8 @@ namespace tessera::spmm {
 
 inline constexpr const char* kPublishedOwner = "spmm"; ///< of steps, as reports name it
 inline constexpr Bytes kWord = 8;                      ///< that copies and reductions go by
+
+using published::Linear;
 
 /// What follows from the types of operands and result, and of partial results.
 struct PublishedTypes {
@@ -42,41 +44,6 @@ struct PublishedTypes {
     std::string multiply = {};
     std::string reduce = {};
     std::vector<std::string> codelets = {};
-};
-
-/// Elements that lie linearly over tiles from `start` on: as few tiles as the largest share allows,
-/// whole grains on each, as evenly as possible.
-class Linear {
-public:
-    Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, std::int64_t least = 1,
-           std::int64_t start = 0);
-
-    [[nodiscard]] std::int64_t used() const { return std::ssize(bounds_) - 1; }
-    [[nodiscard]] TileId tile(std::int64_t number) const {
-        return static_cast<TileId>((start_ + number) % tiles_);
-    }
-    [[nodiscard]] published::Run span(std::int64_t number) const {
-        return {bounds_[static_cast<std::size_t>(number)],
-                bounds_[static_cast<std::size_t>(number) + 1]};
-    }
-    /// Calls `take(tile, run, elements of the tile before the run)` for what each tile has of `run`.
-    template <class Take> void cut(published::Run run, const Take& take) const {
-        auto at = std::upper_bound(bounds_.begin(), bounds_.end(), run.first) - bounds_.begin() - 1;
-        while (run.first < run.last) {
-            const published::Run here = span(at);
-            const published::Run piece{run.first, std::min(run.last, here.last)};
-            if (piece.size() > 0) {
-                take(tile(at), piece, piece.first - here.first);
-                run.first = piece.last;
-            }
-            ++at;
-        }
-    }
-
-private:
-    std::int64_t tiles_;
-    std::int64_t start_;
-    std::vector<std::int64_t> bounds_;
 };
 
 /// What a tile multiplies.
@@ -158,18 +125,17 @@ public:
     [[nodiscard]] bool sends_wide(TileId home, Bytes bytes) const;
     [[nodiscard]] Bytes block_bytes() const { return block() * block() * types_.element; }
     /// The elements of a row of X or C that a part has.
-    [[nodiscard]] published::Run elements_of(std::int64_t row, std::int64_t part) const;
+    [[nodiscard]] Range elements_of(std::int64_t row, std::int64_t part) const;
 
     /// What a tile has of values that move, in the order of bands: whole words, so that single
     /// elements move with their neighbours.
-    [[nodiscard]] published::Run values_of(const TileBlocks& mine) const;
+    [[nodiscard]] Range values_of(const TileBlocks& mine) const;
     /// Where its first block stands in them.
     [[nodiscard]] Bytes values_offset(const TileBlocks& mine) const;
 
 private:
     void deal_blocks();
-    void deal_band(std::int64_t part, std::int64_t number, const std::vector<std::int64_t>& blocks,
-                   const std::vector<std::int32_t>& row_of_block, std::int64_t& order);
+    void deal_part(std::int64_t number);
     void join_pair(TileBlocks& one, TileBlocks& other) const;
     [[nodiscard]] bool comes_wide(std::int32_t column, std::int64_t part) const;
     /// Elements of X and C that stand together.

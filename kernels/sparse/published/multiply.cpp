@@ -5,7 +5,6 @@
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/published/emitter.h"
-#include "kernels/sparse/published/rows.h"
 #include "models/spec/matrix_unit.h"
 
 #include <algorithm>
@@ -68,16 +67,20 @@ std::vector<std::size_t> worker_ends(const TileBlocks& mine, std::size_t workers
     return ends;
 }
 
-/// Of the vertex of single non-zeros, whose workers have rows up to `ends`.
+/// Of the vertex of single non-zeros, whose workers have rows up to `ends`; and its largest row.
 Cycles element_cycles(const PublishedLayout& layout, const TileBlocks& mine,
-                      const std::vector<std::size_t>& ends) {
+                      const std::vector<std::size_t>& ends, program::WorkItem& largest) {
     const PublishedTypes& types = layout.types();
     std::vector<std::int64_t> issues;
     std::size_t row = 0;
     for (const std::size_t end : ends) {
+        const auto worker = static_cast<int>(issues.size());
         std::int64_t own =
             row < end ? codelets::kStaticElementwiseFrame : codelets::kStaticElementwiseNothing;
         for (; row < end; ++row) {
+            if (mine.row_blocks[row] > largest.amount) {
+                largest = {mine.rows[row], mine.row_blocks[row], worker};
+            }
             own += codelets::static_elementwise_row(
                 types.data, types.partial == PublishedTypes::kHalf, mine.row_blocks[row],
                 layout.columns_on(mine.part));
@@ -87,19 +90,6 @@ Cycles element_cycles(const PublishedLayout& layout, const TileBlocks& mine,
     plan::StubTimeline stub(layout.machine(), false);
     stub.multi_worker(issues);
     return stub.finish();
-}
-
-program::WorkItem largest_row(const TileBlocks& mine, const std::vector<std::size_t>& ends) {
-    program::WorkItem largest;
-    std::size_t row = 0;
-    for (std::size_t worker = 0; worker < ends.size(); ++worker) {
-        for (; row < ends[worker]; ++row) {
-            if (mine.row_blocks[row] > largest.amount) {
-                largest = {mine.rows[row], mine.row_blocks[row], static_cast<int>(worker)};
-            }
-        }
-    }
-    return largest;
 }
 
 /// For each worker values and words before its own, first row, rows; then for each the counts
@@ -180,7 +170,9 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
         const Bytes bytes = meta_bytes(layout_, mine);
         const std::vector<std::size_t> ends =
             worker_ends(mine, static_cast<std::size_t>(layout_.machine().tile.workers));
-        graph_.add_item(multiply_, tile, largest_row(mine, ends));
+        program::WorkItem largest;
+        const Cycles cycles = element_cycles(layout_, mine, ends, largest);
+        graph_.add_item(multiply_, tile, largest);
         if (columns_.first == 0) { // it stays
             graph_.hold(buffers_.meta, tile, element_meta(layout_, mine, line, ends));
         }
@@ -188,7 +180,7 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
             multiply_, tile, codelet, program::VertexKind::MultiWorker,
             {graph::write({buffers_.out}, out_bytes), values, graph::read({buffers_.meta}, bytes),
              graph::read({buffers_.x}, std::ssize(mine.columns) * line), graph::word(columns)});
-        return element_cycles(layout_, mine, ends);
+        return cycles;
     }
     graph_.add_vertex(multiply_, tile, codelet, program::VertexKind::Supervisor,
                       {graph::pointer({buffers_.out}, out_bytes, graph::Access::Update), values,

@@ -74,8 +74,7 @@ published::StaticPlan plan_of(const spec::MachineSpec& machine,
     problem.block = matrix.block;
     problem.column_counts.resize(static_cast<std::size_t>(matrix.block_columns()));
     for (std::int64_t row = 0; row < matrix.block_rows(); ++row) {
-        const auto at = static_cast<std::size_t>(row);
-        problem.row_counts.push_back(matrix.row_start[at + 1] - matrix.row_start[at]);
+        problem.row_counts.push_back(matrix.blocks_of_row(row));
     }
     for (const std::int32_t column : matrix.block_column) {
         ++problem.column_counts[static_cast<std::size_t>(column)];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/sparse/published/rows.h"
-
 #include "kernels/graph/halves.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/sparse/published/emitter.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +12,6 @@ namespace tessera::spmm {
 namespace {
 
 using program::Role;
-using published::Run;
 
 constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where sums are spread
 constexpr std::int64_t kPricedSync = 126;  ///< the one place where a barrier has a price
@@ -27,7 +25,7 @@ struct Contribution {
 
 /// What a row of C has of a part's columns.
 struct RowOfPart {
-    Run elements;
+    Range elements;
     std::vector<Contribution> from;
 };
 
@@ -119,7 +117,7 @@ private:
     /// A row that one tile has alone.
     void put_row(const RowOfPart& row) {
         const Contribution& from = row.from.front();
-        layout_.c_homes().cut(row.elements, [&](TileId home, Run run, std::int64_t before) {
+        layout_.c_homes().cut(row.elements, [&](TileId home, Range run, std::int64_t before) {
             give(put_, from.tile, from.place + (run.first - row.elements.first) * element_, home,
                  {buffers_.result, before * element_}, run.size() * element_);
         });
@@ -141,10 +139,11 @@ private:
         }
         if (is_summed_there(rows, depth, all)) {
             for (const RowOfPart& row : rows) {
-                layout_.c_homes().cut(row.elements, [&](TileId home, Run run, std::int64_t before) {
-                    reduce_piece(row, run, home, {buffers_.result, before * element_},
-                                 std::ssize(rows));
-                });
+                layout_.c_homes().cut(
+                    row.elements, [&](TileId home, Range run, std::int64_t before) {
+                        reduce_piece(row, run, home, {buffers_.result, before * element_},
+                                     std::ssize(rows));
+                    });
             }
             return;
         }
@@ -154,13 +153,13 @@ private:
         std::int64_t at = 0;
         for (const RowOfPart& row : rows) {
             const std::int64_t to_row = row.elements.first - at;
-            homes.cut({at, at + row.elements.size()}, [&](TileId home, Run run, std::int64_t) {
-                const Run here{run.first + to_row, run.last + to_row};
+            homes.cut({at, at + row.elements.size()}, [&](TileId home, Range run, std::int64_t) {
+                const Range here{run.first + to_row, run.last + to_row};
                 const graph::Place sum{buffers_.sums, sum_bytes_[home]};
                 sum_bytes_[home] += here.size() * element_;
                 graph_.hold(buffers_.sums, home, sum_bytes_[home]);
                 reduce_piece(row, here, home, sum, std::ssize(rows));
-                layout_.c_homes().cut(here, [&](TileId to, Run moved, std::int64_t before) {
+                layout_.c_homes().cut(here, [&](TileId to, Range moved, std::int64_t before) {
                     give(move_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
                 });
@@ -174,7 +173,7 @@ private:
                                        std::int64_t all) const {
         std::map<TileId, std::int64_t> outputs;
         for (const RowOfPart& row : rows) {
-            layout_.c_homes().cut(row.elements, [&outputs](TileId home, Run run, std::int64_t) {
+            layout_.c_homes().cut(row.elements, [&outputs](TileId home, Range run, std::int64_t) {
                 outputs[home] += run.size();
             });
         }
@@ -194,7 +193,7 @@ private:
     }
 
     /// Elements `run` of a row, summed on a tile into `sum`.
-    void reduce_piece(const RowOfPart& row, Run run, TileId tile, graph::Place sum,
+    void reduce_piece(const RowOfPart& row, Range run, TileId tile, graph::Place sum,
                       std::int64_t group_rows) {
         const Bytes bytes = run.size() * types_.partial;
         const std::int64_t depth = std::ssize(row.from);
@@ -228,9 +227,8 @@ private:
             graph_.add_work(reduce_.copies, tile, words * depth);
             const std::int64_t workers = std::min(words, workers_of(pieces.front()));
             for (std::int64_t worker = 0; worker < workers; ++worker) {
-                const Run mine{worker * words / workers, (worker + 1) * words / workers};
-                vertices.push_back(regions_of(tile, pieces, mine));
-                issues.push_back(issues_of(pieces, mine));
+                const Range mine{worker * words / workers, (worker + 1) * words / workers};
+                vertices.push_back(regions_of(tile, pieces, mine, issues.emplace_back()));
             }
         }
         reduce_cycles_[tile] = cycles_of(issues);
@@ -265,27 +263,14 @@ private:
         return tile.round_cycles() * *std::max_element(rounds.begin(), rounds.end());
     }
 
-    /// Of a worker that sums words `mine` of all pieces, by the header of reduce_many.h.
-    [[nodiscard]] std::int64_t issues_of(const std::vector<Piece>& pieces, Run mine) const {
-        const bool half = types_.partial == PublishedTypes::kHalf;
-        std::int64_t regions = 0;
-        std::int64_t before = 0;
-        for (const Piece& piece : pieces) {
-            const std::int64_t end = before + words_of(piece);
-            regions += std::max(mine.first, before) < std::min(mine.last, end) ? 1 : 0;
-            before = end;
-        }
-        const std::int64_t word = half || element_ == PublishedTypes::kHalf ? 11 : 10;
-        return (half ? 6 : 7) + 6 * regions + mine.size() * (word + pieces.front().depth);
-    }
-
     /// Of one partial result.
     [[nodiscard]] std::int64_t words_of(const Piece& piece) const {
         return piece.elements * types_.partial / kWord;
     }
 
-    /// Words `mine` of all pieces as a worker's regions.
-    graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Run mine) {
+    /// Words `mine` of all pieces as a worker's regions, and its issues by the header of reduce_many.h.
+    graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Range mine,
+                            std::int64_t& issues) {
         std::vector<graph::Field> state{graph::word(0)};
         const Bytes sum_word = kWord * element_ / types_.partial;
         std::int64_t at = 0;
@@ -309,6 +294,9 @@ private:
                                         last - first - 1, "words of partial results"),
                           graph::word(words)});
         }
+        const bool half = types_.partial == PublishedTypes::kHalf;
+        const std::int64_t word = half || element_ == PublishedTypes::kHalf ? 11 : 10;
+        issues = (half ? 6 : 7) + 6 * regions + mine.size() * (word + pieces.front().depth);
         state.front() = graph::word(regions - 1);
         return graph::table(graph_.add_table(tile, state));
     }

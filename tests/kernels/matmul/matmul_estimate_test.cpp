@@ -203,8 +203,8 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                 for (std::int64_t group = 0; group < parts; ++group) {
                     const std::int64_t ik = group % p.parts_k;
                     const std::int64_t across = group / p.parts_k;
-                    units.push_back(grid.chunk(ik, chunk).length() *
-                                    (is_a ? grid.rows(across) : grid.out_groups(across)).length());
+                    units.push_back(grid.chunk(ik, chunk).size() *
+                                    (is_a ? grid.rows(across) : grid.out_groups(across)).size());
                     gets.emplace_back();
                     for (std::int64_t i = 0; i < (is_a ? p.parts_n : p.parts_m); ++i) {
                         gets.back().push_back(is_a ? grid.tile({across, ik, i})
@@ -252,11 +252,11 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                     auto& left = homes[i - 1];
                     auto& right = homes[i];
                     const auto rows = grid.rows(static_cast<std::int64_t>(right.group) / p.parts_k);
-                    const std::int64_t column = right.first / rows.length() * rows.length();
-                    const std::int64_t row = rows.begin + right.first - column;
+                    const std::int64_t column = right.first / rows.size() * rows.size();
+                    const std::int64_t row = rows.first + right.first - column;
                     std::int64_t edge = row % 16 < 8 ? row - row % 16 : row - row % 16 + 16;
-                    edge = std::min(std::max(edge, rows.begin), rows.end);
-                    const std::int64_t meet = column + edge - rows.begin;
+                    edge = std::min(std::max(edge, rows.first), rows.last);
+                    const std::int64_t meet = column + edge - rows.first;
                     const std::int64_t most =
                         std::min(left.last - left.first, right.last - right.first) / 8;
                     const std::int64_t shorter =
@@ -284,9 +284,9 @@ TEST_CASE("what several tiles need of an operand is at home once, where the deal
                         end = last;
                     }
                     const auto number = static_cast<std::int64_t>(group);
-                    const auto length = grid.chunk(number % p.parts_k, chunk).length();
-                    const auto across = is_a ? grid.rows(number / p.parts_k).length()
-                                             : grid.out_groups(number / p.parts_k).length();
+                    const auto length = grid.chunk(number % p.parts_k, chunk).size();
+                    const auto across = is_a ? grid.rows(number / p.parts_k).size()
+                                             : grid.out_groups(number / p.parts_k).size();
                     CHECK(end == length * across);
                 }
             }

@@ -93,7 +93,7 @@ TEST_CASE("partial results of a dense product go on by one part in each turn", "
                 for (TileId tile = 0; tile < static_cast<TileId>(p.tiles()); ++tile) {
                     matmul::TilePart to = grid.part(tile);
                     to.ik = (to.ik + turn) % p.parts_k;
-                    if (grid.share(to).length() > 0) {
+                    if (grid.share(to).size() > 0) {
                         wanted.emplace_back(turn, tile, grid.tile(to));
                     }
                 }
@@ -106,8 +106,8 @@ TEST_CASE("partial results of a dense product go on by one part in each turn", "
                 CHECK(sent[i].from == from);
                 CHECK(sent[i].to.front() == to);
                 const auto share = grid.share(grid.part(to));
-                CHECK(sent[i].bytes == share.length() * matmul::kCellBytes);
-                CHECK(sent[i].offset == share.begin * matmul::kCellBytes);
+                CHECK(sent[i].bytes == share.size() * matmul::kCellBytes);
+                CHECK(sent[i].offset == share.first * matmul::kCellBytes);
                 // the others' partial results stand in the order of their parts
                 const std::int64_t ik = grid.part(from).ik;
                 const std::int64_t rank = ik - (ik > grid.part(to).ik ? 1 : 0);

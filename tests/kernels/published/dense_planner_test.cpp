@@ -489,15 +489,15 @@ TEST_CASE("stages sum all partials and leave every output once", "[kernels][publ
 }
 
 TEST_CASE("the last parts have a grain more", "[kernels][published]") {
-    CHECK(part_of(10, 4, 0) == Run{0, 2});
-    CHECK(part_of(10, 4, 1) == Run{2, 4});
-    CHECK(part_of(10, 4, 2) == Run{4, 7});
-    CHECK(part_of(10, 4, 3) == Run{7, 10});
+    CHECK(part_of(10, 4, 0) == Range{0, 2});
+    CHECK(part_of(10, 4, 1) == Range{2, 4});
+    CHECK(part_of(10, 4, 2) == Range{4, 7});
+    CHECK(part_of(10, 4, 3) == Range{7, 10});
     for (std::int64_t grains = 1; grains < 60; ++grains) {
         for (std::int64_t parts = 1; parts <= grains; ++parts) {
             std::int64_t reached = 0;
             for (std::int64_t part = 0; part < parts; ++part) {
-                const Run run = part_of(grains, parts, part);
+                const Range run = part_of(grains, parts, part);
                 CHECK(run.first == reached);
                 CHECK(run.size() == grains / parts + (part >= parts - grains % parts ? 1 : 0));
                 reached = run.last;
@@ -534,7 +534,7 @@ TEST_CASE("a piece is spread in whole grains over the tiles that need it", "[ker
                     std::max(ceil_of(ceil_of(elements, kGrain), tiles) * kGrain, least);
                 CHECK(std::ssize(runs) <= tiles);
                 std::int64_t reached = 0;
-                for (const Run& run : runs) {
+                for (const Range& run : runs) {
                     CHECK(run.first == reached);
                     CHECK(run.first % kGrain == 0);
                     CHECK(run.size() > 0);
@@ -553,7 +553,7 @@ TEST_CASE("a piece is spread in whole grains over the tiles that need it", "[ker
 TEST_CASE("operands stand where they are needed", "[kernels][published]") {
     const DensePlan plan = plan_dense(square(1024, 16, ElementType::F16), bow());
     // f = 1: every weight stands where it is used.
-    CHECK(spread_weights(48 * 16, plan, ElementType::F16) == std::vector<Run>{{0, 48 * 16}});
+    CHECK(spread_weights(48 * 16, plan, ElementType::F16) == std::vector<Range>{{0, 48 * 16}});
     // 48 channels of 16 columns in pieces of at least 128 B = 64 elements.
     CHECK(spread_inputs(48 * 16, plan, ElementType::F16).size() == 12);
     DensePlan parts;

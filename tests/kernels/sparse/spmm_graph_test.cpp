@@ -195,7 +195,7 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
         for (std::int64_t part = 0; part < split.parts(); ++part) {
             const auto& jobs = reduction.jobs_of_part[static_cast<std::size_t>(part)];
             for (std::int64_t in = 0; in < split.parts_n && !jobs.empty(); ++in) {
-                const std::int64_t width = problem.slice(split, in).length();
+                const std::int64_t width = problem.slice(split, in).size();
                 const Bytes line = bytes_of(problem.types.partials) * problem.block * width;
                 plan::StubTimeline stub(machine, false);
                 for (const std::size_t number : jobs) {
@@ -239,7 +239,7 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
         for (const auto& job : reduction.jobs) {
             for (std::int64_t in = 0; in < split.parts_n; ++in) {
                 const Bytes line = bytes_of(problem.types.partials) * problem.block *
-                                   problem.slice(split, in).length();
+                                   problem.slice(split, in).size();
                 for (std::size_t other = 0; other < job.others.size(); ++other, ++wanted) {
                     const Bytes where =
                         (job.slices_offset + static_cast<std::int64_t>(other) * job.rows) * line;
@@ -278,7 +278,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
             for (const std::int32_t line : part.x_lines) {
                 const auto users = partition.users_of_line(line).size();
                 const bool all = users == static_cast<std::size_t>(split.parts_m);
-                words += users == 1 ? 0 : (all ? 1.1 : 1.3) * events(problem.x_line_bytes(width));
+                words += users == 1 ? 0 : (all ? 1.1 : 1.3) * events(problem.line_bytes_of(width));
             }
             if (split.parts_n > 1) {
                 const bool wide = machine.exchange.pairs() && split.parts_n % 2 == 0;
@@ -390,7 +390,7 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
         const auto& some = partition.split();
         const std::int64_t candidates = some.parts_n > 1 ? some.parts() : machine.chip.tiles;
         const std::int64_t of_home = std::min(
-            lines, std::max(ceil_div(256, problem.x_line_bytes(problem.widest_slice(some))),
+            lines, std::max(ceil_div(256, problem.line_bytes_of(problem.widest_slice(some))),
                             ceil_div(lines, candidates)));
         const std::int64_t mean = lines == 0 ? 0 : ceil_div(users_of_all, lines);
         std::int64_t together = 2;

@@ -298,12 +298,11 @@ TEST_CASE("each group is summed where fewer cycles are expected, spread ones beh
             std::map<TileId, std::int64_t> at_home;
             std::int64_t all = 0;
             for (const auto& [row, part] : rows) {
-                const published::Run span = laid.layout->elements_of(row, part);
+                const Range span = laid.layout->elements_of(row, part);
                 all += span.size();
-                laid.layout->c_homes().cut(span,
-                                           [&](TileId home, published::Run run, std::int64_t) {
-                                               at_home[home] += run.size();
-                                           });
+                laid.layout->c_homes().cut(span, [&](TileId home, Range run, std::int64_t) {
+                    at_home[home] += run.size();
+                });
             }
             std::int64_t fullest = 0;
             for (const auto& [tile, elements] : at_home) {
@@ -418,7 +417,7 @@ TEST_CASE("elements lie on as few tiles as the largest share allows, evenly in w
                     REQUIRE(linear.used() == ceil_div(grains, most));
                     std::int64_t end = 0;
                     for (std::int64_t i = 0; i < linear.used(); ++i) {
-                        const published::Run span = linear.span(i);
+                        const Range span = linear.span(i);
                         CHECK(span.first == end);
                         CHECK(span.first % grain == 0);
                         CHECK(span.size() > 0);
@@ -431,7 +430,7 @@ TEST_CASE("elements lie on as few tiles as the largest share allows, evenly in w
                     for (const std::int64_t first : {std::int64_t{0}, elements / 3}) {
                         std::int64_t at = first;
                         linear.cut({first, elements},
-                                   [&](TileId tile, published::Run run, std::int64_t before) {
+                                   [&](TileId tile, Range run, std::int64_t before) {
                                        CHECK(run.first == at);
                                        at = run.last;
                                        std::int64_t number = 0;

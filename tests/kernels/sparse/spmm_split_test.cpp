@@ -261,8 +261,8 @@ TEST_CASE("a row whose middle is on the border of two shares is the first one's"
                 const auto& share = shares[static_cast<std::size_t>(team)];
                 // row r's middle is at r + 1/2, the border at rows * (team + 1) / teams
                 const std::int64_t end = (2 * rows * (team + 1) + teams) / (2 * teams);
-                CHECK(share.rows.begin == begin);
-                CHECK(share.rows.end == end);
+                CHECK(share.rows.first == begin);
+                CHECK(share.rows.last == end);
                 CHECK(share.first_block == 5 * begin);
                 CHECK(share.blocks == 5 * (end - begin));
                 begin = end;
@@ -284,9 +284,9 @@ TEST_CASE("the workers part a row that is alone, as many of them as there are co
             const auto shares = spmm::deal_work(problem, partition.part(0), groups, workers);
             REQUIRE(static_cast<std::int64_t>(shares.size()) == workers);
             for (const auto& share : shares) {
-                if (share.rows.length() > 0) {
-                    most = std::max(most, share.groups.length());
-                    for (auto group = share.groups.begin; group < share.groups.end; ++group) {
+                if (share.rows.size() > 0) {
+                    most = std::max(most, share.groups.size());
+                    for (auto group = share.groups.first; group < share.groups.last; ++group) {
                         ++found.at(static_cast<std::size_t>(group));
                     }
                 }
@@ -359,10 +359,10 @@ TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of 
             // by tile: where its homes begin, and their bytes
             std::map<TileId, std::map<Bytes, Bytes>> held;
             for (std::int64_t in = 0; in < split.parts_n; ++in) {
-                const Bytes line_bytes = problem.x_line_bytes(problem.slice(split, in).length());
+                const Bytes line_bytes = problem.line_bytes_of(problem.slice(split, in).size());
                 std::vector<int> found(26, 0);
                 for (const plan::HomeRun& run : homes.x(in)) {
-                    const spmm::LineRun& lines = homes.runs().at(run.group);
+                    const Range& lines = homes.runs().at(run.group);
                     const auto own = static_cast<std::int64_t>(run.tile) % split.parts_n;
                     REQUIRE(static_cast<std::int64_t>(run.tile) < split.tiles());
                     CHECK(own != in);
@@ -543,11 +543,11 @@ TEST_CASE("slices of several passes have every column once, and a tile one of ea
                 std::int64_t next = 0;
                 std::map<TileId, std::set<std::int64_t>> passes_of_tile;
                 for (std::int64_t in = 0; in < split.slices(); ++in) {
-                    const plan::Range slice = problem.slice(split, in);
-                    CHECK(slice.begin == next);
-                    CHECK(slice.length() > 0);
-                    CHECK(slice.length() <= problem.widest_slice(split));
-                    next = slice.end;
+                    const Range slice = problem.slice(split, in);
+                    CHECK(slice.first == next);
+                    CHECK(slice.size() > 0);
+                    CHECK(slice.size() <= problem.widest_slice(split));
+                    next = slice.last;
                     CHECK(passes_of_tile[partition.tile(1, in)].insert(in / parts_n).second);
                 }
                 CHECK(next >= n);

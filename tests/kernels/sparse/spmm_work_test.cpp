@@ -107,8 +107,8 @@ TEST_CASE("each kind of block has its vertex, its grain and its roundings", "[ke
         CHECK(made.traits().block_roundings == kind.roundings);
         CHECK(made.traits().unit == kind.unit);
         CHECK(made.traits().values_a_unit == kind.values_a_unit);
-        CHECK(made.vertex().rfind(kind.vertex, 0) == 0);
-        CHECK(made.reach().has_value() == (kind.block == 1));
+        CHECK(made.traits().vertex.rfind(kind.vertex, 0) == 0);
+        CHECK(made.traits().reach.has_value() == (kind.block == 1));
         CHECK(made.traits().by_halves == (kind.block == 16 && kind.types.data == ElementType::F16 &&
                                           kind.types.partials == ElementType::F32));
         // a kind is made once
@@ -149,7 +149,7 @@ TEST_CASE("small blocks are expected to take their loads, columns and rows", "[k
                                        codelets::blocks_issues(machine.amp, block, types, mine));
                         CAPTURE(block, name_of(types.data), name_of(types.partials), columns,
                                 longest);
-                        CHECK(spmm::small_blocks(block, types).estimate(machine, means) ==
+                        CHECK(spmm::kind_of(block, types).estimate(machine, means) ==
                               Approx(150 + fullest * passes * load + 2 * turn * 5).epsilon(1e-12));
                     }
                 }
@@ -174,9 +174,9 @@ TEST_CASE("the work of a sparse product's tiles is all of its blocks and sums", 
                 std::int64_t columns = 0;
                 bool even = true;
                 for (std::int64_t in = 0; in < split.parts_n; ++in) {
-                    columns += problem.slice(split, in).length();
-                    even = even &&
-                           problem.slice(split, in).length() == problem.slice(split, 0).length();
+                    columns += problem.slice(split, in).size();
+                    even =
+                        even && problem.slice(split, in).size() == problem.slice(split, 0).size();
                 }
                 CAPTURE(block, name_of(types.data), name_of(types.partials), split.parts_m,
                         split.parts_k, split.parts_n);
@@ -222,9 +222,9 @@ TEST_CASE("the longest row of a worker is told with what the worker has of it", 
                 program::WorkItem longest;
                 for (std::size_t worker = 0; worker < shares.size(); ++worker) {
                     const spmm::Share& share = shares[worker];
-                    for (std::int64_t row = share.rows.begin; row < share.rows.end; ++row) {
+                    for (std::int64_t row = share.rows.first; row < share.rows.last; ++row) {
                         const auto at = static_cast<std::size_t>(row);
-                        const std::int64_t amount = 8 * part.row_blocks[at] * share.groups.length();
+                        const std::int64_t amount = 8 * part.row_blocks[at] * share.groups.size();
                         if (amount > longest.amount) {
                             longest = {part.rows[at], amount, static_cast<int>(worker)};
                         }
