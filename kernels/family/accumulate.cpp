@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "base/ceil_div.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "kernels/family/product.h"
 #include "kernels/function/function.h"
 #include "kernels/graph/places.h"
 #include "kernels/graph/unit_rows.h"
+#include "kernels/plan/chip_memory.h"
 #include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
@@ -87,16 +90,23 @@ Planned accumulated(const spec::MachineSpec& machine, Planned planned,
     return planned;
 }
 
-Estimate accumulated(const spec::MachineSpec& machine, Estimate estimate,
-                     workload::Accumulate accumulate, ElementType type, std::int64_t elements) {
-    if (accumulate == workload::Accumulate::None) {
-        return estimate;
+Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate,
+                 workload::Accumulate accumulate, ElementType type, std::int64_t elements) {
+    const Cuts& cuts = estimate.cuts;
+    if (accumulate != workload::Accumulate::None) {
+        const Bytes bytes = ceil_div(elements, cuts.tiles()) * bytes_of(type);
+        plan::StubTimeline stub(machine, false);
+        function::add_cycles(stub, machine, function::add(type).loop, 1, graph::units_of(bytes));
+        estimate.predicted.compute += machine.control.step_cycles + stub.finish();
+        estimate.bytes += accumulate == workload::Accumulate::Over ? bytes : 2 * bytes;
     }
-    const Bytes bytes = ceil_div(elements, estimate.cuts.tiles()) * bytes_of(type);
-    plan::StubTimeline stub(machine, false);
-    function::add_cycles(stub, machine, function::add(type).loop, 1, graph::units_of(bytes));
-    estimate.predicted.compute += machine.control.step_cycles + stub.finish();
-    estimate.bytes += accumulate == workload::Accumulate::Over ? bytes : 2 * bytes;
+    if (estimate.bytes > plan::bytes_for_data(machine)) {
+        throw DoesNotFit(fmt::format(
+            "{}: by estimate the division that takes the fewest bytes, {} x {} x {} parts in {} "
+            "chunks, takes {} bytes of a tile, which has {} for data",
+            what, cuts.parts_m, cuts.parts_k, cuts.parts_n, cuts.chunks, grouped(estimate.bytes),
+            grouped(plan::bytes_for_data(machine))));
+    }
     return estimate;
 }
 

@@ -4,13 +4,11 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/float8.h"
-#include "base/text.h"
 #include "kernels/family/numbers.h"
 #include "kernels/graph/append.h"
 #include "kernels/graph/transpose.h"
 #include "kernels/graph/unit_rows.h"
 #include "kernels/lower/codelet_library.h"
-#include "kernels/plan/chip_memory.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
 
@@ -100,18 +98,6 @@ Divided lowered(const spec::MachineSpec& machine, Placed placed, plan::KnownSche
 Divided lowered(const spec::MachineSpec& machine, Planned planned, workload::Accumulate accumulate,
                 plan::KnownSchedules& known) {
     return lowered(machine, placed(machine, std::move(planned), accumulate), known);
-}
-
-Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate) {
-    if (estimate.bytes > plan::bytes_for_data(machine)) {
-        const Cuts& cuts = estimate.cuts;
-        throw DoesNotFit(fmt::format(
-            "{}: by estimate the division that takes the fewest bytes, {} x {} x {} parts in {} "
-            "chunks, takes {} bytes of a tile, which has {} for data",
-            what, cuts.parts_m, cuts.parts_k, cuts.parts_n, cuts.chunks, grouped(estimate.bytes),
-            grouped(plan::bytes_for_data(machine))));
-    }
-    return estimate;
 }
 
 void check_plan(workload::PlanKind plan, const std::string& what) {

@@ -107,15 +107,12 @@ struct Estimate {
     [[nodiscard]] Cycles cycles() const { return predicted.total(); }
 };
 
-/// The same for a plan of closed forms; the result has so many elements of a type.
-[[nodiscard]] Estimate accumulated(const spec::MachineSpec& machine, Estimate estimate,
-                                   workload::Accumulate accumulate, ElementType type,
-                                   std::int64_t elements);
-
-/// `estimate`, of a product that `what` names, for those who take it for the answer. @throws
-/// DoesNotFit where it takes more than a tile has
+/// `estimate`, of a product that `what` names, for those who take it for the answer; with a step
+/// behind it that adds the result, so many elements of a type, to a tensor alike. @throws DoesNotFit
+/// where it takes more than a tile has
 [[nodiscard]] Estimate fitting(const spec::MachineSpec& machine, const std::string& what,
-                               Estimate estimate);
+                               Estimate estimate, workload::Accumulate accumulate, ElementType type,
+                               std::int64_t elements);
 
 /// @throws NotModelled for the published plan
 void check_plan(workload::PlanKind plan, const std::string& what);

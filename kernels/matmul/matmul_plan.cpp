@@ -320,10 +320,8 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
             best = other;
         }
     }
-    return family::fitting(machine, name_of(problem),
-                           family::accumulated(machine, best, workload.accumulate,
-                                               workload::result_type(workload.dtype),
-                                               workload.m * workload.n));
+    return family::fitting(machine, name_of(problem), best, workload.accumulate,
+                           workload::result_type(workload.dtype), workload.m * workload.n);
 }
 
 const family::Family& family() {

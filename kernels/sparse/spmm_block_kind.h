@@ -110,16 +110,11 @@ public:
 
     [[nodiscard]] const BlockTraits& traits() const { return traits_; }
 
-    /// The most that a worker's loop over such a part makes.
-    [[nodiscard]] virtual std::int64_t rounds(const Part& /*part*/, std::int64_t columns,
-                                              std::int64_t workers) const {
-        return ceil_div(columns, workers);
-    }
-
-    /// Lists of a part with so many columns, the same for all slices as wide.
-    [[nodiscard]] virtual PartLists lists(graph::Graph& graph, const Problem& problem,
-                                          const Part& part, std::int64_t columns,
-                                          std::int64_t workers,
+    /// Lists of a part with so many columns, the same for all slices as wide. @throws DoesNotFit where
+    /// a worker's loop would make more rounds than a repeat counts
+    [[nodiscard]] virtual PartLists lists(graph::Graph& graph, const spec::MachineSpec& machine,
+                                          const Problem& problem, const Part& part,
+                                          std::int64_t columns,
                                           const VertexBuffers& buffers) const = 0;
 
     /// Cycles of the vertex by means alone.

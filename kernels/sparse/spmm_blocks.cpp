@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/codelets/spmm_blocks_cost.h"
 #include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_partition.h"
 
@@ -31,9 +32,10 @@ public:
           block_(block), types_(types) {}
 
     /// Of each row its blocks less one and their lines of X, then each worker's columns.
-    [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const Problem& problem, const Part& part,
-                                  std::int64_t columns, std::int64_t workers,
+    [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const spec::MachineSpec& machine,
+                                  const Problem& problem, const Part& part, std::int64_t columns,
                                   const VertexBuffers& buffers) const override {
+        const std::int64_t workers = machine.tile.workers;
         std::vector<std::uint32_t> words;
         std::vector<graph::Relocation> lines;
         std::size_t at = 0;
@@ -53,6 +55,7 @@ public:
             words.push_back(graph::halves(first, own, "columns").word);
             first += own;
         }
+        plan::counted_rounds(machine, ceil_div(columns, workers), "columns or non-zeros");
         return {shared(words),
                 std::make_shared<const std::vector<graph::Relocation>>(std::move(lines)),
                 {from(buffers.partials, 0), from(buffers.values, 0), from(buffers.lists, 0),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/codelets/matmul_amp_cost.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_partition.h"
 
@@ -30,9 +31,11 @@ public:
           partials_(partials), loads_(partials == ElementType::F16 ? 1 : 2) {}
 
     /// For each weight load: its lines of X, its lines of partial results, and what to do there.
-    [[nodiscard]] PartLists lists(graph::Graph& graph, const Problem& problem, const Part& part,
-                                  std::int64_t columns, std::int64_t workers,
+    [[nodiscard]] PartLists lists(graph::Graph& graph, const spec::MachineSpec& machine,
+                                  const Problem& problem, const Part& part, std::int64_t columns,
                                   const VertexBuffers& buffers) const override {
+        const std::int64_t workers = machine.tile.workers;
+        plan::counted_rounds(machine, ceil_div(columns, workers), "columns or non-zeros");
         const std::uint32_t fresh = graph.symbol_number(traits().vertex + "_fresh");
         const std::uint32_t add = graph.symbol_number(traits().vertex + "_add");
         std::vector<graph::Relocation> words;

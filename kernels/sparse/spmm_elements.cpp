@@ -3,6 +3,7 @@
 
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/sparse/spmm_block_kind.h"
 
 #include <fmt/format.h>
@@ -103,15 +104,9 @@ public:
                      .unit = "non-zeros"}),
           types_(types) {}
 
-    /// Over the non-zeros of a row.
-    [[nodiscard]] std::int64_t rounds(const Part& part, std::int64_t /*columns*/,
-                                      std::int64_t /*workers*/) const override {
-        return *std::ranges::max_element(part.row_blocks) - 1;
-    }
-
     /// Where each non-zero's line of X is, then how many non-zeros each row has.
-    [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const Problem& problem, const Part& part,
-                                  std::int64_t columns, std::int64_t workers,
+    [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const spec::MachineSpec& machine,
+                                  const Problem& problem, const Part& part, std::int64_t columns,
                                   const VertexBuffers& buffers) const override {
         std::vector<std::uint16_t> offsets;
         for (const std::int32_t line : part.local_x) {
@@ -130,7 +125,7 @@ public:
         PartLists made{shared(offsets), nullptr, {}};
         made.state = {graph::word(row_bytes / 8 - (types_.sums_are_results() ? 1 : 3))};
         const std::vector<Share> shares =
-            deal_work(problem, part, columns / group_columns(types_), workers);
+            deal_work(problem, part, columns / group_columns(types_), machine.tile.workers);
         made.largest_row = largest_row(part, shares);
         for (const Share& share : shares) {
             const Bytes offsets_done = 2 * share.first_block;
@@ -144,6 +139,8 @@ public:
                                from(buffers.x, share.groups.first * kGroupBytes),
                                graph::word(share.groups.size() - 1)});
         }
+        plan::counted_rounds(machine, *std::ranges::max_element(part.row_blocks) - 1,
+                             "columns or non-zeros");
         return made;
     }
 

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "kernels/graph/copy.h"
 #include "kernels/lower/placing.h"
-#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_cost.h"
@@ -235,12 +234,8 @@ private:
                 const graph::BufferId buffer = lists_of(in);
                 PartLists& lists = lists_of_width[width];
                 if (lists.contents == nullptr) {
-                    lists =
-                        problem_.kind->lists(graph_, problem_, part, width, machine_.tile.workers,
-                                             {values_, buffer, x_, partials(in)});
-                    plan::counted_rounds(machine_,
-                                         problem_.kind->rounds(part, width, machine_.tile.workers),
-                                         "columns or non-zeros");
+                    lists = problem_.kind->lists(graph_, machine_, problem_, part, width,
+                                                 {values_, buffer, x_, partials(in)});
                 }
                 if (held_lists_.insert({tile, buffer.index}).second) {
                     graph_.hold(buffer, tile, lists.contents, lists.relocations);

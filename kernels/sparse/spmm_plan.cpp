@@ -423,10 +423,9 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                        name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem).front();
-    return family::fitting(
-        machine, name_of(problem),
-        family::accumulated(machine, {cuts_of(best.split), best.predicted, best.bytes},
-                            workload.accumulate, workload.dtype, matrix.rows * workload.n));
+    return family::fitting(machine, name_of(problem),
+                           {cuts_of(best.split), best.predicted, best.bytes}, workload.accumulate,
+                           workload.dtype, matrix.rows * workload.n);
 }
 
 const family::Family& family() {

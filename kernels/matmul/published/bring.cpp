@@ -13,16 +13,16 @@ graph::ExchangeId PublishedEmitter::bring_operands(graph::ComputeSetId copies) {
     const bool inputs_before = layout_.is_serial() && split_.inputs_once;
     if (inputs_before && step_ == 0) {
         const auto before = graph_.add_exchange({"bring inputs", Role::Bring, kPublishedOwner});
-        bring_inputs({graph_, layout_.machine(), before, copies});
+        bring_inputs({graph_, layout_.machine, before, copies});
         graph::run_next(steps_, before);
     }
     const auto slice = add_set("slice of a", Role::Bring, "bytes");
     const auto exchange =
         graph_.add_exchange({layout_.in_step("bring", step_), Role::Bring, kPublishedOwner});
     if (!inputs_before) {
-        bring_inputs({graph_, layout_.machine(), exchange, copies});
+        bring_inputs({graph_, layout_.machine, exchange, copies});
     }
-    bring_weights(slice, {graph_, layout_.machine(), exchange, copies});
+    bring_weights(slice, {graph_, layout_.machine, exchange, copies});
     graph::run_next(steps_, slice, exchange);
     return exchange;
 }
@@ -34,7 +34,7 @@ void PublishedEmitter::bring_inputs(graph::Bringing bringing) {
         return;
     }
     const std::int64_t outs = split_.out_parts;
-    const bool paired = outs % 2 == 0 && layout_.machine().exchange.pair_double;
+    const bool paired = outs % 2 == 0 && layout_.machine.exchange.pair_double;
     for (std::int64_t turn = 0; turn < outs; ++turn) {
         for (std::int64_t first = 0; first < split_.tiles(); first += outs) {
             const auto homes = layout_.home_cells(layout_.part(static_cast<TileId>(first)));
@@ -78,15 +78,13 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
                 add_blocks(tile, {buffers_.weights}, run);
                 continue;
             }
-            graph::Place from{buffers_.home_weights, filled_weights_[tile]};
-            filled_weights_[tile] += bytes;
-            graph_.hold(buffers_.home_weights, tile, filled_weights_[tile]);
+            graph::Place from = home_weights_.add(graph_, buffers_.home_weights, tile, bytes);
             add_blocks(tile, from, run);
             if (layout_.is_serial()) {
                 const graph::Place sliced{layout_.weights_move() ? buffers_.slice
                                                                  : buffers_.weights};
                 graph_.hold(sliced.buffer, tile, bytes);
-                graph::copy_on_tile(graph_, layout_.machine(), slice, tile, from, sliced, bytes);
+                graph::copy_on_tile(graph_, layout_.machine, slice, tile, from, sliced, bytes);
                 graph_.add_work(slice, tile, bytes);
                 from = sliced;
             }
@@ -103,7 +101,7 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
 }
 
 void PublishedEmitter::add_blocks(TileId tile, graph::Place place, const Range& blocks) {
-    const workload::MatmulWorkload& workload = layout_.workload();
+    const workload::MatmulWorkload& workload = layout_.workload;
     const DensePart here = layout_.part(tile);
     const Range outs = layout_.out_groups_of(here, step_);
     const Range ins = layout_.in_groups_of(here);
@@ -127,7 +125,7 @@ void PublishedEmitter::add_blocks(TileId tile, graph::Place place, const Range& 
 }
 
 graph::Tensor PublishedEmitter::inputs_tensor() const {
-    const workload::MatmulWorkload& workload = layout_.workload();
+    const workload::MatmulWorkload& workload = layout_.workload;
     graph::Tensor tensor = graph::given_tensor("b", cells_.data, {workload.k, workload.n});
     for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
         const DensePart here = layout_.part(tile);

@@ -10,12 +10,11 @@ namespace tessera::matmul {
 using program::Role;
 
 PublishedEmitter::PublishedEmitter(const PublishedLayout& layout, const std::string& name)
-    : layout_(layout), cells_(layout.cells()), split_(layout.plan().split),
-      epilogue_(layout.workload(), Epilogue::Neighbours::OfColumn), graph_(name),
-      filled_weights_(layout.tiles()), filled_results_(layout.tiles()) {}
+    : layout_(layout), cells_(layout.cells), split_(layout.plan.split),
+      epilogue_(layout.workload, Epilogue::Neighbours::OfColumn), graph_(name) {}
 
 graph::Graph PublishedEmitter::run() {
-    const workload::MatmulWorkload& workload = layout_.workload();
+    const workload::MatmulWorkload& workload = layout_.workload;
     add_codelets();
     add_buffers();
     weights_ = graph::given_tensor("a", cells_.data, {workload.m, workload.k});
@@ -49,7 +48,7 @@ void PublishedEmitter::add_codelets() {
 void PublishedEmitter::add_buffers() {
     using graph::Where;
     constexpr Bytes kBehindPartials = 32; // that codelets may read
-    const workload::MatmulWorkload& workload = layout_.workload();
+    const workload::MatmulWorkload& workload = layout_.workload;
     const bool pads_k = workload.k % cells_.in_group != 0;
     const bool pads_a = pads_k || workload.m % cells_.out_group != 0;
     Buffers& made = buffers_;
@@ -68,7 +67,7 @@ void PublishedEmitter::add_buffers() {
     if (workload.bias) {
         made.bias = graph_.add_buffer({.name = "bias", .padded = true});
     }
-    for (std::size_t stage = 0; stage <= layout_.plan().intermediate_depths.size(); ++stage) {
+    for (std::size_t stage = 0; stage <= layout_.plan.intermediate_depths.size(); ++stage) {
         made.slots.push_back(graph_.add_buffer(
             {.name = fmt::format("slices stage {}", stage), .read_beyond = kBehindPartials}));
         made.sums.push_back(graph_.add_buffer({.name = fmt::format("sums stage {}", stage),

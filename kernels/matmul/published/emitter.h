@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "kernels/graph/copy.h"
+#include "kernels/graph/filling.h"
 #include "kernels/graph/graph.h"
 #include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/matmul/published/layout.h"
@@ -81,8 +82,7 @@ private:
     void update_result();
     void bring_bias(graph::ExchangeId exchange);
     void add_epilogue();
-
-    /// Adds them to the tensor that the host reads.
+    /// Adds the step's results to the tensor that the host reads.
     void add_results();
 
     /// Where a plan has several steps, `result` and `home_weights` hold what all of them need.
@@ -115,8 +115,8 @@ private:
     graph::Tensor weights_;
     graph::Tensor result_;
     graph::Tensor bias_;
-    std::vector<Bytes> filled_weights_; ///< bytes of their homes after the steps so far, by tile
-    std::vector<Bytes> filled_results_; ///< likewise
+    graph::Filling home_weights_; ///< after the steps so far
+    graph::Filling results_;      ///< likewise
 };
 
 } // namespace tessera::matmul

@@ -48,32 +48,31 @@ std::vector<Range> in_units(std::vector<Range> runs, std::int64_t elements) {
     return runs;
 }
 
-PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
-                                 const workload::MatmulWorkload& workload,
-                                 const published::DensePlan& plan)
-    : machine_(machine), workload_(workload), plan_(plan),
-      cells_(cells_of(problem_of(workload), plan.vertex)),
-      out_groups_(ceil_div(workload.m, cells_.out_group)),
-      in_groups_(ceil_div(workload.k, cells_.in_group)) {}
+PublishedLayout::PublishedLayout(const spec::MachineSpec& on_machine,
+                                 const workload::MatmulWorkload& of_workload,
+                                 const published::DensePlan& by_plan)
+    : machine(on_machine), workload(of_workload), plan(by_plan),
+      cells(cells_of(problem_of(workload), plan.vertex)),
+      out_groups(ceil_div(workload.m, cells.out_group)),
+      in_groups(ceil_div(workload.k, cells.in_group)) {}
 
 Range PublishedLayout::out_groups_of(const DensePart& part, std::int64_t step) const {
-    const std::int64_t most = plan_.tile.out_groups * plan_.split.out_parts;
+    const std::int64_t most = plan.tile.out_groups * plan.split.out_parts;
     const std::int64_t first = most * step;
     const Range mine =
-        published::part_of(std::min(most, out_groups_ - first), plan_.split.out_parts, part.out);
+        published::part_of(std::min(most, out_groups - first), plan.split.out_parts, part.out);
     return {first + mine.first, first + mine.last};
 }
 
 std::vector<Range> PublishedLayout::home_cells(const DensePart& part) const {
-    return in_units(
-        published::spread_inputs(input_cells(part) * cells_.in_group, plan_, cells_.data),
-        cells_.in_group);
+    return in_units(published::spread_inputs(input_cells(part) * cells.in_group, plan, cells.data),
+                    cells.in_group);
 }
 
 std::vector<Range> PublishedLayout::home_blocks(const DensePart& part, std::int64_t step) const {
-    const std::int64_t elements = cells_.in_group * cells_.out_group;
+    const std::int64_t elements = cells.in_group * cells.out_group;
     return in_units(
-        published::spread_weights(weight_blocks(part, step) * elements, plan_, cells_.data),
+        published::spread_weights(weight_blocks(part, step) * elements, plan, cells.data),
         elements);
 }
 
@@ -83,7 +82,7 @@ std::string PublishedLayout::in_step(const std::string& name, std::int64_t step)
 
 bool PublishedLayout::regroups() const {
     constexpr std::int64_t kResultGroupF32 = 8;
-    return cells_.result == ElementType::F32 && cells_.out_group != kResultGroupF32;
+    return cells.result == ElementType::F32 && cells.out_group != kResultGroupF32;
 }
 
 } // namespace tessera::matmul

@@ -59,26 +59,21 @@ using Partials = std::vector<std::vector<Partial>>;
 /// Runs of elements as runs of units of so many.
 [[nodiscard]] std::vector<Range> in_units(std::vector<Range> runs, std::int64_t elements);
 
-class PublishedLayout {
-public:
+struct PublishedLayout {
     /// Keeps references to all of them.
-    PublishedLayout(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                    const published::DensePlan& plan);
+    PublishedLayout(const spec::MachineSpec& on_machine,
+                    const workload::MatmulWorkload& of_workload,
+                    const published::DensePlan& by_plan);
 
-    [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
-    [[nodiscard]] const workload::MatmulWorkload& workload() const { return workload_; }
-    [[nodiscard]] const published::DensePlan& plan() const { return plan_; }
-    [[nodiscard]] const PublishedCells& cells() const { return cells_; }
-
-    [[nodiscard]] TileId tiles() const { return static_cast<TileId>(plan_.tiles()); }
+    [[nodiscard]] TileId tiles() const { return static_cast<TileId>(plan.tiles()); }
     [[nodiscard]] published::DensePart part(TileId tile) const {
-        return published::part_on(plan_.split, tile);
+        return published::part_on(plan.split, tile);
     }
     [[nodiscard]] Range field_of(const published::DensePart& part) const {
-        return published::part_of(workload_.n, plan_.split.field_parts, part.field);
+        return published::part_of(workload.n, plan.split.field_parts, part.field);
     }
     [[nodiscard]] Range in_groups_of(const published::DensePart& part) const {
-        return published::part_of(in_groups_, plan_.split.in_parts, part.in);
+        return published::part_of(in_groups, plan.split.in_parts, part.in);
     }
     [[nodiscard]] Range out_groups_of(const published::DensePart& part, std::int64_t step) const;
 
@@ -94,21 +89,21 @@ public:
         return out_groups_of(part, step).size() * field_of(part).size();
     }
 
-    [[nodiscard]] bool inputs_move() const { return plan_.split.out_parts > 1; }
-    [[nodiscard]] bool weights_move() const { return plan_.split.field_parts > 1; }
+    [[nodiscard]] bool inputs_move() const { return plan.split.out_parts > 1; }
+    [[nodiscard]] bool weights_move() const { return plan.split.field_parts > 1; }
     /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
     [[nodiscard]] std::vector<Range> home_cells(const published::DensePart& part) const;
     [[nodiscard]] std::vector<Range> home_blocks(const published::DensePart& part,
                                                  std::int64_t step) const;
 
     /// There are several steps.
-    [[nodiscard]] bool is_serial() const { return plan_.split.out_serial > 1; }
+    [[nodiscard]] bool is_serial() const { return plan.split.out_serial > 1; }
     /// A step's own name of what each step has.
     [[nodiscard]] std::string in_step(const std::string& name, std::int64_t step) const;
 
     /// Sums that nothing was added to are of the partials' type still.
     [[nodiscard]] bool casts() const {
-        return plan_.split.in_parts == 1 && cells_.partials != cells_.result;
+        return plan.split.in_parts == 1 && cells.partials != cells.result;
     }
     /// FP32 results leave in groups of 8 rows.
     [[nodiscard]] bool regroups() const;
@@ -121,18 +116,17 @@ public:
             const std::int64_t group = at / columns;
             const std::int64_t end = std::min((group + 1) * columns, held.cells.last);
             each(group, Range{at - group * columns, end - group * columns},
-                 (at - held.cells.first) * cells_.result_cell);
+                 (at - held.cells.first) * cells.result_cell);
             at = end;
         }
     }
 
-private:
-    const spec::MachineSpec& machine_;
-    const workload::MatmulWorkload& workload_;
-    const published::DensePlan& plan_;
-    PublishedCells cells_;
-    std::int64_t out_groups_;
-    std::int64_t in_groups_;
+    const spec::MachineSpec& machine;
+    const workload::MatmulWorkload& workload;
+    const published::DensePlan& plan;
+    PublishedCells cells;
+    std::int64_t out_groups;
+    std::int64_t in_groups;
 };
 
 } // namespace tessera::matmul

@@ -19,12 +19,12 @@ std::int64_t format_of(const PublishedCells& cells) {
 /// First output column, columns, first input column of each worker, 16 bits each; columns as words of 8
 /// bytes.
 graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
-    const std::int64_t workers = layout_.machine().tile.workers;
+    const std::int64_t workers = layout_.machine.tile.workers;
     std::vector<std::int64_t> halves;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
         const std::int64_t first = worker * columns / workers;
         const std::int64_t last = (worker + 1) * columns / workers;
-        plan::counted_rounds(layout_.machine(), last - first, "columns");
+        plan::counted_rounds(layout_.machine, last - first, "columns");
         halves.insert(halves.end(), {first * cells_.partial_cell / kWord, last - first,
                                      first * cells_.in_cell / kWord});
     }

@@ -15,8 +15,8 @@ namespace {
 
 /// Of the result element that has most, to the partials' type.
 std::int64_t roundings_of(const PublishedLayout& layout) {
-    const PublishedCells& cells = layout.cells();
-    const published::DensePlan& plan = layout.plan();
+    const PublishedCells& cells = layout.cells;
+    const published::DensePlan& plan = layout.plan;
     const auto stages = std::ssize(plan.intermediate_depths);
     const std::int64_t parts = plan.split.in_parts;
     if (cells.partials == ElementType::F16) {

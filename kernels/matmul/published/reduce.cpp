@@ -54,7 +54,7 @@ Partials PublishedEmitter::partials_of_step() const {
 }
 
 graph::ExchangeId PublishedEmitter::add_reduction() {
-    std::vector<std::int64_t> left = layout_.plan().intermediate_depths;
+    std::vector<std::int64_t> left = layout_.plan.intermediate_depths;
     left.push_back(1);
     graph::ExchangeId last;
     for (std::size_t stage = 0; stage < left.size(); ++stage) {
@@ -64,7 +64,7 @@ graph::ExchangeId PublishedEmitter::add_reduction() {
 }
 
 graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t left) {
-    const std::size_t stages = layout_.plan().intermediate_depths.size();
+    const std::size_t stages = layout_.plan.intermediate_depths.size();
     const bool is_last = number == stages;
     const std::string called =
         layout_.in_step(stages == 0 ? "reduce" : fmt::format("reduce stage {}", number), step_);
@@ -148,7 +148,7 @@ void PublishedEmitter::add_reduce(Stage& stage, TileId tile, const Range& share,
             const graph::Place to{stage.slots, slot * bytes + (both.first - share.first) * cell};
             const Bytes moved = both.size() * cell;
             if (held.tile == tile) {
-                graph::copy_on_tile(graph_, layout_.machine(), stage.set, tile, from, to, moved);
+                graph::copy_on_tile(graph_, layout_.machine, stage.set, tile, from, to, moved);
             } else {
                 const std::int64_t turn = (i - place_in_section + 2 * count) % count;
                 stage.turns.push_back({turn, held.tile, from, moved, {tile, to}});
@@ -165,7 +165,7 @@ void PublishedEmitter::add_sum(const Stage& stage, TileId tile, std::optional<gr
                                std::int64_t count, std::int64_t cells) {
     constexpr std::int64_t kMostInOneArray = 16; // of a tile's memory
     constexpr Bytes kGroupBytes = 16;            // that an instruction adds
-    const spec::MachineSpec& machine = layout_.machine();
+    const spec::MachineSpec& machine = layout_.machine;
     const graph::Place slots{stage.slots};
     const std::int64_t others = own ? count - 1 : count;
     const Bytes bytes = cells * cells_.partial_cell;

@@ -14,7 +14,7 @@ using program::Role;
 void PublishedEmitter::cast_results() {
     constexpr std::int64_t kGroup = 4; // elements that a worker casts at a time
     const std::int64_t most =
-        layout_.machine().tile.workers * plan::most_shared_rounds(layout_.machine());
+        layout_.machine.tile.workers * plan::most_shared_rounds(layout_.machine);
     const Bytes partial = bytes_of(cells_.partials);
     const Bytes result = bytes_of(cells_.result);
     const auto set = add_set("cast", Role::Reduce, "elements");
@@ -43,7 +43,7 @@ void PublishedEmitter::regroup_results() {
     Cycles slowest = 0;
     for_results([&](HeldCells& held) {
         const graph::Place to{buffers_.regrouped};
-        plan::StubTimeline time(layout_.machine(), false);
+        plan::StubTimeline time(layout_.machine, false);
         graph_.hold(to.buffer, held.tile, held.cells.size() * cell);
         layout_.for_columns(held, [&](std::int64_t, const Range& columns, Bytes offset) {
             const std::int64_t pieces = columns.size();
@@ -62,17 +62,15 @@ void PublishedEmitter::regroup_results() {
         held.place = to;
     });
     graph::run_next(steps_, set);
-    regrouping_ += layout_.machine().control.step_cycles + slowest;
+    regrouping_ += layout_.machine.control.step_cycles + slowest;
 }
 
 void PublishedEmitter::update_result() {
     const auto set = add_set("update", Role::Reduce, "bytes");
     for_results([&](HeldCells& held) {
         const Bytes bytes = held.cells.size() * cells_.result_cell;
-        const graph::Place to{buffers_.result, filled_results_[held.tile]};
-        filled_results_[held.tile] += bytes;
-        graph_.hold(to.buffer, held.tile, filled_results_[held.tile]);
-        graph::copy_on_tile(graph_, layout_.machine(), set, held.tile, held.place, to, bytes);
+        const graph::Place to = results_.add(graph_, buffers_.result, held.tile, bytes);
+        graph::copy_on_tile(graph_, layout_.machine, set, held.tile, held.place, to, bytes);
         graph_.add_work(set, held.tile, bytes);
         held.place = to;
     });
@@ -105,7 +103,7 @@ void PublishedEmitter::add_epilogue() {
                                   columns.first * bytes_of(cells_.result)});
             }
         });
-        epilogue_.add(graph_, layout_.machine(), sets, held.tile, held.place,
+        epilogue_.add(graph_, layout_.machine, sets, held.tile, held.place,
                       held.cells.size() * cells_.result_cell, buffers_.bias, strips);
     });
 }
@@ -119,9 +117,9 @@ void PublishedEmitter::add_results() {
                               .group = cells_.out_group,
                               .first_row = columns.first,
                               .first_group = first_group,
-                              .host_inner = layout_.workload().m,
+                              .host_inner = layout_.workload.m,
                               .host_row_stride = 1,
-                              .host_inner_stride = layout_.workload().n,
+                              .host_inner_stride = layout_.workload.n,
                               .cell_bytes = cells_.result_cell,
                               .element_bytes = bytes_of(cells_.result)};
         if (!layout_.regroups()) {

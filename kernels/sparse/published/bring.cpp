@@ -11,16 +11,16 @@ namespace tessera::spmm {
 
 /// Each row of X goes to the tiles of a band whose blocks touch it.
 void PublishedEmitter::bring_x(graph::Bringing& bring) {
-    const std::vector<published::StaticPart>& parts = layout_.plan().parts;
+    const std::vector<published::StaticPart>& parts = layout_.plan.parts;
     for (std::size_t number = 0; number < parts.size(); ++number) {
         const auto part = static_cast<std::int64_t>(number);
         for (const published::StaticBand& band : parts[number].bands) {
             for (std::int64_t i = 0; i < band.columns; ++i) {
                 const std::int64_t row = layout_.column_of(band, i);
-                layout_.x_homes().cut(layout_.elements_of(row, part),
-                                      [&](TileId home, Range run, std::int64_t before) {
-                                          send_x(bring, band, row, part, home, run, before);
-                                      });
+                layout_.x_homes.cut(layout_.elements_of(row, part),
+                                    [&](TileId home, Range run, std::int64_t before) {
+                                        send_x(bring, band, row, part, home, run, before);
+                                    });
             }
         }
     }
@@ -31,7 +31,7 @@ void PublishedEmitter::bring_x(graph::Bringing& bring) {
 void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBand& band,
                               std::int64_t row, std::int64_t part, TileId home, Range run,
                               std::int64_t before) {
-    const std::vector<TileBlocks>& tiles = layout_.tiles();
+    const std::vector<TileBlocks>& tiles = layout_.tiles;
     const Bytes bytes = run.size() * element_;
     const graph::Place from{buffers_.home_x, before * element_};
     const Bytes into = (run.first - layout_.elements_of(row, part).first) * element_;
@@ -45,7 +45,7 @@ void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBan
             continue;
         }
         const bool together = may_be_wide && *slot < tiles[tile].together && tile != home &&
-                              timing::partner_tile(layout_.machine().chip, tile) != home;
+                              timing::partner_tile(layout_.machine.chip, tile) != home;
         (together ? wide : narrow)
             .push_back({tile, {buffers_.x, *slot * layout_.line_bytes(part) + into}});
     }
@@ -56,9 +56,9 @@ void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBan
 /// Each run of blocks goes to the tiles that use it.
 void PublishedEmitter::bring_blocks(graph::Bringing& bring) {
     std::set<std::int64_t> cuts{0};
-    std::vector<std::vector<std::pair<Range, TileId>>> users(layout_.plan().parts.size());
-    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-        const TileBlocks& mine = layout_.tiles()[tile];
+    std::vector<std::vector<std::pair<Range, TileId>>> users(layout_.plan.parts.size());
+    for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
+        const TileBlocks& mine = layout_.tiles[tile];
         if (!mine.blocks.empty()) {
             const Range span = layout_.values_of(mine);
             cuts.insert({span.first, span.last});
@@ -79,7 +79,7 @@ void PublishedEmitter::bring_blocks(graph::Bringing& bring) {
         bring.add(home, {buffers_.home_values, before * element_}, run.size() * element_, all);
     };
     for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
-        layout_.value_homes().cut({*cut, *std::next(cut)}, send);
+        layout_.value_homes.cut({*cut, *std::next(cut)}, send);
     }
 }
 

@@ -11,18 +11,18 @@ namespace tessera::spmm {
 using program::Role;
 
 PublishedEmitter::PublishedEmitter(const PublishedLayout& layout, const std::string& name)
-    : layout_(layout), element_(layout.types().element), emitted_{graph::Graph(name)},
+    : layout_(layout), element_(layout.types.element), emitted_{graph::Graph(name)},
       graph_(emitted_.graph) {}
 
 EmittedPlan PublishedEmitter::run() {
-    const workload::SparsePattern& matrix = layout_.matrix();
-    const ElementType type = layout_.types().data;
-    const std::int64_t n = layout_.n();
+    const workload::SparsePattern& matrix = layout_.matrix;
+    const ElementType type = layout_.types.data;
+    const std::int64_t n = layout_.n;
     x_ = graph::given_tensor("b", type, {matrix.columns, n});
     c_ = graph::wanted_tensor("c", type, {matrix.rows, n});
-    graph_.codelets = layout_.types().codelets;
+    graph_.codelets = layout_.types.codelets;
     for (; columns_.first < n; columns_.first = columns_.last) {
-        columns_.last = std::min(n, columns_.first + layout_.width());
+        columns_.last = std::min(n, columns_.first + layout_.width);
         add_pass();
     }
     graph_.control = graph::sequence(std::move(steps_));
@@ -45,33 +45,33 @@ void PublishedEmitter::add_pass() {
     const auto exchange = graph_.add_exchange({"bring", Role::Bring, kPublishedOwner});
     multiply_ =
         graph_.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
-    graph::Bringing bring{graph_, layout_.machine(), exchange, multiply_};
+    graph::Bringing bring{graph_, layout_.machine, exchange, multiply_};
     bring_x(bring);
     if (layout_.moves_blocks() && is_first) {
         bring_blocks(bring);
     }
     add_multiply();
     graph::run_next(steps_, exchange);
-    if (layout_.types().zeroes) {
+    if (layout_.types.zeroes) {
         graph::run_next(steps_, add_zeros());
     }
     graph::run_next(steps_, multiply_);
     emitted_.reduce = add_rows(graph_, layout_, buffers_, steps_);
-    add_lines(x_, layout_.x_homes(), buffers_.home_x);
-    add_lines(c_, layout_.c_homes(), buffers_.result);
-    lower::check_together(layout_.machine(), graph_, standing_, "multiply");
+    add_lines(x_, layout_.x_homes, buffers_.home_x);
+    add_lines(c_, layout_.c_homes, buffers_.result);
+    lower::check_together(layout_.machine, graph_, standing_, "multiply");
 }
 
 void PublishedEmitter::add_home_x() {
-    const bool pads = layout_.matrix().columns % layout_.block() != 0 || pads_columns();
+    const bool pads = layout_.matrix.columns % layout_.block() != 0 || pads_columns();
     buffers_.home_x = graph_.add_buffer(
         {.name = "home of x", .padded = pads, .apart = {buffers_.x, buffers_.values}});
-    hold_homes(buffers_.home_x, layout_.x_homes());
+    hold_homes(buffers_.home_x, layout_.x_homes);
 }
 
 void PublishedEmitter::add_result() {
     buffers_.result = graph_.add_buffer({.name = "result", .zeroed = true});
-    hold_homes(buffers_.result, layout_.c_homes());
+    hold_homes(buffers_.result, layout_.c_homes);
 }
 
 void PublishedEmitter::hold_homes(graph::BufferId buffer, const Linear& homes) {
@@ -90,7 +90,7 @@ void PublishedEmitter::add_buffers() {
     made.out = graph_.add_buffer({.name = "partials",
                                   .where = block == 1 ? Where::Any : Where::Region1,
                                   .read_beyond = kBehindArrays,
-                                  .zeroed = block > 1 && !layout_.types().zeroes});
+                                  .zeroed = block > 1 && !layout_.types.zeroes});
     made.x = graph_.add_buffer({.name = "x",
                                 .read_beyond = kBehindArrays,
                                 .padded = pads_columns(),
@@ -102,10 +102,10 @@ void PublishedEmitter::add_buffers() {
     made.slots = graph_.add_buffer({.name = "slices", .read_beyond = kBehindArrays});
     made.sums = graph_.add_buffer({.name = "sums", .apart = {made.slots}});
     if (layout_.moves_blocks()) {
-        hold_homes(made.home_values, layout_.value_homes());
+        hold_homes(made.home_values, layout_.value_homes);
     }
-    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-        const TileBlocks& mine = layout_.tiles()[tile];
+    for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
+        const TileBlocks& mine = layout_.tiles[tile];
         if (mine.blocks.empty()) {
             continue;
         }
@@ -123,7 +123,7 @@ void PublishedEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Pla
                                   const std::vector<std::int64_t>& order, Range span) const {
     const std::int64_t high = layout_.block();
     const std::int64_t size = high * high;
-    const std::int64_t wide = layout_.types().set_inputs;
+    const std::int64_t wide = layout_.types.set_inputs;
     for (std::int64_t at = span.first; at < span.last;) {
         const auto number = static_cast<std::size_t>(at / size);
         if (number >= order.size()) {
@@ -157,17 +157,17 @@ void PublishedEmitter::add_values(graph::Tensor& tensor, TileId tile, graph::Pla
 graph::Tensor PublishedEmitter::values_tensor() const {
     const std::int64_t block = layout_.block();
     graph::Tensor tensor =
-        graph::given_tensor("a", layout_.types().data, {layout_.matrix().blocks(), block, block});
+        graph::given_tensor("a", layout_.types.data, {layout_.matrix.blocks(), block, block});
     if (layout_.moves_blocks()) {
-        const Linear& homes = layout_.value_homes();
+        const Linear& homes = layout_.value_homes;
         for (std::int64_t i = 0; i < homes.used(); ++i) {
-            add_values(tensor, homes.tile(i), {buffers_.home_values}, layout_.in_order(),
+            add_values(tensor, homes.tile(i), {buffers_.home_values}, layout_.in_order,
                        homes.span(i));
         }
         return tensor;
     }
-    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-        const std::vector<std::int64_t>& blocks = layout_.tiles()[tile].blocks;
+    for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
+        const std::vector<std::int64_t>& blocks = layout_.tiles[tile].blocks;
         add_values(tensor, tile, {buffers_.values}, blocks,
                    {0, std::ssize(blocks) * block * block});
     }
@@ -179,12 +179,12 @@ void PublishedEmitter::add_lines(graph::Tensor& tensor, const Linear& homes,
                                  graph::BufferId buffer) const {
     const std::int64_t rows = tensor.shape.front();
     const std::int64_t block = layout_.block();
-    const std::int64_t line_elements = layout_.padded_columns() * block;
+    const std::int64_t line_elements = layout_.padded_columns * block;
     for (std::int64_t i = 0; i < homes.used(); ++i) {
         const Range span = homes.span(i);
         for (std::int64_t at = span.first; at < span.last;) {
             const std::int64_t line = at / line_elements;
-            const std::int64_t column = at / block - line * layout_.padded_columns();
+            const std::int64_t column = at / block - line * layout_.padded_columns;
             // whole columns of the line, or what there is of one
             const std::int64_t row = at % block;
             const std::int64_t here = std::min(span.last, (line + 1) * line_elements) - at;
@@ -198,8 +198,8 @@ void PublishedEmitter::add_lines(graph::Tensor& tensor, const Linear& homes,
                 tensor.pieces.push_back(
                     {homes.tile(i),
                      {buffer, (at - span.first) * element_},
-                     (line * block + row) * layout_.n() + columns_.first + column,
-                     {{columns, 1, block * element_}, {rows_here, layout_.n(), element_}}});
+                     (line * block + row) * layout_.n + columns_.first + column,
+                     {{columns, 1, block * element_}, {rows_here, layout_.n, element_}}});
             }
             at += length;
         }

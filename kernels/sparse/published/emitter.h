@@ -62,7 +62,7 @@ private:
     void add_result();
     void hold_homes(graph::BufferId buffer, const Linear& homes);
     /// There are columns that the host does not have.
-    [[nodiscard]] bool pads_columns() const { return columns_.size() != layout_.padded_columns(); }
+    [[nodiscard]] bool pads_columns() const { return columns_.size() != layout_.padded_columns; }
 
     // bring.cpp: how rows of X, and blocks that several parts need, come from where they stand to the
     // tiles that multiply them. Blocks come in the first pass alone: they stay.

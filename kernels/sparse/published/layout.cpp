@@ -44,68 +44,67 @@ PublishedTypes::PublishedTypes(const spec::MachineSpec& machine, ElementType dat
     }
 }
 
-PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
+PublishedLayout::PublishedLayout(const spec::MachineSpec& on_machine,
                                  const workload::SpmmWorkload& workload,
-                                 const workload::SparsePattern& matrix,
-                                 const published::StaticPlan& plan, std::int64_t width, bool again)
-    : machine_(machine), matrix_(matrix), plan_(plan),
-      types_(machine, workload.dtype, workload.partials, matrix.block, again), n_(workload.n),
-      width_(width), padded_columns_(ceil_div(width, types_.vector) * types_.vector),
-      x_homes_(matrix.block_columns() * padded_columns_ * matrix.block, grain(),
-               machine.chip.tiles),
-      c_homes_(matrix.block_rows() * padded_columns_ * matrix.block, grain(), machine.chip.tiles),
-      value_homes_(ceil_div(matrix.blocks() * matrix.block * matrix.block, types_.vector) *
-                       types_.vector,
-                   std::max<std::int64_t>(types_.vector, matrix.block), machine.chip.tiles) {
+                                 const workload::SparsePattern& of_matrix,
+                                 const published::StaticPlan& by_plan, std::int64_t columns,
+                                 bool again)
+    : machine(on_machine), matrix(of_matrix), plan(by_plan),
+      types(machine, workload.dtype, workload.partials, matrix.block, again), n(workload.n),
+      width(columns), padded_columns(ceil_div(width, types.vector) * types.vector),
+      x_homes(matrix.block_columns() * padded_columns * matrix.block, grain(), machine.chip.tiles),
+      c_homes(matrix.block_rows() * padded_columns * matrix.block, grain(), machine.chip.tiles),
+      value_homes(ceil_div(matrix.blocks() * matrix.block * matrix.block, types.vector) *
+                      types.vector,
+                  std::max<std::int64_t>(types.vector, matrix.block), machine.chip.tiles) {
     deal_blocks();
 }
 
 Range PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
-    const published::StaticPart& columns = plan_.parts[static_cast<std::size_t>(part)];
-    const std::int64_t first = (row * padded_columns_ + columns.first_column) * block();
+    const published::StaticPart& columns = plan.parts[static_cast<std::size_t>(part)];
+    const std::int64_t first = (row * padded_columns + columns.first_column) * block();
     return {first, first + columns.columns * block()};
 }
 
 Range PublishedLayout::values_of(const TileBlocks& mine) const {
     const std::int64_t size = block() * block();
-    return {mine.order.front() * size / types_.vector * types_.vector,
-            ceil_div((mine.order.back() + 1) * size, types_.vector) * types_.vector};
+    return {mine.order.front() * size / types.vector * types.vector,
+            ceil_div((mine.order.back() + 1) * size, types.vector) * types.vector};
 }
 
 Bytes PublishedLayout::values_offset(const TileBlocks& mine) const {
     return moves_blocks()
-               ? (mine.order.front() * block() * block() - values_of(mine).first) * types_.element
+               ? (mine.order.front() * block() * block() - values_of(mine).first) * types.element
                : 0;
 }
 
 void PublishedLayout::deal_blocks() {
-    tiles_.resize(static_cast<std::size_t>(machine_.chip.tiles));
-    in_order_.resize(static_cast<std::size_t>(matrix_.blocks()));
-    for (std::size_t number = 0; number < plan_.parts.size(); ++number) {
+    tiles.resize(static_cast<std::size_t>(machine.chip.tiles));
+    in_order.resize(static_cast<std::size_t>(matrix.blocks()));
+    for (std::size_t number = 0; number < plan.parts.size(); ++number) {
         deal_part(static_cast<std::int64_t>(number));
     }
-    for (TileBlocks& tile : tiles_) {
+    for (TileBlocks& tile : tiles) {
         std::ranges::sort(tile.columns);
         const auto again = std::ranges::unique(tile.columns);
         tile.columns.erase(again.begin(), again.end());
     }
-    for (TileId tile = 0; tile < tiles_.size(); ++tile) {
-        const auto partner = timing::partner_tile(machine_.chip, tile);
+    for (TileId tile = 0; tile < tiles.size(); ++tile) {
+        const auto partner = timing::partner_tile(machine.chip, tile);
         if (partner && tile < *partner) {
-            join_pair(tiles_[tile], tiles_[*partner]);
+            join_pair(tiles[tile], tiles[*partner]);
         }
     }
-    for (TileBlocks& tile : tiles_) {
+    for (TileBlocks& tile : tiles) {
         for (const std::int64_t block : tile.blocks) {
-            tile.slots.push_back(
-                static_cast<std::int32_t>(*tile.slot_of(matrix_.column_of(block))));
+            tile.slots.push_back(static_cast<std::int32_t>(*tile.slot_of(matrix.column_of(block))));
         }
     }
 }
 
 void PublishedLayout::deal_part(std::int64_t number) {
-    const published::StaticPart& part = plan_.parts[static_cast<std::size_t>(number)];
-    std::vector<std::size_t> band_of(static_cast<std::size_t>(matrix_.block_columns()));
+    const published::StaticPart& part = plan.parts[static_cast<std::size_t>(number)];
+    std::vector<std::size_t> band_of(static_cast<std::size_t>(matrix.block_columns()));
     std::vector<std::int64_t> before{0}; // blocks of the bands before each
     for (std::size_t band = 0; band < part.bands.size(); ++band) {
         for (std::int64_t i = 0; i < part.bands[band].columns; ++i) {
@@ -114,14 +113,14 @@ void PublishedLayout::deal_part(std::int64_t number) {
         before.push_back(before.back() + part.bands[band].blocks);
     }
     std::vector<std::int64_t> dealt(part.bands.size()); // blocks of each band so far
-    for (std::int32_t row = 0; row < matrix_.block_rows(); ++row) {
-        for (std::int64_t i = matrix_.first_block(row); i < matrix_.first_block(row + 1); ++i) {
-            const std::int32_t column = matrix_.column_of(i);
+    for (std::int32_t row = 0; row < matrix.block_rows(); ++row) {
+        for (std::int64_t i = matrix.first_block(row); i < matrix.first_block(row + 1); ++i) {
+            const std::int32_t column = matrix.column_of(i);
             const std::size_t number_of_band = band_of[static_cast<std::size_t>(column)];
             const published::StaticBand& band = part.bands[number_of_band];
             const std::int64_t at = dealt[number_of_band]++;
             const std::int64_t on = at / ceil_div(band.blocks, band.tiles);
-            TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + on)];
+            TileBlocks& tile = tiles[static_cast<std::size_t>(band.first_tile + on)];
             tile.part = number;
             tile.band = static_cast<std::int64_t>(number_of_band);
             if (tile.rows.empty() || tile.rows.back() != row) {
@@ -133,7 +132,7 @@ void PublishedLayout::deal_part(std::int64_t number) {
             tile.columns.push_back(column);
             tile.order.push_back(before[number_of_band] + at);
             if (number == 0) {
-                in_order_[static_cast<std::size_t>(tile.order.back())] = i;
+                in_order[static_cast<std::size_t>(tile.order.back())] = i;
             }
         }
     }
@@ -162,16 +161,16 @@ void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
 
 bool PublishedLayout::comes_wide(std::int32_t column, std::int64_t part) const {
     bool wide = false;
-    x_homes_.cut(elements_of(column, part), [&](TileId home, Range run, std::int64_t /*before*/) {
-        wide = wide || sends_wide(home, run.size() * types_.element);
+    x_homes.cut(elements_of(column, part), [&](TileId home, Range run, std::int64_t /*before*/) {
+        wide = wide || sends_wide(home, run.size() * types.element);
     });
     return wide;
 }
 
 bool PublishedLayout::sends_wide(TileId home, Bytes bytes) const {
-    const auto partner = timing::partner_tile(machine_.chip, home);
-    return machine_.exchange.pairs() && partner && home < *partner &&
-           bytes >= machine_.exchange.pair_min_items * kWord;
+    const auto partner = timing::partner_tile(machine.chip, home);
+    return machine.exchange.pairs() && partner && home < *partner &&
+           bytes >= machine.exchange.pair_min_items * kWord;
 }
 
 } // namespace tessera::spmm

@@ -74,56 +74,35 @@ struct TileBlocks {
     }
 };
 
-class PublishedLayout {
-public:
-    /// Of a `plan` of `width` columns; `again`: it is run several times. Keeps references to machine,
+struct PublishedLayout {
+    /// Of a plan of so many columns; `again`: it is run several times. Keeps references to machine,
     /// matrix and plan.
-    PublishedLayout(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                    const workload::SparsePattern& matrix, const published::StaticPlan& plan,
-                    std::int64_t width, bool again);
+    PublishedLayout(const spec::MachineSpec& on_machine, const workload::SpmmWorkload& workload,
+                    const workload::SparsePattern& of_matrix, const published::StaticPlan& by_plan,
+                    std::int64_t columns, bool again);
 
-    [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
-    [[nodiscard]] const workload::SparsePattern& matrix() const { return matrix_; }
-    [[nodiscard]] const published::StaticPlan& plan() const { return plan_; }
-    [[nodiscard]] const PublishedTypes& types() const { return types_; }
-    [[nodiscard]] std::int64_t block() const { return matrix_.block; }
-    /// Columns of the host's X and C, of all passes.
-    [[nodiscard]] std::int64_t n() const { return n_; }
-    /// Columns of a pass, of which the last may have less of the host's.
-    [[nodiscard]] std::int64_t width() const { return width_; }
-    /// The same as they stand, whole words of them.
-    [[nodiscard]] std::int64_t padded_columns() const { return padded_columns_; }
-
-    [[nodiscard]] const Linear& x_homes() const { return x_homes_; }
-    [[nodiscard]] const Linear& c_homes() const { return c_homes_; }
-    /// Homes of blocks that move, in the order of bands.
-    [[nodiscard]] const Linear& value_homes() const { return value_homes_; }
-
-    /// By tile.
-    [[nodiscard]] const std::vector<TileBlocks>& tiles() const { return tiles_; }
-    /// Blocks by band, row, column.
-    [[nodiscard]] const std::vector<std::int64_t>& in_order() const { return in_order_; }
+    [[nodiscard]] std::int64_t block() const { return matrix.block; }
     /// Several parts need the same blocks.
-    [[nodiscard]] bool moves_blocks() const { return plan_.parts.size() > 1; }
+    [[nodiscard]] bool moves_blocks() const { return plan.parts.size() > 1; }
 
     [[nodiscard]] std::int64_t column_of(const published::StaticBand& band, std::int64_t i) const {
-        return plan_.column_order[static_cast<std::size_t>(band.first_column + i)];
+        return plan.column_order[static_cast<std::size_t>(band.first_column + i)];
     }
     [[nodiscard]] std::int64_t columns_on(std::int64_t part) const {
-        return plan_.parts[static_cast<std::size_t>(part)].columns;
+        return plan.parts[static_cast<std::size_t>(part)].columns;
     }
     /// What a tile of the part has of a row of X, which is as many host rows as a block has.
     [[nodiscard]] Bytes line_bytes(std::int64_t part) const {
-        return columns_on(part) * block() * types_.element;
+        return columns_on(part) * block() * types.element;
     }
     /// The same of partial results.
     [[nodiscard]] Bytes partial_bytes(std::int64_t part) const {
-        return columns_on(part) * block() * types_.partial;
+        return columns_on(part) * block() * types.partial;
     }
     /// Whether `bytes` of tile `home` go to pairs at double width. Their sender borrows its partner's
     /// lane from the exchange's start on, so only one tile of each pair, the first, sends so.
     [[nodiscard]] bool sends_wide(TileId home, Bytes bytes) const;
-    [[nodiscard]] Bytes block_bytes() const { return block() * block() * types_.element; }
+    [[nodiscard]] Bytes block_bytes() const { return block() * block() * types.element; }
     /// The elements of a row of X or C that a part has.
     [[nodiscard]] Range elements_of(std::int64_t row, std::int64_t part) const;
 
@@ -133,6 +112,19 @@ public:
     /// Where its first block stands in them.
     [[nodiscard]] Bytes values_offset(const TileBlocks& mine) const;
 
+    const spec::MachineSpec& machine;
+    const workload::SparsePattern& matrix;
+    const published::StaticPlan& plan;
+    PublishedTypes types;
+    std::int64_t n;     ///< columns of the host's X and C, of all passes
+    std::int64_t width; ///< columns of a pass, of which the last may have less of the host's
+    std::int64_t padded_columns; ///< the same as they stand, whole words of them
+    Linear x_homes;
+    Linear c_homes;
+    Linear value_homes;                 ///< of blocks that move, in the order of bands
+    std::vector<TileBlocks> tiles;      ///< by tile
+    std::vector<std::int64_t> in_order; ///< blocks by band, row, column
+
 private:
     void deal_blocks();
     void deal_part(std::int64_t number);
@@ -140,21 +132,8 @@ private:
     [[nodiscard]] bool comes_wide(std::int32_t column, std::int64_t part) const;
     /// Elements of X and C that stand together.
     [[nodiscard]] std::int64_t grain() const {
-        return block() == 1 ? types_.vector : types_.vector * types_.vector;
+        return block() == 1 ? types.vector : types.vector * types.vector;
     }
-
-    const spec::MachineSpec& machine_;
-    const workload::SparsePattern& matrix_;
-    const published::StaticPlan& plan_;
-    PublishedTypes types_;
-    std::int64_t n_;
-    std::int64_t width_;
-    std::int64_t padded_columns_;
-    Linear x_homes_;
-    Linear c_homes_;
-    Linear value_homes_;
-    std::vector<TileBlocks> tiles_;
-    std::vector<std::int64_t> in_order_;
 };
 
 } // namespace tessera::spmm

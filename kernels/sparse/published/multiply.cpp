@@ -20,8 +20,8 @@ namespace {
 /// sparse_dense_block_half.S, sparse_dense_block_half_float.S), of others as of ours, which differ
 /// in a row's first block alone; with one set of matrix units nothing is known.
 Cycles block_cycles(const PublishedLayout& layout, const TileBlocks& mine) {
-    const spec::MachineSpec& machine = layout.machine();
-    const PublishedTypes& types = layout.types();
+    const spec::MachineSpec& machine = layout.machine;
+    const PublishedTypes& types = layout.types;
     if (spec::matrix_unit(machine).sets == 1 && types.data != ElementType::F16) {
         return 0;
     }
@@ -42,7 +42,7 @@ Cycles block_cycles(const PublishedLayout& layout, const TileBlocks& mine) {
 Bytes meta_bytes(const PublishedLayout& layout, const TileBlocks& mine) {
     constexpr std::int64_t kHead = 4;   ///< of each worker
     constexpr std::int64_t kBehind = 4; ///< one more of each is read
-    return 2 * (kHead * layout.machine().tile.workers + std::ssize(mine.rows) +
+    return 2 * (kHead * layout.machine.tile.workers + std::ssize(mine.rows) +
                 std::ssize(mine.blocks) + kBehind);
 }
 
@@ -70,7 +70,7 @@ std::vector<std::size_t> worker_ends(const TileBlocks& mine, std::size_t workers
 /// Of the vertex of single non-zeros, whose workers have rows up to `ends`; and its largest row.
 Cycles element_cycles(const PublishedLayout& layout, const TileBlocks& mine,
                       const std::vector<std::size_t>& ends, program::WorkItem& largest) {
-    const PublishedTypes& types = layout.types();
+    const PublishedTypes& types = layout.types;
     std::vector<std::int64_t> issues;
     std::size_t row = 0;
     for (const std::size_t end : ends) {
@@ -87,7 +87,7 @@ Cycles element_cycles(const PublishedLayout& layout, const TileBlocks& mine,
         }
         issues.push_back(own);
     }
-    plan::StubTimeline stub(layout.machine(), false);
+    plan::StubTimeline stub(layout.machine, false);
     stub.multi_worker(issues);
     return stub.finish();
 }
@@ -110,7 +110,7 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
                      {half(block), half(head + lists.size()), half(first), half(end - first)});
         std::size_t last = block;
         for (; first < end; ++first) {
-            lists.push_back(half(plan::counted_rounds(layout.machine(), mine.row_blocks[first] - 1,
+            lists.push_back(half(plan::counted_rounds(layout.machine, mine.row_blocks[first] - 1,
                                                       "non-zeros of a row")));
             last += static_cast<std::size_t>(mine.row_blocks[first]);
         }
@@ -129,7 +129,7 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
 } // namespace
 
 graph::Field PublishedEmitter::block_lists(TileId tile, Bytes line) {
-    const TileBlocks& mine = layout_.tiles()[tile];
+    const TileBlocks& mine = layout_.tiles[tile];
     std::vector<graph::Field> words;
     auto slot = mine.slots.begin();
     for (const std::int32_t blocks : mine.row_blocks) {
@@ -143,7 +143,7 @@ graph::Field PublishedEmitter::block_lists(TileId tile, Bytes line) {
 }
 
 graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
-    const spec::MachineSpec& machine = layout_.machine();
+    const spec::MachineSpec& machine = layout_.machine;
     const std::int64_t workers = machine.tile.workers;
     const std::int64_t share = plan::counted_rounds(machine, ceil_div(columns, workers), "columns");
     std::vector<graph::Field> words;
@@ -157,9 +157,9 @@ graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
 
 /// Returns what it is expected to take, or 0.
 Cycles PublishedEmitter::add_vertex(TileId tile) {
-    const TileBlocks& mine = layout_.tiles()[tile];
+    const TileBlocks& mine = layout_.tiles[tile];
     graph_.add_work(multiply_, tile, std::ssize(mine.blocks));
-    const std::string& codelet = layout_.types().multiply;
+    const std::string& codelet = layout_.types.multiply;
     const std::int64_t columns = layout_.columns_on(mine.part);
     const Bytes line = layout_.line_bytes(mine.part);
     const Bytes partial_line = layout_.partial_bytes(mine.part);
@@ -169,7 +169,7 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
     if (layout_.block() == 1) {
         const Bytes bytes = meta_bytes(layout_, mine);
         const std::vector<std::size_t> ends =
-            worker_ends(mine, static_cast<std::size_t>(layout_.machine().tile.workers));
+            worker_ends(mine, static_cast<std::size_t>(layout_.machine.tile.workers));
         program::WorkItem largest;
         const Cycles cycles = element_cycles(layout_, mine, ends, largest);
         graph_.add_item(multiply_, tile, largest);
@@ -190,24 +190,24 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
 }
 
 void PublishedEmitter::add_multiply() {
-    std::vector<Cycles> vertices(layout_.tiles().size());
-    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-        if (!layout_.tiles()[tile].blocks.empty()) {
+    std::vector<Cycles> vertices(layout_.tiles.size());
+    for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
+        if (!layout_.tiles[tile].blocks.empty()) {
             vertices[tile] = add_vertex(tile);
         }
     }
     if (std::ranges::any_of(vertices, [](Cycles cycles) { return cycles > 0; })) {
-        emitted_.multiply = slowest_of(graph_, layout_.machine(), multiply_, std::move(vertices));
+        emitted_.multiply = slowest_of(graph_, layout_.machine, multiply_, std::move(vertices));
     }
 }
 
 graph::ComputeSetId PublishedEmitter::add_zeros() {
     const auto zero =
         graph_.add_compute_set({"zero", program::Role::Work, kPublishedOwner, "bytes"});
-    const spec::MachineSpec& machine = layout_.machine();
+    const spec::MachineSpec& machine = layout_.machine;
     const std::int64_t most = machine.tile.workers * plan::most_shared_rounds(machine);
-    for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-        const TileBlocks& mine = layout_.tiles()[tile];
+    for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
+        const TileBlocks& mine = layout_.tiles[tile];
         const Bytes bytes = std::ssize(mine.rows) * layout_.partial_bytes(mine.part);
         if (bytes > 0) {
             graph_.add_work(zero, tile, bytes);

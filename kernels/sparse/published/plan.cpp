@@ -20,13 +20,13 @@ namespace {
 /// Roundings to the partials' type of the result element that has most: of each tile's partial result, and with
 /// FP32 ones or blocks also of each product or block.
 std::int64_t roundings_of(const PublishedLayout& layout) {
-    const bool half = layout.types().partial == PublishedTypes::kHalf;
+    const bool half = layout.types.partial == PublishedTypes::kHalf;
     if (half && layout.block() == 1) {
         return 1; // sums of a row are FP32
     }
     std::int64_t most = 0;
     std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> of_row;
-    for (const TileBlocks& tile : layout.tiles()) {
+    for (const TileBlocks& tile : layout.tiles) {
         for (std::size_t slot = 0; slot < tile.rows.size(); ++slot) {
             const std::int64_t blocks = tile.row_blocks[slot];
             std::int64_t& of_this = of_row[{tile.part, tile.rows[slot]}];
@@ -39,13 +39,13 @@ std::int64_t roundings_of(const PublishedLayout& layout) {
 
 /// What the planner expects of one pass.
 family::Division division_of(const PublishedLayout& layout) {
-    const published::StaticPlan& plan = layout.plan();
+    const published::StaticPlan& plan = layout.plan;
     family::Division division;
     division.parts_n = std::ssize(plan.parts);
     division.parts_k = std::max<std::int64_t>(1, std::ssize(plan.parts.front().bands));
-    division.parts_m = layout.machine().chip.tiles / (division.parts_n * division.parts_k);
+    division.parts_m = layout.machine.chip.tiles / (division.parts_n * division.parts_k);
     division.tiles_busy =
-        std::count_if(layout.tiles().begin(), layout.tiles().end(),
+        std::count_if(layout.tiles.begin(), layout.tiles.end(),
                       [](const TileBlocks& tile) { return !tile.blocks.empty(); });
     division.roundings = roundings_of(layout);
     division.predicted.compute = plan.phases.compute + plan.phases.reduce;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/graph/filling.h"
 #include "kernels/graph/halves.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace tessera::spmm {
@@ -31,7 +33,7 @@ struct RowOfPart {
 
 /// Sums of one row and part on one tile, [partial][element] in its slots.
 struct Piece {
-    Bytes slots = 0;
+    graph::Place slots;
     std::int64_t depth = 0;
     std::int64_t elements = 0;
     graph::Place sum;
@@ -41,12 +43,12 @@ struct Piece {
 class Rows {
 public:
     Rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers)
-        : graph_(graph), layout_(layout), buffers_(buffers), types_(layout.types()),
-          element_(layout.types().element), vector_(layout.types().vector),
+        : graph_(graph), layout_(layout), buffers_(buffers), types_(layout.types),
+          element_(layout.types.element), vector_(layout.types.vector),
           put_(bringing("put rows", "put rows: copy", "bytes")),
           reduce_(bringing("reduce: bring partial results", "reduce", "partial results")),
-          move_(bringing("move rows", "move rows: copy", "bytes")), pieces_(layout.tiles().size()),
-          reduce_cycles_(layout.tiles().size()) {}
+          move_(bringing("move rows", "move rows: copy", "bytes")), pieces_(layout.tiles.size()),
+          reduce_cycles_(layout.tiles.size()) {}
 
     Cycles add(std::vector<graph::Step>& steps) {
         const Groups groups = by_contributors();
@@ -64,12 +66,12 @@ public:
                 }
             }
         }
-        for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+        for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
             add_sums(tile);
         }
         graph::run_next(steps, put_.exchange, put_.copies, reduce_.exchange, reduce_.copies,
                         move_.exchange, move_.copies);
-        const spec::MachineSpec& machine = layout_.machine();
+        const spec::MachineSpec& machine = layout_.machine;
         return slowest_of(graph_, machine, put_.copies, {}) +
                slowest_of(graph_, machine, reduce_.copies, std::move(reduce_cycles_)) +
                slowest_of(graph_, machine, move_.copies, {});
@@ -78,7 +80,7 @@ public:
 private:
     [[nodiscard]] graph::Bringing bringing(const char* exchange, const char* set,
                                            const char* unit) {
-        return {graph_, layout_.machine(),
+        return {graph_, layout_.machine,
                 graph_.add_exchange({exchange, Role::Reduce, kPublishedOwner}),
                 graph_.add_compute_set({set, Role::Reduce, kPublishedOwner, unit})};
     }
@@ -87,11 +89,10 @@ private:
     using Groups = std::map<std::size_t, std::vector<RowOfPart>>;
 
     [[nodiscard]] Groups by_contributors() const {
-        const std::size_t parts = layout_.plan().parts.size();
-        std::vector<RowOfPart> rows(static_cast<std::size_t>(layout_.matrix().block_rows()) *
-                                    parts);
-        for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
-            const TileBlocks& mine = layout_.tiles()[tile];
+        const std::size_t parts = layout_.plan.parts.size();
+        std::vector<RowOfPart> rows(static_cast<std::size_t>(layout_.matrix.block_rows()) * parts);
+        for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
+            const TileBlocks& mine = layout_.tiles[tile];
             graph::Place place{buffers_.out};
             for (const std::int32_t row : mine.rows) {
                 RowOfPart& to = rows[static_cast<std::size_t>(row) * parts +
@@ -117,7 +118,7 @@ private:
     /// A row that one tile has alone.
     void put_row(const RowOfPart& row) {
         const Contribution& from = row.from.front();
-        layout_.c_homes().cut(row.elements, [&](TileId home, Range run, std::int64_t before) {
+        layout_.c_homes.cut(row.elements, [&](TileId home, Range run, std::int64_t before) {
             give(put_, from.tile, from.place + (run.first - row.elements.first) * element_, home,
                  {buffers_.result, before * element_}, run.size() * element_);
         });
@@ -139,15 +140,14 @@ private:
         }
         if (is_summed_there(rows, depth, all)) {
             for (const RowOfPart& row : rows) {
-                layout_.c_homes().cut(
-                    row.elements, [&](TileId home, Range run, std::int64_t before) {
-                        reduce_piece(row, run, home, {buffers_.result, before * element_},
-                                     std::ssize(rows));
-                    });
+                layout_.c_homes.cut(row.elements, [&](TileId home, Range run, std::int64_t before) {
+                    reduce_piece(row, run, home, {buffers_.result, before * element_},
+                                 std::ssize(rows));
+                });
             }
             return;
         }
-        const std::int64_t tiles = layout_.machine().chip.tiles;
+        const std::int64_t tiles = layout_.machine.chip.tiles;
         const Linear homes(all, vector_, tiles, kSpread, start);
         start = (start + homes.used()) % tiles;
         std::int64_t at = 0;
@@ -155,11 +155,10 @@ private:
             const std::int64_t to_row = row.elements.first - at;
             homes.cut({at, at + row.elements.size()}, [&](TileId home, Range run, std::int64_t) {
                 const Range here{run.first + to_row, run.last + to_row};
-                const graph::Place sum{buffers_.sums, sum_bytes_[home]};
-                sum_bytes_[home] += here.size() * element_;
-                graph_.hold(buffers_.sums, home, sum_bytes_[home]);
+                const graph::Place sum =
+                    sums_.add(graph_, buffers_.sums, home, here.size() * element_);
                 reduce_piece(row, here, home, sum, std::ssize(rows));
-                layout_.c_homes().cut(here, [&](TileId to, Range moved, std::int64_t before) {
+                layout_.c_homes.cut(here, [&](TileId to, Range moved, std::int64_t before) {
                     give(move_, home, sum + (moved.first - here.first) * element_, to,
                          {buffers_.result, before * element_}, moved.size() * element_);
                 });
@@ -173,15 +172,12 @@ private:
                                        std::int64_t all) const {
         std::map<TileId, std::int64_t> outputs;
         for (const RowOfPart& row : rows) {
-            layout_.c_homes().cut(row.elements, [&outputs](TileId home, Range run, std::int64_t) {
+            layout_.c_homes.cut(row.elements, [&outputs](TileId home, Range run, std::int64_t) {
                 outputs[home] += run.size();
             });
         }
-        std::int64_t most = 0;
-        for (const auto& [tile, count] : outputs) {
-            most = std::max(most, count);
-        }
-        const std::int64_t tiles = layout_.machine().chip.tiles;
+        const std::int64_t most = std::ranges::max(outputs | std::views::values);
+        const std::int64_t tiles = layout_.machine.chip.tiles;
         const std::int64_t even = 8 * ceil_div(ceil_div(all, 8), tiles);
         const std::int64_t sync = kPricedSync;
         const std::int64_t there =
@@ -197,14 +193,12 @@ private:
                       std::int64_t group_rows) {
         const Bytes bytes = run.size() * types_.partial;
         const std::int64_t depth = std::ssize(row.from);
-        Bytes slot = slot_bytes_[tile];
+        graph::Place slot = slots_.add(graph_, buffers_.slots, tile, depth * bytes);
         pieces_[tile].push_back({slot, depth, run.size(), sum, group_rows});
-        slot_bytes_[tile] += depth * bytes;
-        graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
         for (const Contribution& from : row.from) {
             give(reduce_, from.tile, from.place + (run.first - row.elements.first) * types_.partial,
-                 tile, {buffers_.slots, slot}, bytes);
-            slot += bytes;
+                 tile, slot, bytes);
+            slot = slot + bytes;
         }
     }
 
@@ -242,14 +236,14 @@ private:
     /// Of so many vertices those that are started before the supervisor waits for all workers: all,
     /// where they fill the round, as it has no slot then until one of them is done.
     [[nodiscard]] std::int64_t together(std::int64_t vertices) const {
-        const spec::TileSpec& tile = layout_.machine().tile;
+        const spec::TileSpec& tile = layout_.machine.tile;
         return tile.round_cycles() == tile.workers ? vertices : std::min(vertices, tile.workers);
     }
 
     /// Of vertices with so many issues: each on the first worker that is done with earlier ones.
     [[nodiscard]] Cycles cycles_of(const std::vector<std::int64_t>& issues) const {
         constexpr std::int64_t kLaunch = 6; // rounds from a worker's exit to its next vertex
-        const spec::TileSpec& tile = layout_.machine().tile;
+        const spec::TileSpec& tile = layout_.machine.tile;
         std::vector<std::int64_t> rounds(static_cast<std::size_t>(tile.workers));
         const std::int64_t wave = together(std::ssize(issues));
         for (std::int64_t i = 0; i < std::ssize(issues); ++i) {
@@ -287,9 +281,8 @@ private:
             const Bytes reach = (piece.depth - 1) * words * kWord;
             state.insert(state.end(),
                          {graph::write(piece.sum + first * sum_word, (last - first) * sum_word),
-                          graph::read({buffers_.slots, piece.slots + first * kWord},
-                                      reach + (last - first) * kWord),
-                          graph::halves(plan::counted_rounds(layout_.machine(), piece.depth - 1,
+                          graph::read(piece.slots + first * kWord, reach + (last - first) * kWord),
+                          graph::halves(plan::counted_rounds(layout_.machine, piece.depth - 1,
                                                              "partial results"),
                                         last - first - 1, "words of partial results"),
                           graph::word(words)});
@@ -303,7 +296,7 @@ private:
     /// Of a tile's workers those that a group has, whatever other groups the tile has some of: the
     /// library shares them out once for all tiles.
     [[nodiscard]] std::int64_t workers_of(const Piece& piece) const {
-        const std::int64_t workers = layout_.machine().tile.workers;
+        const std::int64_t workers = layout_.machine.tile.workers;
         return summed_groups_ > workers
                    ? kWorkersOfMany
                    : ceil_div(workers * piece.group_rows, std::max<std::int64_t>(summed_rows_, 1));
@@ -319,8 +312,8 @@ private:
     graph::Bringing reduce_; ///< partial results, and the sums of them
     graph::Bringing move_;
     std::vector<std::vector<Piece>> pieces_; ///< by tile
-    std::map<TileId, Bytes> slot_bytes_;
-    std::map<TileId, Bytes> sum_bytes_;
+    graph::Filling slots_;
+    graph::Filling sums_;
     std::int64_t summed_groups_ = 0;
     std::int64_t summed_rows_ = 0;      ///< and parts, of all these groups
     std::vector<Cycles> reduce_cycles_; ///< by tile

@@ -70,7 +70,7 @@ struct Laid {
 /// Rows of parts by how many tiles have some of them.
 std::map<std::int64_t, std::int64_t> groups_of(const spmm::PublishedLayout& layout) {
     std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> tiles_of_row;
-    for (const spmm::TileBlocks& tile : layout.tiles()) {
+    for (const spmm::TileBlocks& tile : layout.tiles) {
         for (const std::int32_t row : tile.rows) {
             ++tiles_of_row[{tile.part, row}];
         }
@@ -201,10 +201,10 @@ TEST_CASE("a pair takes together what both of its tiles want, from one tile of e
         const Laid laid(machine, a, 512);
         const spmm::PublishedLayout& layout = laid.layout;
         std::int64_t together = 0;
-        for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
-            const spmm::TileBlocks& mine = layout.tiles()[tile];
+        for (TileId tile = 0; tile < layout.tiles.size(); ++tile) {
+            const spmm::TileBlocks& mine = layout.tiles[tile];
             const TileId partner = *timing::partner_tile(machine.chip, tile);
-            const spmm::TileBlocks& other = layout.tiles()[partner];
+            const spmm::TileBlocks& other = layout.tiles[partner];
             const std::set<std::int32_t> columns(mine.columns.begin(), mine.columns.end());
             CHECK(columns.size() == mine.columns.size());
             for (std::size_t i = 0; i < mine.blocks.size(); ++i) {
@@ -239,7 +239,7 @@ TEST_CASE("a pair takes together what both of its tiles want, from one tile of e
 TEST_CASE("rows of X that are too short for double width stand in ascending order", "[kernels]") {
     const auto a = test::sparse_operand({40 * 16, 40 * 16, 8, 16, 30});
     const Laid laid(machine_with(32), a, 8);
-    for (const spmm::TileBlocks& tile : laid.layout.tiles()) {
+    for (const spmm::TileBlocks& tile : laid.layout.tiles) {
         CHECK(tile.together == 0);
         CHECK(std::is_sorted(tile.columns.begin(), tile.columns.end()));
     }

@@ -103,9 +103,9 @@ struct Laid {
     [[nodiscard]] std::map<std::pair<std::int32_t, std::int64_t>, std::vector<TileId>>
     contributors() const {
         std::map<std::pair<std::int32_t, std::int64_t>, std::vector<TileId>> tiles;
-        for (TileId tile = 0; tile < layout->tiles().size(); ++tile) {
-            for (const std::int32_t row : layout->tiles()[tile].rows) {
-                tiles[{row, layout->tiles()[tile].part}].push_back(tile);
+        for (TileId tile = 0; tile < layout->tiles.size(); ++tile) {
+            for (const std::int32_t row : layout->tiles[tile].rows) {
+                tiles[{row, layout->tiles[tile].part}].push_back(tile);
             }
         }
         return tiles;
@@ -159,8 +159,8 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
         const Laid laid(of);
         CAPTURE(of.tiles, of.block, of.n, name_of(of.types.data), name_of(of.types.partials));
         const auto multiply = laid.work("multiply");
-        for (TileId tile = 0; tile < laid.layout->tiles().size(); ++tile) {
-            CHECK(multiply[tile] == std::ssize(laid.layout->tiles()[tile].blocks));
+        for (TileId tile = 0; tile < laid.layout->tiles.size(); ++tile) {
+            CHECK(multiply[tile] == std::ssize(laid.layout->tiles[tile].blocks));
         }
         CHECK(laid.all_work("multiply") == laid.a.blocks() * std::ssize(laid.plan.parts));
         // partial results in words of eight bytes, whoever has them
@@ -186,7 +186,7 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
         CHECK(laid.all_work("put rows: copy") + sent == put);
         Bytes zeroed = 0;
         if (laid.set("zero") != nullptr) {
-            for (const spmm::TileBlocks& tile : laid.layout->tiles()) {
+            for (const spmm::TileBlocks& tile : laid.layout->tiles) {
                 zeroed += tile.blocks.empty()
                               ? 0
                               : std::ssize(tile.rows) * laid.layout->partial_bytes(tile.part);
@@ -203,8 +203,8 @@ TEST_CASE("the longest row of a tile of elements is told with the worker that ha
     for (const int kept : {20, 90}) {
         const Laid laid({16, 1, 30, kept, {ElementType::F16, ElementType::F16}});
         const auto& items = laid.set("multiply")->items;
-        for (TileId tile = 0; tile < laid.layout->tiles().size(); ++tile) {
-            const spmm::TileBlocks& mine = laid.layout->tiles()[tile];
+        for (TileId tile = 0; tile < laid.layout->tiles.size(); ++tile) {
+            const spmm::TileBlocks& mine = laid.layout->tiles[tile];
             if (mine.blocks.empty()) {
                 continue;
             }
@@ -236,16 +236,16 @@ TEST_CASE("a published sparse plan is told with its parts, tiles and roundings",
         CHECK(division.parts_k == bands);
         CHECK(division.parts_m == of.tiles / (parts * bands));
         CHECK(division.tiles_busy ==
-              std::count_if(laid.layout->tiles().begin(), laid.layout->tiles().end(),
+              std::count_if(laid.layout->tiles.begin(), laid.layout->tiles.end(),
                             [](const spmm::TileBlocks& tile) { return !tile.blocks.empty(); }));
         // blocks of each row on each tile that has some of it
         std::map<std::tuple<std::int64_t, std::int64_t, TileId>, std::int64_t> blocks;
-        for (TileId tile = 0; tile < laid.layout->tiles().size(); ++tile) {
-            for (const std::int64_t block : laid.layout->tiles()[tile].blocks) {
+        for (TileId tile = 0; tile < laid.layout->tiles.size(); ++tile) {
+            for (const std::int64_t block : laid.layout->tiles[tile].blocks) {
                 const auto row =
                     std::upper_bound(laid.a.row_start.begin(), laid.a.row_start.end(), block) -
                     laid.a.row_start.begin() - 1;
-                ++blocks[{row, laid.layout->tiles()[tile].part, tile}];
+                ++blocks[{row, laid.layout->tiles[tile].part, tile}];
             }
         }
         const bool half = of.types.partials == ElementType::F16;
@@ -300,7 +300,7 @@ TEST_CASE("each group is summed where fewer cycles are expected, spread ones beh
             for (const auto& [row, part] : rows) {
                 const Range span = laid.layout->elements_of(row, part);
                 all += span.size();
-                laid.layout->c_homes().cut(span, [&](TileId home, Range run, std::int64_t) {
+                laid.layout->c_homes.cut(span, [&](TileId home, Range run, std::int64_t) {
                     at_home[home] += run.size();
                 });
             }
