@@ -64,8 +64,8 @@ std::int64_t stride_of(const spec::MachineSpec& machine, std::int64_t at_once) {
 
 /// Powers of two, and what makes the turns few, cheapest first.
 std::vector<Turns> candidates(const spec::MachineSpec& machine,
-                              const workload::MatmulWorkload& group, std::int64_t groups,
-                              const PlanOfGroup& plan) {
+                              const workload::MatmulWorkload& workload, const PlanOfGroup& group) {
+    const std::int64_t groups = workload.groups;
     constexpr std::int64_t kFewTurns = 8;
     const std::int64_t most = std::min(groups, machine.chip.tiles);
     std::set<std::int64_t> counts;
@@ -81,17 +81,16 @@ std::vector<Turns> candidates(const spec::MachineSpec& machine,
     for (const std::int64_t count : counts) {
         trying.step();
         Turns turns{count, stride_of(machine, count), ceil_div(groups, count), 0};
-        if (const auto share = share_of(machine, group, turns, 1.0)) {
+        if (const auto share = share_of(machine, workload, turns, 1.0)) {
             try {
-                turns.cost = turns.turns * plan.cost(*share, group);
+                turns.cost = turns.turns * group.cost(*share, workload);
                 all.push_back(turns);
             } catch (const DoesNotFit&) {
                 continue;
             }
         }
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Turns& left, const Turns& right) { return left.cost < right.cost; });
+    std::ranges::stable_sort(all, {}, &Turns::cost);
     return all;
 }
 
@@ -138,25 +137,23 @@ double operand_bytes(const workload::MatmulWorkload& group) {
 family::Divided choose_groups(const spec::MachineSpec& machine,
                               const workload::MatmulWorkload& workload, plan::KnownSchedules& known,
                               const PlanOfGroup& group) {
-    workload::MatmulWorkload one = workload;
-    one.groups = 1;
     const std::string name = fmt::format("matmul {} x {} x {}, {} groups", workload.m, workload.k,
                                          workload.n, workload.groups);
-    const double bytes = static_cast<double>(workload.groups) * operand_bytes(one);
+    const double bytes = static_cast<double>(workload.groups) * operand_bytes(workload);
     if (plan::exceeds_chip(machine, bytes)) {
         throw DoesNotFit(fmt::format("{} does not fit in tile memory: operands and results are "
                                      "{:.0f} bytes, and all tiles have {}",
                                      name, bytes, machine.chip.tiles * machine.memory.bytes()));
     }
     std::string reason;
-    for (const Turns& turns : candidates(machine, one, workload.groups, group)) {
+    for (const Turns& turns : candidates(machine, workload, group)) {
         for (const double budget : kBudgets) {
-            const auto share = share_of(machine, one, turns, budget);
+            const auto share = share_of(machine, workload, turns, budget);
             if (!share) {
                 break;
             }
             try {
-                auto planned = all_turns(group.plan(*share, one), workload.groups, turns);
+                auto planned = all_turns(group.plan(*share, workload), workload.groups, turns);
                 return family::lowered(machine, std::move(planned), workload.accumulate, known);
             } catch (const DoesNotFit& error) {
                 reason = fmt::format("{} ({} groups side by side on {} tiles each, the last number "
@@ -170,9 +167,7 @@ family::Divided choose_groups(const spec::MachineSpec& machine,
 
 Cycles cost_of_groups(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                       const PlanOfGroup& group) {
-    workload::MatmulWorkload one = workload;
-    one.groups = 1;
-    const auto turns = candidates(machine, one, workload.groups, group);
+    const auto turns = candidates(machine, workload, group);
     if (turns.empty()) {
         throw DoesNotFit("no number of groups side by side fits");
     }

@@ -12,7 +12,7 @@
 
 namespace tessera::matmul {
 
-/// How one of the products is planned on a machine that has its share of tiles and of memory.
+/// How one of the groups of a workload is planned on a machine that has its share of tiles and memory.
 struct PlanOfGroup {
     std::function<Cycles(const spec::MachineSpec&, const workload::MatmulWorkload&)> cost;
     std::function<family::Planned(const spec::MachineSpec&, const workload::MatmulWorkload&)> plan;

@@ -17,10 +17,6 @@ Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a)
     }
 }
 
-Bytes Operand::most_home_bytes() const {
-    return *std::max_element(filled_.begin(), filled_.end());
-}
-
 TilePart Operand::part_of_group(std::size_t group) const {
     const auto g = static_cast<std::int64_t>(group);
     const std::int64_t parts_k = grid_.partition().parts_k;

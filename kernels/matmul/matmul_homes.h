@@ -6,6 +6,7 @@
 #include "kernels/plan/homes.h"
 #include "models/spec/machine_spec.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -27,7 +28,7 @@ public:
     [[nodiscard]] const std::vector<plan::HomeRun>& runs(std::int64_t chunk) const {
         return runs_[static_cast<std::size_t>(chunk)];
     }
-    [[nodiscard]] Bytes most_home_bytes() const;
+    [[nodiscard]] Bytes most_home_bytes() const { return std::ranges::max(filled_); }
     [[nodiscard]] TilePart part_of_group(std::size_t group) const;
     [[nodiscard]] std::vector<TileId> receivers(std::size_t group) const;
     /// Units of a group's chunk that come before those of an absolute k group, for tiles that hold

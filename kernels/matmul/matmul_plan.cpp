@@ -72,8 +72,11 @@ struct Way {
     Cycles estimate = 0;
 };
 
+/// The product of a group.
 workload::MatmulWorkload told(const Way& way, const workload::MatmulWorkload& workload) {
-    return way.is_mirrored ? mirrored(workload) : workload;
+    workload::MatmulWorkload one = way.is_mirrored ? mirrored(workload) : workload;
+    one.groups = 1;
+    return one;
 }
 family::Planned as_told(const Way& way, family::Planned planned) {
     return way.is_mirrored ? mirrored(std::move(planned)) : std::move(planned);
@@ -170,9 +173,7 @@ std::vector<Way> ways_of(const spec::MachineSpec& machine, const workload::Matmu
         }
         ways.push_back(way);
     }
-    std::stable_sort(ways.begin(), ways.end(), [](const Way& left, const Way& right) {
-        return left.estimate < right.estimate;
-    });
+    std::ranges::stable_sort(ways, {}, &Way::estimate);
     return ways;
 }
 

@@ -82,22 +82,6 @@ Homes::Homes(const spec::MachineSpec& machine, const Partition& partition)
     }
 }
 
-Bytes Homes::value_unit_bytes() const {
-    return partition_.problem().value_bytes() * values_a_unit();
-}
-
-std::int64_t Homes::values_a_unit() const {
-    return partition_.problem().kind->traits().values_a_unit;
-}
-
-Bytes Homes::most_x_bytes() const {
-    return *std::max_element(filled_x_.begin(), filled_x_.end());
-}
-
-Bytes Homes::most_values_bytes() const {
-    return *std::max_element(filled_values_.begin(), filled_values_.end());
-}
-
 std::size_t Homes::together(const Range& run) const {
     // Tiles that have little in common wait for each other in a wide multicast.
     const std::size_t all = users(run).size();

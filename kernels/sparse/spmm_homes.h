@@ -7,6 +7,7 @@
 #include "kernels/sparse/spmm_reduction.h"
 #include "models/spec/machine_spec.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -20,8 +21,12 @@ public:
 
     [[nodiscard]] const Partition& partition() const { return partition_; }
     /// Bytes of a unit, in which the values of a part are sent.
-    [[nodiscard]] Bytes value_unit_bytes() const;
-    [[nodiscard]] std::int64_t values_a_unit() const;
+    [[nodiscard]] Bytes value_unit_bytes() const {
+        return partition_.problem().value_bytes() * values_a_unit();
+    }
+    [[nodiscard]] std::int64_t values_a_unit() const {
+        return partition_.problem().kind->traits().values_a_unit;
+    }
     [[nodiscard]] bool values_stay() const { return partition_.split().parts_n == 1; }
     /// Values go to pairs at double width.
     [[nodiscard]] bool values_wide() const { return values_wide_; }
@@ -42,8 +47,8 @@ public:
     }
     /// In the order of sending: the first message of every part, then the second.
     [[nodiscard]] const std::vector<HomeRun>& values() const { return values_; }
-    [[nodiscard]] Bytes most_x_bytes() const;
-    [[nodiscard]] Bytes most_values_bytes() const;
+    [[nodiscard]] Bytes most_x_bytes() const { return std::ranges::max(filled_x_); }
+    [[nodiscard]] Bytes most_values_bytes() const { return std::ranges::max(filled_values_); }
     /// Upper bound on the messages of both.
     [[nodiscard]] std::size_t messages() const;
 

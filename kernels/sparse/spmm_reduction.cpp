@@ -10,15 +10,14 @@ void add_jobs(Reduction& reduction, const std::vector<std::int32_t>& parts, std:
               std::int64_t rows, std::size_t turn) {
     const auto shares = std::ssize(parts);
     for (std::int64_t share = 0; share < shares; ++share) {
-        const std::int64_t begin = share * rows / shares;
-        const std::int64_t end = (share + 1) * rows / shares;
-        if (begin == end) {
+        const Range own = plan::part_of(rows, shares, share);
+        if (own.size() == 0) {
             continue;
         }
         SumJob job;
         job.reducer = parts[(static_cast<std::size_t>(share) + turn) % parts.size()];
-        job.first_row = static_cast<std::int32_t>(first_row + begin);
-        job.rows = static_cast<std::int32_t>(end - begin);
+        job.first_row = static_cast<std::int32_t>(first_row + own.first);
+        job.rows = static_cast<std::int32_t>(own.size());
         for (const std::int32_t part : parts) {
             if (part != job.reducer) {
                 job.others.push_back(part);

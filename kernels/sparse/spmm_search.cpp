@@ -82,15 +82,10 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
           const Problem& problem, std::vector<Candidate>& candidates) {
     const workload::SparsePattern& a = *problem.matrix;
     const Bytes limit = plan::bytes_for_data(machine);
-    std::sort(candidates.begin(), candidates.end(),
-              [](const Candidate& left, const Candidate& right) {
-                  const auto key = [](const Candidate& c) {
-                      return std::make_tuple(c.over > 0, c.over > 0 ? c.over : c.cycles(),
-                                             c.split.tiles(), c.split.parts_n, c.split.parts_k,
-                                             c.split.cut, c.split.passes);
-                  };
-                  return key(left) < key(right);
-              });
+    std::ranges::sort(candidates, {}, [](const Candidate& c) {
+        return std::make_tuple(c.over > 0, c.over > 0 ? c.over : c.cycles(), c.split.tiles(),
+                               c.split.parts_n, c.split.parts_k, c.split.cut, c.split.passes);
+    });
     const std::int64_t looks =
         std::max<std::int64_t>(a.blocks() + a.block_rows() + a.block_columns(), 1);
     const std::int64_t affordable =
@@ -111,11 +106,9 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
                       static_cast<Bytes>(candidate.least_messages) - kMostMessages});
         comparing.step();
     });
-    std::stable_sort(candidates.begin(), candidates.begin() + ranked,
-                     [](const Candidate& left, const Candidate& right) {
-                         return std::make_tuple(left.over > 0, left.cycles()) <
-                                std::make_tuple(right.over > 0, right.cycles());
-                     });
+    std::ranges::stable_sort(
+        candidates.begin(), candidates.begin() + ranked, {},
+        [](const Candidate& c) { return std::make_tuple(c.over > 0, c.cycles()); });
     // of splits that are as good by what is known of them, the one that takes least to plan
     const Candidate& best = candidates.front();
     const auto as_good =
@@ -123,11 +116,10 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
             return (one.over > 0) != (best.over > 0) ||
                    real(one.cycles()) > kHardlyMore * real(best.cycles());
         });
-    const auto plainest = std::min_element(candidates.begin(), as_good,
-                                           [](const Candidate& left, const Candidate& right) {
-                                               return std::max(left.least_messages, kSeconds) <
-                                                      std::max(right.least_messages, kSeconds);
-                                           });
+    const auto plainest =
+        std::ranges::min_element(candidates.begin(), as_good, {}, [](const Candidate& c) {
+            return std::max(c.least_messages, kSeconds);
+        });
     std::rotate(candidates.begin(), plainest, plainest + 1);
 }
 

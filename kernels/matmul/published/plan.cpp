@@ -54,13 +54,11 @@ family::Planned plan_published(const spec::MachineSpec& machine,
                                       name, split.in_serial));
     }
     const PublishedLayout layout(machine, workload, plan);
-    family::Division division;
-    division.parts_m = split.out_parts;
-    division.parts_k = split.in_parts;
-    division.parts_n = split.field_parts;
-    division.chunks = split.out_serial;
-    division.tiles_busy = plan.tiles();
-    division.roundings = roundings_of(layout);
+    family::Division division{
+        {split.out_parts, split.in_parts, split.field_parts, split.out_serial},
+        plan.tiles(),
+        roundings_of(layout),
+        {}};
     const published::DensePhases& phases = plan.phases;
     PublishedEmitter emitter(layout, name);
     graph::Graph graph = emitter.run();
