@@ -180,4 +180,16 @@ private:
 /// Options that both have: partials, plan, transpose_a, transpose_b, accumulate.
 [[nodiscard]] std::vector<Option> product_options();
 
+/// The family of products whose steps are `OfStep`. The last inputs need not be told.
+template <class OfStep>
+[[nodiscard]] Family product_family(std::string_view name, const char* says,
+                                    std::vector<const char*> inputs, std::size_t optional_inputs) {
+    Family made{name, says, std::move(inputs), product_options(),
+                [](const Request& request) -> std::unique_ptr<Step> {
+                    return std::make_unique<OfStep>(request);
+                }};
+    made.optional_inputs = optional_inputs;
+    return made;
+}
+
 } // namespace tessera::family

@@ -47,12 +47,10 @@ std::vector<Epilogue::Strip> Epilogue::After::rows_of(Bytes bytes,
                    : std::vector<Strip>{{0, 1, bytes / kUnitBytes, 0}};
 }
 
-std::vector<std::string> Epilogue::codelets() const {
-    std::vector<std::string> sources;
+void Epilogue::add_codelets(std::vector<std::string>& sources) const {
     for (const After& after : *after_) {
         sources.push_back(after.function.codelet);
     }
-    return sources;
 }
 
 graph::Tensor Epilogue::bring_bias(graph::Graph& graph, graph::ExchangeId exchange,

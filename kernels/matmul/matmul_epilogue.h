@@ -31,7 +31,7 @@ public:
 
     [[nodiscard]] bool is_empty() const { return after_->empty(); }
     [[nodiscard]] bool has_bias() const { return !is_empty() && after_->front().is_bias; }
-    [[nodiscard]] std::vector<std::string> codelets() const;
+    void add_codelets(std::vector<std::string>& sources) const;
 
     /// Rows of neighbouring units, one behind the other: each has the same elements of the bias,
     /// or neighbouring rows have neighbouring ones.

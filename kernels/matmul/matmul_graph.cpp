@@ -67,7 +67,7 @@ class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Grid& grid, const std::string& name)
         : machine_(machine), grid_(grid), problem_(grid.problem()), partition_(grid.partition()),
-          partials_type_(problem_.partials), a_(machine, grid, true),
+          a_(machine, grid, true),
           b_(machine, grid, false), planned_{graph::Graph(name), grid.division()},
           graph_(planned_.graph), predicted_(planned_.division.predicted) {}
 
@@ -208,7 +208,7 @@ private:
         graph_.add_work(set, tile, rows * out_groups * k_groups);
         graph_.add_vertex(
             set, tile,
-            fmt::format("matmul_{}_{}", name_of(partials_type_), fresh ? "fresh" : "add"),
+            fmt::format("matmul_{}_{}", name_of(problem_.partials), fresh ? "fresh" : "add"),
             program::VertexKind::Supervisor,
             {graph::read(chunk_place(b_, part, chunk),
                          out_groups * k_groups * problem_.block_bytes()),
@@ -227,7 +227,7 @@ private:
             for (const std::int64_t words : copied_words) {
                 stub.copy(words);
             }
-            stub.matmul(partials_type_, shape);
+            stub.matmul(problem_.partials, shape);
             known->second = stub.finish();
         }
         return known->second;
@@ -243,7 +243,7 @@ private:
         }
         const auto reduce =
             graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
-        const codelets::ProductTypes types = codelets::of_f16(partials_type_);
+        const codelets::ProductTypes types = codelets::of_f16(problem_.partials);
         const std::int64_t others = partition_.parts_k - 1;
         std::int64_t most_units = 0;
         for (TileId tile = 0; tile < grid_.tiles(); ++tile) {
@@ -373,7 +373,6 @@ private:
     const Grid& grid_;
     const Problem& problem_;
     const Partition& partition_;
-    ElementType partials_type_;
     Operand a_;
     Operand b_;
     family::Planned planned_;
@@ -398,9 +397,7 @@ private:
 std::vector<std::string> codelets_of(const Problem& problem) {
     const std::string type(name_of(problem.partials));
     std::vector<std::string> sources{"matmul_amp_" + type, "reduce_add_" + type, "copy"};
-    for (std::string& source : problem.epilogue.codelets()) {
-        sources.push_back(std::move(source));
-    }
+    problem.epilogue.add_codelets(sources);
     return sources;
 }
 

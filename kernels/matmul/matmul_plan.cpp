@@ -327,14 +327,9 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
 
 const family::Family& family() {
     static const family::Family matmul = [] {
-        family::Family made{"matmul",
-                            "c = activation(a b + bias), all dense; or added to c",
-                            {"a", "b", "bias", "c"},
-                            family::product_options(),
-                            [](const family::Request& request) -> std::unique_ptr<family::Step> {
-                                return std::make_unique<MatmulStep>(request);
-                            }};
-        made.optional_inputs = 2;
+        auto made = family::product_family<MatmulStep>(
+            "matmul", "c = activation(a b + bias), all dense; or added to c",
+            {"a", "b", "bias", "c"}, 2);
         made.options.push_back({.key = "activation",
                                 .says = "what is made of the product's elements, behind the bias",
                                 .words = {"none", "relu", "gelu"},

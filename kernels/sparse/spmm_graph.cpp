@@ -149,13 +149,12 @@ private:
 
     [[nodiscard]] graph::Place x_line(std::int64_t part, std::int64_t line,
                                       std::int64_t width) const {
-        return {x_, partition_.part(part).local_line(static_cast<std::int32_t>(line)) *
-                        problem_.line_bytes_of(width)};
+        return {x_, partition_.part(part).local_line(line) * problem_.line_bytes_of(width)};
     }
     [[nodiscard]] graph::Place partial_line(std::int64_t part, std::int64_t row,
                                             std::int64_t in) const {
-        return {partials(in), partition_.part(part).local_row(static_cast<std::int32_t>(row)) *
-                                  problem_.partial_line_bytes(columns(in))};
+        return {partials(in),
+                partition_.part(part).local_row(row) * problem_.partial_line_bytes(columns(in))};
     }
     [[nodiscard]] graph::Place slice(const SumJob& job, std::size_t other,
                                      std::int64_t width) const {
@@ -188,8 +187,7 @@ private:
         for (const Range& lines : homes_.runs()) {
             auto& of_users = first_lines.emplace_back();
             for (const std::int32_t part : homes_.users(lines)) {
-                of_users.push_back(
-                    partition_.part(part).local_line(static_cast<std::int32_t>(lines.first)));
+                of_users.push_back(partition_.part(part).local_line(lines.first));
             }
         }
         std::vector<graph::Receiver> receivers;

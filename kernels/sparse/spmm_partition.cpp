@@ -25,11 +25,11 @@ Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparseP
     std::ranges::sort(row_blocks, std::greater<>());
 }
 
-std::int64_t Part::local_row(std::int32_t row) const {
+std::int64_t Part::local_row(std::int64_t row) const {
     return std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
 }
 
-std::int64_t Part::local_line(std::int32_t line) const {
+std::int64_t Part::local_line(std::int64_t line) const {
     return std::lower_bound(x_lines.begin(), x_lines.end(), line) - x_lines.begin();
 }
 

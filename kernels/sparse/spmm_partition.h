@@ -79,8 +79,8 @@ struct Part {
     std::vector<std::int32_t> local_x;    ///< of each block: index into x_lines
     std::vector<std::int64_t> blocks;     ///< of each block: index into the matrix
 
-    [[nodiscard]] std::int64_t local_row(std::int32_t row) const;
-    [[nodiscard]] std::int64_t local_line(std::int32_t line) const;
+    [[nodiscard]] std::int64_t local_row(std::int64_t row) const;
+    [[nodiscard]] std::int64_t local_line(std::int64_t line) const;
 };
 
 class Partition {

@@ -429,16 +429,8 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
 }
 
 const family::Family& family() {
-    static const family::Family spmm{
-        "spmm",
-        "c = a b, a sparse; or added to c",
-        {"a", "b", "c"},
-        family::product_options(),
-        [](const family::Request& request) -> std::unique_ptr<family::Step> {
-            return std::make_unique<SpmmStep>(request);
-        },
-        false,
-        1};
+    static const auto spmm = family::product_family<SpmmStep>(
+        "spmm", "c = a b, a sparse; or added to c", {"a", "b", "c"}, 1);
     return spmm;
 }
 

@@ -40,9 +40,7 @@ void PublishedEmitter::add_codelets() {
     if (layout_.regroups()) {
         graph_.codelets.emplace_back("rearrange");
     }
-    for (const std::string& source : epilogue_.codelets()) {
-        graph_.codelets.push_back(source);
-    }
+    epilogue_.add_codelets(graph_.codelets);
 }
 
 void PublishedEmitter::add_buffers() {
