@@ -137,9 +137,17 @@ private:
     std::vector<InputFile>& found_;
 };
 
-/// A density that is no whole number of blocks of a group.
-std::optional<Diagnostic> mistake_of(const PatternSpec& pattern, const std::string& pointer,
-                                     const Document& document) {
+/// A density that is no whole number of blocks of a group, or roots for which whole numbers are
+/// wanted.
+std::optional<Diagnostic> mistake_of(const PatternSpec& pattern, const ValuesSpec& values,
+                                     const std::string& pointer, const Document& document) {
+    if (pattern.source == PatternSpec::Source::File &&
+        pattern.file_values == PatternSpec::FileValues::Gcn &&
+        values.kind == ValuesSpec::Kind::Integer) {
+        return document.at_value(pointer + "/values",
+                                 "got gcn together with values 'integer', expected whole numbers",
+                                 "'ones' keeps the pattern");
+    }
     if (pattern.source != PatternSpec::Source::NOfM || n_of_m(pattern.density, pattern.group)) {
         return std::nullopt;
     }
@@ -157,7 +165,7 @@ std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& do
                 }
             }
             if constexpr (requires { kind.pattern.density; }) {
-                if (auto mistake = mistake_of(kind.pattern, "/pattern", document)) {
+                if (auto mistake = mistake_of(kind.pattern, kind.values, "/pattern", document)) {
                     diagnostics.push_back(std::move(*mistake));
                 }
             }
@@ -215,7 +223,7 @@ private:
         if (!tensor.pattern || has_told_of(pointer)) {
             return;
         }
-        if (auto mistake = mistake_of(*tensor.pattern, pointer, document_)) {
+        if (auto mistake = mistake_of(*tensor.pattern, tensor.values, pointer, document_)) {
             mistakes.push_back(std::move(*mistake));
         }
     }

@@ -219,6 +219,14 @@ TEST_CASE("a file that is not found is told with all places that were looked at"
                       Catch::Contains("looked for " + scratch.path("w.npy") + ", "));
 }
 
+TEST_CASE("roots are no whole numbers", "[unit][catalog]") {
+    const char* const cora = R"({"file": "cora.mtx", "values": "gcn"})";
+    CHECK(refusal(spmm(R"(, "values": "integer")", cora))
+              .find("/pattern/values: got gcn together with values 'integer', expected whole "
+                    "numbers; 'ones' keeps the pattern") != std::string::npos);
+    CHECK(refusal(spmm(R"(, "values": "uniform")", cora)).empty());
+}
+
 TEST_CASE("the files that a workload names are listed with the places that name them",
           "[unit][catalog]") {
     const test::ScratchFolder scratch;
