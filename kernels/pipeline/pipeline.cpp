@@ -153,6 +153,7 @@ private:
     /// A loop whose steps are being added.
     struct Loop {
         std::set<std::size_t> changed; ///< tensors that its rounds make anew
+        std::set<std::size_t> views;   ///< that its rounds have made so far
         std::vector<graph::Step> before;
         std::size_t begin = 0; ///< in begins_
     };
@@ -160,9 +161,8 @@ private:
     /// A view changes if what it is a view of does.
     static void note_changed(const std::vector<Node>& nodes, std::set<std::size_t>& changed) {
         for (const Node& node : nodes) {
-            const bool is_view = node.family != nullptr && node.family->is_view;
             for (const auto& output : node.outputs) {
-                if (output && (!is_view || changed.contains(node.inputs.front()))) {
+                if (output && (!is_view(node) || changed.contains(node.inputs.front()))) {
                     changed.insert(*output);
                 }
             }
@@ -352,6 +352,11 @@ private:
                 graph_.tensors[emitted.outputs.at(i).index].wanted = true;
             }
             if (node.outputs[i]) {
+                for (Loop& around : loops_) {
+                    if (is_view(node)) {
+                        around.views.insert(*node.outputs[i]);
+                    }
+                }
                 steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
                 note_leaves(steps.back());
             }
@@ -364,8 +369,10 @@ private:
     [[nodiscard]] bool keeps(const Node& node, std::size_t output) const {
         const auto& tensor = node.outputs[output];
         return tensor &&
-               (!is_unread_[*tensor] || ((node.family == nullptr || !node.family->is_view) &&
-                                         pipeline_.tensors[*tensor].is_left));
+               (!is_unread_[*tensor] || (!is_view(node) && pipeline_.tensors[*tensor].is_left));
+    }
+    [[nodiscard]] static bool is_view(const Node& node) {
+        return node.family != nullptr && node.family->is_view;
     }
 
     /// In one exchange a tile may send from any buffer that another copy reads while it receives.
@@ -589,8 +596,12 @@ private:
             graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
         const auto loop = std::ranges::find_if(
             loops_, [&](const Loop& around) { return !around.changed.contains(input); });
-        if (!as_.brings_before || loop == loops_.end()) {
+        const bool is_overwritten = is_view(node) && writers_[node.outputs.front().value()] > 1;
+        if (!as_.brings_before || loop == loops_.end() || is_overwritten) {
             return steps;
+        }
+        if (loop->views.contains(input)) { // its step is looked at inside
+            graph_.tensors[from.index].wanted = true;
         }
         bring_before(*loop, std::move(steps));
         return graph::sequence({});

@@ -326,3 +326,45 @@ TEST_CASE(
         CHECK(checked.passed);
     }
 }
+
+TEST_CASE("a view of what a repeat does not change is right in every round", "[kernels][job]") {
+    const auto step = [](const char* family, const char* input, const char* output) {
+        PipelineStep told;
+        told.family = family;
+        told.inputs = {input};
+        told.outputs = {output};
+        return told;
+    };
+    const auto check = [](std::vector<std::int64_t> shape, bool in_rows,
+                          std::vector<PipelineStep> steps) {
+        workload::PipelineWorkload pipeline;
+        for (const char* name : {"x", "y"}) {
+            pipeline.tensors.emplace_back();
+            pipeline.tensors.back().name = name;
+            pipeline.tensors.back().shape = shape;
+            pipeline.tensors.back().type = ElementType::F32;
+            pipeline.tensors.back().row_major = in_rows;
+        }
+        PipelineStep repeat;
+        repeat.kind = Kind::Repeat;
+        repeat.repeats = 3;
+        repeat.children = std::move(steps);
+        pipeline.steps = {repeat};
+        const auto checked = looked_at(pipeline);
+        INFO(checked.text);
+        CHECK(checked.passed);
+    };
+    for (const bool in_rows : {false, true}) {
+        CAPTURE(in_rows);
+        // its reader has it brought elsewhere before the repeat
+        check({16, 12}, in_rows,
+              {step("softmax", "y", "other"), step("transpose", "x", "turned"),
+               step("softmax", "turned", "rows")});
+    }
+    // the view is written over: only where rows are brought for it
+    PipelineStep over = step("scale", "turned", "turned");
+    over.name = "over";
+    over.options["factor"] = 2.0;
+    check({16, 12}, true,
+          {step("relu", "y", "other"), step("transpose", "x", "turned"), std::move(over)});
+}
