@@ -3,6 +3,7 @@
 // fit the one of the least cycles.
 #include "base/error.h"
 #include "kernels/codelets/gather_rows_cost.h"
+#include "kernels/exchange/known_schedules.h"
 #include "kernels/gather/gather.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/repeat_limit.h"
