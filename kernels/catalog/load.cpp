@@ -115,6 +115,11 @@ public:
         resolve(spmm.values_b);
         resolve(spmm.values_c);
         resolve(spmm.pattern);
+        const bool sums = spmm.accumulate != Accumulate::None;
+        if (spmm.of_b().kind != ValuesSpec::Kind::File &&
+            (!sums || spmm.of_c().kind != ValuesSpec::Kind::File)) {
+            return; // a pattern's file is not looked into for nothing
+        }
         std::int64_t m = spmm.m;
         std::int64_t k = spmm.k;
         if (spmm.pattern.source == PatternSpec::Source::File) {
@@ -123,7 +128,7 @@ public:
             k = spmm.transpose_a ? size.rows : size.columns;
         }
         check(spmm.of_b(), spmm.dtype, k, spmm.n, spmm.transpose_b, 1);
-        if (spmm.accumulate != Accumulate::None) {
+        if (sums) {
             check(spmm.of_c(), spmm.dtype, m, spmm.n, false, 1);
         }
     }
@@ -213,8 +218,9 @@ private:
 
     /// A mistake there or inside.
     [[nodiscard]] bool has_told_of(const std::string& pointer) const {
-        const auto told = told_.lower_bound(pointer);
-        return told != told_.end() && told->rfind(pointer, 0) == 0;
+        const auto inside = told_.lower_bound(pointer + "/");
+        return told_.contains(pointer) ||
+               (inside != told_.end() && inside->rfind(pointer + "/", 0) == 0);
     }
 
     /// Only one that was read without a mistake.

@@ -238,6 +238,33 @@ TEST_CASE("files of values are checked against the tensors that name them", "[un
     CHECK(told("u32", {4}, "<i4", {4}) == Lines{place + "got elements <i4 in v.npy, expected <u4"});
 }
 
+TEST_CASE("a mistake in one tensor hides no file of another whose name begins alike",
+          "[unit][catalog]") {
+    const ScratchFolder scratch;
+    static_cast<void>(scratch.write("v.npy", workload::npy_bytes("<f4", {3}, std::string(12, 0))));
+    for (const std::string other : {"x2", "x-2", "y"}) {
+        CAPTURE(other);
+        const Lines lines = mistakes_of(
+            [&] {
+                static_cast<void>(load_text(
+                    kHead +
+                        fmt::format(
+                            R"("tensors": {{"x": {{"shape": [5], "type": "f32", "values": "v.npy"}},
+"{0}": {{"shape": [5], "type": "f99"}}}},
+"steps": [{{"family": "add", "inputs": ["x", "{0}"], "output": "z"}}]}})",
+                            other),
+                    {}, scratch.path("a.json")));
+            },
+            scratch.path());
+        CHECK(std::ranges::count_if(lines, [](const std::string& line) {
+                  return line.find("v.npy: shape: got (3,), expected") != std::string::npos;
+              }) == 1);
+        CHECK(std::ranges::count_if(lines, [](const std::string& line) {
+                  return line.find("f99") != std::string::npos;
+              }) == 1);
+    }
+}
+
 TEST_CASE("a constant is one that its tensor's type has", "[unit][catalog]") {
     const auto told = [](const std::string& type, double number) {
         return of_tensors(fmt::format(

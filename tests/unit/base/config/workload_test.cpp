@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/load.h"
+#include "kernels/workload/npy.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/base/config/scratch.h"
 
 #include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::catalog;
@@ -14,6 +18,12 @@ using tessera::test::ScratchFolder;
 using tessera::test::source_paths;
 
 namespace {
+
+/// A file of values.
+std::string ones(std::int64_t rows, std::int64_t columns) {
+    const auto elements = static_cast<std::size_t>(rows * columns);
+    return workload::npy_bytes_f32(std::vector<float>(elements, 1), {rows, columns});
+}
 
 Lines mistakes(const std::string& text, const Lines& sets = {}) {
     const ScratchFolder scratch;
@@ -273,9 +283,10 @@ TEST_CASE("files that a workload names are looked up beside it first", "[unit][c
         return std::get<SpmmWorkload>(load_workload(file, source_paths(), sets).workload.kind);
     };
     CHECK(found().pattern.path == tessera::test::source_path("configs/data/cora.mtx"));
-    const auto beside = scratch.write("cora.mtx", "");
+    const auto beside =
+        scratch.write("cora.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n");
     CHECK(found().pattern.path == beside);
-    const auto values = scratch.write("x.npy", "");
+    const auto values = scratch.write("x.npy", ones(3, found().n));
     CHECK(found({"workload.values=" + values}).values.path == values);
     CHECK(found({"workload.values=" + values}).values.kind == ValuesSpec::Kind::File);
     // a name may be the suffix alone
@@ -314,8 +325,8 @@ TEST_CASE("a product's operands may have values of their own", "[unit][config]")
     CHECK(&std::get<MatmulWorkload>(plain.workload.kind).of_a() ==
           &std::get<MatmulWorkload>(plain.workload.kind).values);
 
-    const std::string a = scratch.write("a.npy", "");
-    const std::string b = scratch.write("b.npy", "");
+    const std::string a = scratch.write("a.npy", ones(2, 3));
+    const std::string b = scratch.write("b.npy", ones(3, 4));
     const auto loaded =
         matmul_of(R"(, "values": "integer", "values_a": "a.npy")", {"workload.values_b=" + b});
     const auto& matmul = std::get<MatmulWorkload>(loaded.workload.kind);
@@ -332,7 +343,7 @@ TEST_CASE("a product's operands may have values of their own", "[unit][config]")
     const auto file =
         scratch.write("s.json", std::string(kSpmm) + R"("m": 2, "k": 3, "values_b": "b.npy",
  "pattern": {"generator": "uniform", "density": 1}})");
-    const auto sparse = load_workload(file, {});
+    const auto sparse = load_workload(file, {}, {"workload.n=4"});
     CHECK(std::get<SpmmWorkload>(sparse.workload.kind).of_b().path == b);
     CHECK(std::get<SpmmWorkload>(sparse.workload.kind).values.kind == ValuesSpec::Kind::Uniform);
 }
