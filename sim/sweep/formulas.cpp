@@ -21,30 +21,12 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kSetPrefixLength = std::string_view(catalog::kSetPrefix).size();
 
-/// Words that some parameter of a machine or a workload may be.
-std::set<std::string> choices() {
-    std::set<std::string> words;
-    for (const config::Shape* shape : {&spec::machine_shape(), &catalog::workload_shape()}) {
-        for (const config::Parameter& parameter : config::parameters(*shape)) {
-            for (std::size_t begin = 0;
-                 parameter.type == "text" && begin < parameter.range.size();) {
-                const std::size_t end =
-                    std::min(parameter.range.find('|', begin), parameter.range.size());
-                words.insert(parameter.range.substr(begin, end - begin));
-                begin = end + 1;
-            }
-        }
-    }
-    return words;
-}
-
 /// What expressions may name of a point: every number of machine and workload by its path, true and
 /// false as 1 and 0, and words, which are equal or not.
 class Names {
 public:
     Names(const Json& machine, const Json& workload) {
-        static const std::set<std::string> all_choices = choices();
-        for (const std::string& word : all_choices) {
+        for (const std::string& word : parameter_words()) {
             words_.emplace(word, static_cast<double>(words_.size()));
         }
         add("", machine);
@@ -92,6 +74,25 @@ const Json* plain_value(const Json& root, std::string_view path) {
 }
 
 } // namespace
+
+const std::set<std::string>& parameter_words() {
+    static const std::set<std::string> words = [] {
+        std::set<std::string> all;
+        for (const config::Shape* shape : {&spec::machine_shape(), &catalog::workload_shape()}) {
+            for (const config::Parameter& parameter : config::parameters(*shape)) {
+                for (std::size_t begin = 0;
+                     parameter.type == "text" && begin < parameter.range.size();) {
+                    const std::size_t end =
+                        std::min(parameter.range.find('|', begin), parameter.range.size());
+                    all.insert(parameter.range.substr(begin, end - begin));
+                    begin = end + 1;
+                }
+            }
+        }
+        return all;
+    }();
+    return words;
+}
 
 void set(Changes& changes, const Change& change) {
     const auto known = std::find_if(changes.begin(), changes.end(),

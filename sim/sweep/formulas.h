@@ -8,10 +8,14 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace tessera::sweep {
+
+/// Words that some parameter of a machine or a workload may be.
+[[nodiscard]] const std::set<std::string>& parameter_words();
 
 /// What a point says counts more than what is said of all.
 void set(Changes& changes, const Change& change);

@@ -10,14 +10,17 @@
 #include "models/spec/load.h"
 #include "sim/result/result.h"
 #include "sim/sweep/condition.h"
+#include "sim/sweep/formulas.h"
 #include "sim/sweep/point_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace tessera::sweep {
@@ -54,26 +57,6 @@ void add_paths(const std::string& path, const Json& schema, std::vector<std::str
     }
 }
 
-/// Words that some parameter may be.
-const std::set<std::string>& choices() {
-    static const std::set<std::string> words = [] {
-        std::set<std::string> all{"ok", "timing", "functional", "estimate"};
-        for (const config::Shape* shape : {&spec::machine_shape(), &catalog::workload_shape()}) {
-            for (const config::Parameter& parameter : config::parameters(*shape)) {
-                for (std::size_t begin = 0;
-                     parameter.type == "text" && begin < parameter.range.size();) {
-                    const std::size_t end =
-                        std::min(parameter.range.find('|', begin), parameter.range.size());
-                    all.insert(parameter.range.substr(begin, end - begin));
-                    begin = end + 1;
-                }
-            }
-        }
-        return all;
-    }();
-    return words;
-}
-
 /// What is wrong with a condition that takes too much work whatever its names are: limits of sums
 /// are numbers, mostly.
 std::optional<std::string> endless(const std::string& text, std::int64_t points) {
@@ -106,7 +89,9 @@ bool is_parameter(const std::string& path) {
 }
 
 bool is_choice(const std::string& word) {
-    return choices().contains(word);
+    constexpr std::string_view kOfPoints[] = {"ok", "timing", "functional", "estimate"};
+    return parameter_words().contains(word) ||
+           std::ranges::find(kOfPoints, word) != std::end(kOfPoints);
 }
 
 const std::vector<std::string>& result_paths() {
