@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Of things that are numbered: [first, last).
+/// A range holds the numbers first, first + 1, ... last - 1.
 struct Range {
     std::int64_t first = 0;
     std::int64_t last = 0;

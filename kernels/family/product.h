@@ -154,7 +154,7 @@ protected:
     /// Where the sum stands that it is told to make.
     [[nodiscard]] workload::Accumulate accumulate_on(const Site& site) const;
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
-    /// Of a sparse left operand, as the product reads it.
+    /// The pattern of a sparse left operand as the product reads it.
     [[nodiscard]] const workload::SparsePattern& pattern() const {
         return turned_ ? turned_->pattern : *a().sparse;
     }

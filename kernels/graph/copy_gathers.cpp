@@ -156,7 +156,7 @@ private:
                source->offset % kWord / part_;
     }
 
-    /// Which words a gather reads, and their parts by number.
+    /// Finds the words that a gather reads, and numbers their parts.
     void fill(Gather& gather) const {
         const auto& sources = gather.sources;
         for (const auto& source : sources) {

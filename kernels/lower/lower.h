@@ -57,7 +57,7 @@ public:
     /// What predicted_exchanges() cannot be below: each exchange at its bound.
     [[nodiscard]] plan::PredictedCycles least_exchanges() const;
 
-    /// What exchange rows take of a tile by the first schedule that is found, and all else.
+    /// The first says what exchange rows take of a tile by the first schedule that is found, the second what all else takes.
     [[nodiscard]] Bytes quick_row_bytes() const;
     [[nodiscard]] Bytes bytes_without_rows() const;
 

@@ -387,7 +387,7 @@ private:
     graph::BufferId bias_;
     graph::Tensor bias_tensor_;
     graph::BufferId result_;
-    /// Of a vertex behind such copies.
+    /// What a vertex of this shape takes behind such copies.
     std::map<std::pair<codelets::MatmulVertexShape, std::vector<std::int64_t>>, Cycles>
         known_cycles_;
 };

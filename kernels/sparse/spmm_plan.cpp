@@ -218,19 +218,27 @@ void check_passes(const spec::MachineSpec& machine, const workload::SpmmWorkload
     constexpr Bytes kOfFour = 3; // blocks come once, and a search may find shorter ones
     workload::SpmmWorkload one = workload;
     one.n = columns_of_pass(workload.n, use.passes);
-    const lower::PlacedGraph pass(
-        machine, plan_published(machine, one, matrix, {.passes = 1, .in_loop = true}).graph);
+    const std::string name =
+        fmt::format("{} in {} passes", name_of(Problem(workload, matrix)), use.passes);
+    const lower::PlacedGraph pass = [&] {
+        try {
+            return lower::PlacedGraph(
+                machine,
+                plan_published(machine, one, matrix, {.passes = 1, .in_loop = true}).graph);
+        } catch (const DoesNotFit& error) {
+            throw DoesNotFit(fmt::format("{}: one of them: {}", name, error.what()));
+        }
+    }();
     const Bytes rows = pass.quick_row_bytes();
     const Bytes data = pass.bytes_without_rows();
     const Bytes of_lines = bytes_of(workload.dtype) * (matrix.rows + matrix.columns);
     const Bytes others = rows * kOfFour / 4 + of_lines * one.n / machine.chip.tiles;
     const Bytes all = data + rows * kOfFour / 4 + (workload.n / one.n - 1) * others;
     if (all > machine.memory.bytes()) {
-        throw DoesNotFit(fmt::format(
-            "{} does not fit in tile memory: in {} passes the fullest tile is some {} bytes over; "
-            "a pass takes {} bytes of a tile, {} of them for exchange rows",
-            name_of(Problem(workload, matrix)), use.passes, all - machine.memory.bytes(),
-            data + rows, rows));
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: the fullest tile is some {} "
+                                     "bytes over; a pass takes {} "
+                                     "bytes of a tile, {} of them for exchange rows",
+                                     name, all - machine.memory.bytes(), data + rows, rows));
     }
 }
 

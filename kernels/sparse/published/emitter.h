@@ -29,7 +29,7 @@ struct PublishedBuffers {
 // rows.cpp: what the tiles have of C becomes C. Rows that one tile has alone are put where they stand;
 // those that several have are summed there, or on other tiles and then moved.
 
-/// What a compute set's slowest tile is expected to take: its own vertices, said by tile, and its copies.
+/// What a compute set's slowest tile is expected to take. `vertices` says what a tile's own vertices take; its copies come on top.
 [[nodiscard]] Cycles slowest_of(const graph::Graph& graph, const spec::MachineSpec& machine,
                                 graph::ComputeSetId set, std::vector<Cycles> vertices);
 

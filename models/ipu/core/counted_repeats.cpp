@@ -2,7 +2,7 @@
 #include "models/ipu/core/counted_repeats.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
 namespace tessera::ipu {
 namespace {

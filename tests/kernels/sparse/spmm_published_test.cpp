@@ -274,4 +274,12 @@ TEST_CASE("published plans of sparse products that do not fit go over the column
     CHECK_NOTHROW(test::choose_spmm(machine, workload, a));
     workload.n = 4000; // no number of passes helps
     CHECK_THROWS_AS(test::choose_spmm(machine, workload, a), DoesNotFit);
+    // the product that is asked for is named, not one of its passes
+    workload.plan = workload::PlanKind::Published;
+    CHECK_THROWS_WITH(test::choose_spmm(machine, workload, a),
+                      Catch::StartsWith("spmm 256 x 250 x 4000"));
+    workload.n = 16; // the stored elements leave no room for a pass of 8 columns
+    const auto full = test::sparse_operand({1024, 1024, 16, 16, 100});
+    CHECK_THROWS_WITH(test::choose_spmm(machine, workload, full),
+                      Catch::StartsWith("spmm 1024 x 1024 x 16 in 2 passes: one of them"));
 }
