@@ -93,13 +93,6 @@ namespace {
     return 25 + machine.round_cycles * (39 + 24 + 2 * (of_worker / lanes_of(type)));
 }
 
-[[nodiscard]] Cycles dense_cast_cycles(const DenseMachine& machine, ElementType from,
-                                       ElementType to, std::int64_t elements) {
-    const std::int64_t of_worker = ceil_div(elements, machine.workers);
-    return machine.round_cycles *
-           (26 + std::max(ceil_div(of_worker, lanes_of(from)), ceil_div(of_worker, lanes_of(to))));
-}
-
 [[nodiscard]] Cycles dense_add_cycles(const DenseMachine& machine, ElementType type,
                                       std::int64_t elements) {
     const std::int64_t of_worker = ceil_div(elements, machine.workers);
@@ -115,6 +108,13 @@ namespace {
 }
 
 } // namespace
+
+Cycles cast_cycles(const DenseMachine& machine, ElementType from, ElementType to,
+                   std::int64_t elements) {
+    const std::int64_t of_worker = ceil_div(elements, machine.workers);
+    return machine.round_cycles *
+           (26 + std::max(ceil_div(of_worker, lanes_of(from)), ceil_div(of_worker, lanes_of(to))));
+}
 
 Bytes DenseCosts::temporary_bytes(const DenseSplit& split, const DenseTile& tile,
                                   const std::vector<std::int64_t>& depths) const {
@@ -175,7 +175,7 @@ void DenseCosts::reduction(const DenseSplit& split, const DenseTile& tile,
     const ElementType to = split.in_serial > 1 ? problem_.partials : problem_.result();
     if (split.in_parts == 1) {
         if (to != problem_.partials) {
-            phases.reduce = dense_cast_cycles(machine_, problem_.partials, to, outputs);
+            phases.reduce = cast_cycles(machine_, problem_.partials, to, outputs);
         }
         return;
     }
@@ -230,7 +230,7 @@ DensePhases DenseCosts::phases(const DenseSplit& split, const DenseTile& tile,
         phases.update = dense_add_cycles(machine_, problem_.partials, outputs);
         if (problem_.partials != problem_.result()) {
             phases.final_cast =
-                dense_cast_cycles(machine_, problem_.partials, problem_.result(), outputs);
+                cast_cycles(machine_, problem_.partials, problem_.result(), outputs);
         }
     }
     phases.temporary_bytes = temporary_bytes(split, tile, depths);

@@ -55,6 +55,14 @@ void each_reduction_stage(const std::vector<std::int64_t>& depths, std::int64_t 
     each(ReductionStage{remaining, 1, ceil_div(width, remaining)});
 }
 
+/// reduction_stage_cycles() by the vertex that takes any number of outputs from anywhere.
+[[nodiscard]] Cycles reduction_list_cycles(const DenseMachine& machine, ElementType from,
+                                           ElementType to, const ReductionStage& stage);
+
+/// Cycles of a tile that turns so many elements into another type.
+[[nodiscard]] Cycles cast_cycles(const DenseMachine& machine, ElementType from, ElementType to,
+                                 std::int64_t elements);
+
 /// Problem, machine and vertex, with what follows from them for every split.
 class DenseCosts {
 public:

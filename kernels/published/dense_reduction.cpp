@@ -70,6 +70,26 @@ std::vector<ReductionStage> reduction_stages(std::int64_t parts, std::int64_t ou
     return stages;
 }
 
+Cycles reduction_list_cycles(const DenseMachine& machine, ElementType from, ElementType to,
+                             const ReductionStage& stage) {
+    const bool f16 = from == ElementType::F16;
+    const bool to_f16 = to == ElementType::F16;
+    const std::int64_t lanes = f16 ? 8 : 4;
+    const Cycles step = f16 ? (to_f16 ? 8 : 9) : (to_f16 ? 6 : 7);
+    const std::int64_t ragged = std::popcount(static_cast<std::uint64_t>(stage.outputs % lanes));
+    const std::int64_t loops = stage.outputs / lanes + ragged;
+    std::int64_t of_worker = loops / machine.workers;
+    Cycles tail = 0;
+    if (loops % machine.workers != 0) {
+        if (ragged != 0) {
+            tail = 2 * stage.depth + (f16 ? 11 : 13);
+        } else {
+            ++of_worker;
+        }
+    }
+    return machine.round_cycles * (32 + tail + (3 * stage.depth + step) * of_worker);
+}
+
 Cycles reduction_stage_cycles(const DenseMachine& machine, ElementType from, ElementType to,
                               const ReductionStage& stage) {
     const bool f16 = from == ElementType::F16;
@@ -84,19 +104,7 @@ Cycles reduction_stage_cycles(const DenseMachine& machine, ElementType from, Ele
                machine.round_cycles * (20 + (2 * (stage.depth - 1) + step) *
                                                 ceil_div(stage.outputs / lanes, machine.workers));
     }
-    const Cycles step = f16 ? (to_f16 ? 8 : 9) : (to_f16 ? 6 : 7);
-    const std::int64_t ragged = std::popcount(static_cast<std::uint64_t>(stage.outputs % lanes));
-    const std::int64_t loops = stage.outputs / lanes + ragged;
-    std::int64_t of_worker = loops / machine.workers;
-    Cycles tail = 0;
-    if (loops % machine.workers != 0) {
-        if (ragged != 0) {
-            tail = 2 * stage.depth + (f16 ? 11 : 13);
-        } else {
-            ++of_worker;
-        }
-    }
-    return machine.round_cycles * (32 + tail + (3 * stage.depth + step) * of_worker);
+    return reduction_list_cycles(machine, from, to, stage);
 }
 
 } // namespace tessera::published
