@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_exchange CORE LABELS unit
   SOURCES
+    unit/models/exchange/arrival_test.cpp
     unit/models/exchange/attempts_test.cpp
     unit/models/exchange/bound_test.cpp
     unit/models/exchange/boundaries_test.cpp
