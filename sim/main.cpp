@@ -26,7 +26,7 @@
 
 namespace {
 
-using namespace tessera::sim;
+using namespace tessera;
 
 /// What sc_main runs, and what it threw.
 const std::function<void()>* body_of_sc_main = nullptr;
@@ -50,43 +50,62 @@ void elaborate(const std::function<void()>& body) {
 }
 
 struct Execute {
-    int operator()(const RunCommand& command) const {
-        return run_command(command.point.empty() ? command : of_stored_point(command), elaborate);
+    int operator()(const cli::RunCommand& command) const {
+        return run::run_command(command.point.empty() ? command : sweep::of_stored_point(command),
+                                elaborate);
     }
-    int operator()(const VertexCommand& command) const { return vertex_command(command); }
-    int operator()(const CalibrateCommand& command) const {
-        return calibrate_command(command, elaborate);
+    int operator()(const cli::VertexCommand& command) const {
+        return vertex::vertex_command(command);
     }
-    int operator()(const SweepRunCommand& command) const {
-        return command.from_stdin ? sweep_answer(command, elaborate)
-                                  : sweep_run(command, elaborate);
+    int operator()(const cli::CalibrateCommand& command) const {
+        return calibrate::calibrate_command(command, elaborate);
     }
-    int operator()(const SweepShowCommand& command) const { return sweep_show(command); }
-    int operator()(const SweepCollectCommand& command) const { return sweep_collect(command); }
-    int operator()(const SweepDiffCommand& command) const { return sweep_diff(command); }
-    int operator()(const SweepSubmitCommand& command) const { return sweep_submit(command); }
-    int operator()(const ListCommand& command) const {
-        return say(list_text(command, layout_of(stdout)));
+    int operator()(const cli::SweepRunCommand& command) const {
+        return command.from_stdin ? sweep::sweep_answer(command, elaborate)
+                                  : sweep::sweep_run(command, elaborate);
     }
-    int operator()(const DescribeCommand& command) const {
-        return say(describe_text(command, layout_of(stdout)));
+    int operator()(const cli::SweepShowCommand& command) const {
+        return sweep::sweep_show(command);
     }
-    int operator()(const CheckCommand& command) const { return say(check_text(command)); }
-    int operator()(const SchemaCommand& command) const { return say(schema_text(command)); }
-    int operator()(const AssembleCommand& command) const { return say(assemble_text(command)); }
-    int operator()(const DisassembleCommand& command) const {
-        return say(disassemble_text(command));
+    int operator()(const cli::SweepCollectCommand& command) const {
+        return sweep::sweep_collect(command);
     }
-    int operator()(const VersionCommand&) const { return say(version_text()); }
-    int operator()(const CompletionCommand& command) const { return say(completion_text(command)); }
-    int operator()(const ManualCommand&) const { return say(manual_text()); }
-    int operator()(const HelpCommand& command) const {
-        return say(help_text(command.topic, layout_of(stdout)));
+    int operator()(const cli::SweepDiffCommand& command) const {
+        return sweep::sweep_diff(command);
+    }
+    int operator()(const cli::SweepSubmitCommand& command) const {
+        return sweep::sweep_submit(command);
+    }
+    int operator()(const cli::ListCommand& command) const {
+        return say(inquire::list_text(command, process::layout_of(stdout)));
+    }
+    int operator()(const cli::DescribeCommand& command) const {
+        return say(inquire::describe_text(command, process::layout_of(stdout)));
+    }
+    int operator()(const cli::CheckCommand& command) const {
+        return say(inquire::check_text(command));
+    }
+    int operator()(const cli::SchemaCommand& command) const {
+        return say(inquire::schema_text(command));
+    }
+    int operator()(const cli::AssembleCommand& command) const {
+        return say(assemble::assemble_text(command));
+    }
+    int operator()(const cli::DisassembleCommand& command) const {
+        return say(assemble::disassemble_text(command));
+    }
+    int operator()(const cli::VersionCommand&) const { return say(inquire::version_text()); }
+    int operator()(const cli::CompletionCommand& command) const {
+        return say(cli::completion_text(command));
+    }
+    int operator()(const cli::ManualCommand&) const { return say(cli::manual_text()); }
+    int operator()(const cli::HelpCommand& command) const {
+        return say(cli::help_text(command.topic, process::layout_of(stdout)));
     }
 
     static int say(const std::string& text) {
         std::fputs(text.c_str(), stdout);
-        return kOk;
+        return process::kOk;
     }
 };
 
@@ -106,19 +125,19 @@ int main(int argc, char* argv[]) {
     if (tessera::are_addresses_limited()) {
         tessera::spare_addresses();
     }
-    install_signal_handlers();
-    int code = kBug;
+    process::install_signal_handlers();
+    int code = process::kBug;
     try {
-        const CommandLine line = parse_command_line({argv + 1, argv + argc});
-        choose_color(line.color);
+        const cli::CommandLine line = cli::parse_command_line({argv + 1, argv + argc});
+        process::choose_color(line.color);
         code = std::visit(Execute{}, line.command);
     } catch (...) {
-        code = report_error(std::current_exception());
+        code = process::report_error(std::current_exception());
     }
     // a write that failed before, when the buffer was full, leaves the flag
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        tell("tessera: standard output cannot be written\n");
-        return code == kOk ? kIo : code;
+        process::tell("tessera: standard output cannot be written\n");
+        return code == process::kOk ? process::kIo : code;
     }
     return code;
 }

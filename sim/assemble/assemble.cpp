@@ -26,7 +26,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tessera::sim {
+namespace tessera::assemble {
 namespace {
 
 spec::MachineSpec machine_named(const std::string& name, const std::vector<std::string>& sets) {
@@ -54,7 +54,7 @@ Address address_of(const std::string& command, const std::string& text, Address 
     }
     const auto address = number_of(text);
     if (!address || *address % 8 != 0) {
-        throw UsageError(fmt::format(
+        throw cli::UsageError(fmt::format(
             "{}: --address: got '{}', expected a multiple of 8, as in 0x4c000", command, text));
     }
     return *address;
@@ -69,12 +69,12 @@ std::pair<std::string, std::string> definition_of(const std::string& text) {
     };
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
         !std::all_of(name.begin(), name.end(), is_name)) {
-        throw UsageError(fmt::format("asm: -D: got '{}', expected NAME or NAME=VALUE", text));
+        throw cli::UsageError(fmt::format("asm: -D: got '{}', expected NAME or NAME=VALUE", text));
     }
     return {name, equals == std::string::npos ? "1" : text.substr(equals + 1)};
 }
 
-program::Codelet assemble(const AssembleCommand& command, isa::AssemblyTally& tally) {
+program::Codelet assemble(const cli::AssembleCommand& command, isa::AssemblyTally& tally) {
     const spec::MachineSpec machine = machine_named(command.machine, command.sets);
     isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
     for (const auto& directory : command.include_directories) {
@@ -205,7 +205,7 @@ nlohmann::json tally_json(const isa::AssemblyTally& tally) {
             {"sections", std::move(sections)}};
 }
 
-void write_words(Output& output, const std::vector<std::uint32_t>& words) {
+void write_words(process::Output& output, const std::vector<std::uint32_t>& words) {
     std::string bytes;
     for (const std::uint32_t word : words) {
         for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -252,7 +252,7 @@ std::vector<std::uint32_t> hex_words(const std::string& file, const std::string&
 }
 
 /// The words of a file: little-endian bytes, or text of hexadecimal words.
-std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
+std::vector<std::uint32_t> words_of(const cli::DisassembleCommand& command) {
     const std::string bytes = read_file(command.file, vertex::kMostSourceBytes, "a file of words");
     if (command.hex) {
         return hex_words(command.file, bytes);
@@ -281,34 +281,35 @@ nlohmann::json assembly_json(const program::Codelet& codelet, const isa::Assembl
 
 } // namespace
 
-std::string assemble_text(const AssembleCommand& command) {
-    const bool to_stdout = check_outputs("asm", {{"--out", command.out}, {"--json", command.json}});
-    const auto words_file = open_output(command.out);
-    const auto json_file = open_output(command.json);
+std::string assemble_text(const cli::AssembleCommand& command) {
+    const bool to_stdout =
+        process::check_outputs("asm", {{"--out", command.out}, {"--json", command.json}});
+    const auto words_file = process::open_output(command.out);
+    const auto json_file = process::open_output(command.json);
     isa::AssemblyTally tally;
     const program::Codelet codelet = assemble(command, tally);
     const Listing listing(codelet);
     for (const auto& warning : codelet.warnings) {
-        tell_warning(warning);
+        process::tell_warning(warning);
     }
     if (words_file != nullptr) {
         write_words(*words_file, codelet.words);
     }
     if (json_file != nullptr) {
-        json_file->write(json_text(assembly_json(codelet, tally, listing)));
+        json_file->write(result::json_text(assembly_json(codelet, tally, listing)));
     }
     std::string text = command.quiet ? ""
                                      : symbols_text(codelet, tally) +
                                            (command.summary ? tally_text(tally) : "") +
                                            (command.listing ? "\n" + listing.text() : "");
     if (to_stdout) {
-        tell(text);
+        process::tell(text);
         text.clear();
     }
     return text;
 }
 
-std::string disassemble_text(const DisassembleCommand& command) {
+std::string disassemble_text(const cli::DisassembleCommand& command) {
     const spec::MachineSpec machine = machine_named(command.machine, {});
     const auto words = words_of(command);
     std::string text;
@@ -320,4 +321,4 @@ std::string disassemble_text(const DisassembleCommand& command) {
     return text;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::assemble

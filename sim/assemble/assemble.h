@@ -13,13 +13,13 @@
 
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::assemble {
 
 /// Assembles and links the files; writes the words (little-endian) and the JSON listing if asked.
 /// @throws ConfigError with all mistakes of all files; IoError
-[[nodiscard]] std::string assemble_text(const AssembleCommand& command);
+[[nodiscard]] std::string assemble_text(const cli::AssembleCommand& command);
 
 /// The text of a file of words. @throws ConfigError if it holds none; IoError
-[[nodiscard]] std::string disassemble_text(const DisassembleCommand& command);
+[[nodiscard]] std::string disassemble_text(const cli::DisassembleCommand& command);
 
-} // namespace tessera::sim
+} // namespace tessera::assemble

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,13 +203,13 @@ std::map<std::string, Run> runs_of(const Calibration& calibration, int seeds) {
     return all;
 }
 
-void run_rows(Calibration& calibration, const CalibrateCommand& command,
-              const Elaborate& elaborate) {
+void run_rows(Calibration& calibration, const cli::CalibrateCommand& command,
+              const run::Elaborate& elaborate) {
     std::optional<KeptRuns> kept;
     if (!command.store.empty()) {
-        kept.emplace(command.store, kModelVersion);
+        kept.emplace(command.store, result::kModelVersion);
     }
-    std::optional<ProgressShow> progress;
+    std::optional<process::ProgressShow> progress;
     const auto ended = [&](std::size_t all, const RunOutcome& outcome) {
         if (!progress) {
             progress.emplace("workload", all, command.quiet);
@@ -234,16 +234,16 @@ bool is_checked(const Calibration& calibration, bool quiet) {
         return outcome.nearness.rows > 0 && outcome.group.target.asks();
     });
     if (!missed && !judged) {
-        tell("--check: no row was judged by a target\n");
+        process::tell("--check: no row was judged by a target\n");
     } else if (missed && quiet) {
-        tell_failure("--check: a group misses its target: see the table without --quiet");
+        process::tell_failure("--check: a group misses its target: see the table without --quiet");
     }
     return !missed && judged;
 }
 
 } // namespace
 
-int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborate) {
+int calibrate_command(const cli::CalibrateCommand& command, const run::Elaborate& elaborate) {
     if (!command.group.empty()) {
         check_group_name(command.group);
     }
@@ -254,25 +254,26 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
         keep_group(calibration, command.group);
     }
     const bool on_stdout =
-        check_outputs("calibrate", {{"--json", command.json}, {"--csv", command.csv}});
-    const auto json_file = open_output(command.json);
-    const auto csv_file = open_output(command.csv);
+        process::check_outputs("calibrate", {{"--json", command.json}, {"--csv", command.csv}});
+    const auto json_file = process::open_output(command.json);
+    const auto csv_file = process::open_output(command.csv);
     run_rows(calibration, command, elaborate);
 
     if (!command.quiet) {
         std::FILE* const people = on_stdout ? stderr : stdout;
-        std::fputs(calibration_text(calibration, layout_of(people)).c_str(), people);
+        std::fputs(calibration_text(calibration, process::layout_of(people)).c_str(), people);
         if (command.unexplained) {
-            std::fputs(unexplained_text(calibration, layout_of(people)).c_str(), people);
+            std::fputs(unexplained_text(calibration, process::layout_of(people)).c_str(), people);
         }
     }
     if (json_file != nullptr) {
-        json_file->write(json_text(calibration_json(calibration)));
+        json_file->write(result::json_text(calibration_json(calibration)));
     }
     if (csv_file != nullptr) {
         csv_file->write(calibration_csv(calibration));
     }
-    return command.check && !is_checked(calibration, command.quiet) ? kCheckFailed : kOk;
+    return command.check && !is_checked(calibration, command.quiet) ? process::kCheckFailed
+                                                                    : process::kOk;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::calibrate

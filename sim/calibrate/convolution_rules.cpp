@@ -2,7 +2,7 @@
 // Convolutions that are products: filters of one point, no groups.
 #include "sim/calibrate/rules.h"
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 /// Rows are output channels, the contraction is over input channels, columns are the points of all
@@ -46,4 +46,4 @@ const std::vector<Rule>& convolution_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

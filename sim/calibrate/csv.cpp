@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 constexpr std::size_t kMostTableBytes = 4 * kMiB;
@@ -230,4 +230,4 @@ std::string csv_cell(const std::string& text) {
     return quoted + '"';
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// Lines and columns count from 1, columns in bytes.
 struct CsvCell {
@@ -36,4 +36,4 @@ struct CsvTable {
 /// A cell as CSV wants it: quoted where it must be.
 [[nodiscard]] std::string csv_cell(const std::string& text);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

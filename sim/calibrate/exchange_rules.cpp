@@ -19,7 +19,7 @@
 #include <limits>
 #include <optional>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -400,4 +400,4 @@ const std::vector<Rule>& exchange_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 constexpr Target kIssueModel{.error_mean = {}, .error_p90 = {}, .error_most = 0.03};
@@ -117,4 +117,4 @@ void check_group_name(const std::string& name) {
                                              : std::move(hint)});
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

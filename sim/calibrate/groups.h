@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 struct Group {
     enum class Kind {
@@ -45,4 +45,4 @@ inline constexpr const char* kKernelGroups = "kernels";
 /// @throws ConfigError with the nearest name
 void check_group_name(const std::string& name);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

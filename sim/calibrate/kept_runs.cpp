@@ -4,7 +4,7 @@
 #include "base/config/paths.h"
 #include "models/spec/load.h"
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 KeptRuns::KeptRuns(const std::filesystem::path& folder, int model_version)
     : model_version_(model_version), writer_(folder) {
@@ -54,4 +54,4 @@ const std::string& KeptRuns::machine_part(const Run& run) const {
     return part->second;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

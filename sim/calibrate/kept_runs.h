@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 class KeptRuns {
 public:
@@ -38,4 +38,4 @@ private:
     sweep::StoreWriter writer_;
 };
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 std::string first_word_lower(const std::string& text) {
@@ -93,4 +93,4 @@ std::variant<NamedMachine, NotCovered> machine_of(const ReferenceRow& row,
     return machine;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 struct NamedMachine {
     std::string name;              ///< of a machine file
@@ -22,4 +22,4 @@ struct NamedMachine {
 [[nodiscard]] std::variant<NamedMachine, NotCovered>
 machine_of(const ReferenceRow& row, const std::vector<std::string>& machines);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

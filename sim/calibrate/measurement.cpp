@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <array>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -200,4 +200,4 @@ Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& m
     return mapped;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// One workload on one machine. Equal ones are run once.
 struct Run {
@@ -58,4 +58,4 @@ using Mapped = std::variant<Measurement, NotCovered>;
 [[nodiscard]] Mapped measurement_of(const ReferenceRow& row,
                                     const std::vector<std::string>& machines);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -108,4 +108,4 @@ const std::vector<Rule>& memory_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

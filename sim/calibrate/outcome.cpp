@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 constexpr std::size_t kWorst = 5;
@@ -188,4 +188,4 @@ std::vector<GroupOutcome> group_outcomes(const Calibration& calibration) {
     return outcomes;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 struct RowOutcome {
     ReferenceRow row;
@@ -79,4 +79,4 @@ struct Calibration {
 /// Groups that have rows, in order. They point into `calibration`.
 [[nodiscard]] std::vector<GroupOutcome> group_outcomes(const Calibration& calibration);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

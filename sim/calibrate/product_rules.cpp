@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -287,4 +287,4 @@ const std::vector<Rule>& product_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

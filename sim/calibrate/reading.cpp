@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -129,4 +129,4 @@ double time_in_unit(const ReferenceRow& row, double cycles, double clock_hz) {
     return unit.base == std::string("cycles") ? cycles : cycles / clock_hz / unit.size;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// Steps of a result that are alike.
 struct StepsOf {
@@ -52,4 +52,4 @@ struct Timed {
 /// A time in the row's unit, which may be cycles.
 [[nodiscard]] double time_in_unit(const ReferenceRow& row, double cycles, double clock_hz);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

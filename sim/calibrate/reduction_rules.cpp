@@ -2,7 +2,7 @@
 // Sums of FP32 values that stand on one tile or on many.
 #include "sim/calibrate/rules.h"
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -43,4 +43,4 @@ const std::vector<Rule>& reduction_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

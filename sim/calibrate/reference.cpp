@@ -13,7 +13,7 @@
 #include <cmath>
 #include <system_error>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -170,4 +170,4 @@ Reference read_reference(const fs::path& directory) {
     return reference;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 class ReferenceRow {
 public:
@@ -62,4 +62,4 @@ void add_rows(Reference& reference, const CsvTable& table);
 /// mistakes of all files, or where none of them holds a row
 [[nodiscard]] Reference read_reference(const std::filesystem::path& directory);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

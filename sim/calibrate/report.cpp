@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 std::string groups_text(const Calibration& calibration, const Layout& layout) {
@@ -78,4 +78,4 @@ std::string calibration_text(const Calibration& calibration, const Layout& layou
            not_covered_text(calibration, layout);
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

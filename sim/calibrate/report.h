@@ -18,7 +18,7 @@
 
 #include <string>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 [[nodiscard]] std::string calibration_text(const Calibration& calibration,
                                            const Layout& layout = {});
@@ -32,4 +32,4 @@ namespace tessera::sim::calibrate {
 /// JSON Schema (draft 7) of calibration_json.
 [[nodiscard]] nlohmann::json calibration_schema();
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -203,4 +203,4 @@ std::string calibration_csv(const Calibration& calibration) {
     return text;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

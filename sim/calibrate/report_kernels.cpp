@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -135,4 +135,4 @@ std::string unexplained_text(const Calibration& calibration, const Layout& layou
                    "each step; explained: of the sum of squares; added to nothing");
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

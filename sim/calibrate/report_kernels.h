@@ -12,9 +12,9 @@
 
 #include <string>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// Empty where no such group has rows.
 [[nodiscard]] std::string kernel_groups_text(const Calibration& calibration, const Layout& layout);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

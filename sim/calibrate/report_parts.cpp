@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 std::string target_text(const Target& target) {
@@ -154,4 +154,4 @@ std::string rows_text(const Calibration& calibration, const Layout& layout, bool
     return text.empty() ? "" : lines.heading() + text;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

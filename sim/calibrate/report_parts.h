@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 [[nodiscard]] std::string percent_text(double fraction);
 
@@ -45,4 +45,4 @@ private:
 [[nodiscard]] std::string rows_text(const Calibration& calibration, const Layout& layout,
                                     bool of_kernels);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -2,18 +2,18 @@
 #include "sim/calibrate/report.h"
 #include "sim/result/schema_parts.h"
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
-using schema::number;
-using schema::object;
-using schema::text;
-using schema::whole;
+using result::schema::number;
+using result::schema::object;
+using result::schema::text;
+using result::schema::whole;
 
 json list_of(const char* sentence, const char* item, json properties,
              const std::vector<std::string>& optional = {}) {
-    return schema::list(sentence, object(item, std::move(properties), optional));
+    return result::schema::list(sentence, object(item, std::move(properties), optional));
 }
 
 json list_of_numbers(const char* sentence) {
@@ -148,4 +148,4 @@ json calibration_schema() {
     return document;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

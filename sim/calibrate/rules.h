@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// A row's machine as a run takes it, and as mappings look at it.
 struct RowMachine {
@@ -101,4 +101,4 @@ void assume(Measurement& measurement, const std::string& what);
 /// The same of messages of `bytes`, where these are no whole words.
 void assume_words(Measurement& measurement, std::int64_t bytes);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

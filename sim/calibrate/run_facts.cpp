@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -40,4 +40,4 @@ RunFacts facts_of(const json& result) {
     return facts;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 struct StepCycles {
     std::string name;
@@ -26,4 +26,4 @@ struct RunFacts {
 /// The facts of a workload's result (result.json), or of the runner's result of a vertex.
 [[nodiscard]] RunFacts facts_of(const nlohmann::json& result);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -14,13 +14,14 @@
 
 #include <exception>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
 
-ChildOutcome failed(const std::string& why, bool not_modelled = false) {
-    return {kOk, config::text_of_json(json{{"failure", why}, {"not_modelled", not_modelled}})};
+process::ChildOutcome failed(const std::string& why, bool not_modelled = false) {
+    return {process::kOk,
+            config::text_of_json(json{{"failure", why}, {"not_modelled", not_modelled}})};
 }
 
 /// What steps have for each tile is of no use here and much.
@@ -32,14 +33,15 @@ void drop_tiles(json& result) {
     }
 }
 
-json workload_result(const Run& run, const Elaborate& elaborate) {
-    RunCommand command;
+json workload_result(const Run& run, const run::Elaborate& elaborate) {
+    cli::RunCommand command;
     command.machine = run.machine;
     command.sets = run.machine_sets;
     command.mode = run.mode;
-    RunReport report;
+    run::RunReport report;
     elaborate([&] {
-        report = run_document(command, run.workload, run.workload.at("kind").get<std::string>(),
+        report =
+            run::run_document(command, run.workload, run.workload.at("kind").get<std::string>(),
                               config::default_config_paths());
     });
     if (!report.passed) {
@@ -71,11 +73,11 @@ json vertex_result(const Run& run) {
 }
 
 /// In the child.
-ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
+process::ChildOutcome run_one(const Run& run, const run::Elaborate& elaborate) {
     try {
         const json result =
             run.vertex.empty() ? workload_result(run, elaborate) : vertex_result(run);
-        return {kOk, config::text_of_json(json{{"result", result}})};
+        return {process::kOk, config::text_of_json(json{{"result", result}})};
     } catch (const ConfigError& error) { // of a workload that stands in no file
         const Diagnostic& first = error.diagnostics().front();
         return failed(fmt::format("{}: {}", first.pointer, first.message));
@@ -86,8 +88,8 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
     }
 }
 
-RunOutcome outcome_of(const ChildOutcome& child) {
-    if (child.exit_code != kOk || child.text.empty()) {
+RunOutcome outcome_of(const process::ChildOutcome& child) {
+    if (child.exit_code != process::kOk || child.text.empty()) {
         return {nullptr, child.text.empty() ? "the run ended without a result" : child.text};
     }
     json told = json::parse(child.text);
@@ -99,8 +101,8 @@ RunOutcome outcome_of(const ChildOutcome& child) {
 
 } // namespace
 
-RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once, const Elaborate& elaborate,
-                    KeptRuns* kept,
+RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once,
+                    const run::Elaborate& elaborate, KeptRuns* kept,
                     const std::function<void(std::size_t, const RunOutcome&)>& ended) {
     RunOutcomes outcomes;
     std::vector<const Run*> left;
@@ -112,12 +114,12 @@ RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once, const E
             left.push_back(&run);
         }
     }
-    std::vector<ChildBody> bodies;
+    std::vector<process::ChildBody> bodies;
     bodies.reserve(left.size());
     for (const Run* run : left) {
         bodies.emplace_back([run, &elaborate] { return run_one(*run, elaborate); });
     }
-    static_cast<void>(run_children(bodies, at_once, [&](const ChildEnd& end) {
+    static_cast<void>(process::run_children(bodies, at_once, [&](const process::ChildEnd& end) {
         const Run& run = *left[end.body];
         RunOutcome outcome = outcome_of(end.outcome);
         if (kept != nullptr && outcome.failure.empty()) {
@@ -129,4 +131,4 @@ RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once, const E
     return outcomes;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

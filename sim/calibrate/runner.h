@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// What a run left: its result.json, or why there is none.
 struct RunOutcome {
@@ -29,8 +29,8 @@ using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key
 /// end; null: nothing is kept. `ended` is called after each with how many are
 /// run and what it came to.
 [[nodiscard]] RunOutcomes
-run_all(const std::map<std::string, Run>& runs, int at_once, const Elaborate& elaborate,
+run_all(const std::map<std::string, Run>& runs, int at_once, const run::Elaborate& elaborate,
         KeptRuns* kept,
         const std::function<void(std::size_t all, const RunOutcome& outcome)>& ended);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

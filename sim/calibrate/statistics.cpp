@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 Nearness nearness(const std::vector<double>& ratios) {
     Nearness out{.rows = ratios.size()};
@@ -57,4 +57,4 @@ bool meets(const Nearness& nearness, const Target& target, const Signs& signs) {
            (!target.sign_share || signs.share() >= *target.sign_share);
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// Statistics of the ratios r = simulated / measured of a group.
 struct Nearness {
@@ -63,4 +63,4 @@ struct Target {
 /// Whether a group reaches its target. `signs` is used only where the target has a sign_share.
 [[nodiscard]] bool meets(const Nearness& nearness, const Target& target, const Signs& signs = {});
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -122,4 +122,4 @@ const std::vector<Rule>& stencil_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

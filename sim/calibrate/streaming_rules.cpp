@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 using nlohmann::json;
@@ -119,4 +119,4 @@ const std::vector<Rule>& streaming_rules() {
     return rules;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

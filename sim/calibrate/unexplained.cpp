@@ -3,7 +3,7 @@
 
 #include <Eigen/QR>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 namespace {
 
 std::optional<GapFit> gap_fit(const std::vector<Gap>& gaps) {
@@ -45,4 +45,4 @@ Unexplained unexplained(const std::vector<Gap>& gaps) {
     return out;
 }
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

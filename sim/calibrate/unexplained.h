@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace tessera::sim::calibrate {
+namespace tessera::calibrate {
 
 /// One run beside what was measured.
 struct Gap {
@@ -34,4 +34,4 @@ struct Unexplained {
 /// Least squares over the rows' gaps in cycles, so that long runs weigh most.
 [[nodiscard]] Unexplained unexplained(const std::vector<Gap>& gaps);
 
-} // namespace tessera::sim::calibrate
+} // namespace tessera::calibrate

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -196,4 +196,4 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
     return {command.make(parsed), color_of(parsed)};
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::cli {
 
 /// The command line is wrong. Exit code 2.
 class UsageError : public std::runtime_error {
@@ -212,4 +212,4 @@ struct CommandLine {
 /// The manual page, as troff with the macros of man.
 [[nodiscard]] std::string manual_text();
 
-} // namespace tessera::sim
+} // namespace tessera::cli

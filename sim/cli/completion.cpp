@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 /// Text within single quotes of a shell.
@@ -271,4 +271,4 @@ std::string completion_text(const CompletionCommand& command) {
     return command.shell == "zsh" ? zsh_text() : bash_text();
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -106,4 +106,4 @@ std::string help_text(const std::string& topic, const Layout& layout) {
     return topic.empty() ? of_program(layout) : of_command(command_named(topic), layout);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

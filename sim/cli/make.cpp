@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 /// `array=FILE.npy`; for --expect the file's stem may name the array.
@@ -268,4 +268,4 @@ Command make_help(const Given& given) {
     return HelpCommand{operand_or_nothing(given, 0) + (second.empty() ? "" : " " + second)};
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 /// Text as troff shows it unchanged.
@@ -76,4 +76,4 @@ std::string manual_text() {
     return text + ".SH \"SEE ALSO\"\nThe pages in docs/ of the project's sources.\n";
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 constexpr int kMaxThreads = 1024;
@@ -122,4 +122,4 @@ std::string operand_or_nothing(const Given& given, std::size_t number) {
     return given.operands().size() > number ? given.operands()[number] : std::string{};
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

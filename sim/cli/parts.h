@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::cli {
 
 [[nodiscard]] OptionSpec flag(std::string name, std::string sentence);
 [[nodiscard]] OptionSpec text(std::string name, std::string value, std::string sentence,
@@ -42,4 +42,4 @@ void refuse_dash_folder(const std::string& command, const std::string& folder,
                              const std::string& option = "threads");
 [[nodiscard]] std::string operand_or_nothing(const Given& given, std::size_t number);
 
-} // namespace tessera::sim
+} // namespace tessera::cli

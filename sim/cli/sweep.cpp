@@ -10,7 +10,7 @@
 #include <charconv>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 const std::vector<std::string> kStatuses{
@@ -318,4 +318,4 @@ std::vector<CommandSpec> sweep_commands() {
     return {run_spec(), show_spec(), collect_spec(), diff_spec(), worker_spec(), submit_spec()};
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

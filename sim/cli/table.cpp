@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::cli {
 namespace {
 
 constexpr std::size_t kMostFiles = 100'000;
@@ -374,4 +374,4 @@ const std::vector<VariableSpec>& environment_variables() {
     return all;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::cli

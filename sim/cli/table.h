@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::cli {
 
 /// What may stand where a name or value is expected, for shells.
 enum class Completes {
@@ -119,4 +119,4 @@ inline constexpr const char* kWhatItIs =
 /// `tessera sweep ...` (cli_sweep.cpp).
 [[nodiscard]] std::vector<CommandSpec> sweep_commands();
 
-} // namespace tessera::sim
+} // namespace tessera::cli

@@ -26,7 +26,7 @@
 #include <filesystem>
 #include <set>
 
-namespace tessera::sim {
+namespace tessera::inquire {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -115,7 +115,7 @@ Rows family_rows() {
     return rows;
 }
 
-Rows rows_of(const ListCommand& command) {
+Rows rows_of(const cli::ListCommand& command) {
     if (command.what == "parameters") {
         return parameter_rows();
     }
@@ -176,7 +176,7 @@ std::string kind_of_file(const std::string& file) {
 }
 
 /// The kind of workloads that is meant, where no workload is called so: its keys alone are told then.
-const config::Shape* kind_called(const DescribeCommand& command) {
+const config::Shape* kind_called(const cli::DescribeCommand& command) {
     const bool is_config =
         config::is_path(command.name) ||
         config::find_name(config::default_config_paths(), "workloads", command.name);
@@ -215,7 +215,7 @@ std::string checked_text(const std::string& kind, const std::string& path) {
 
 } // namespace
 
-std::string list_text(const ListCommand& command, const Layout& layout) {
+std::string list_text(const cli::ListCommand& command, const Layout& layout) {
     const std::vector<Align> columns{Align::Left, Align::Left};
     if (command.names) {
         std::string text;
@@ -250,13 +250,13 @@ std::string list_text(const ListCommand& command, const Layout& layout) {
                                parameter_rows().size()));
 }
 
-std::string describe_text(const DescribeCommand& command, const Layout& layout) {
+std::string describe_text(const cli::DescribeCommand& command, const Layout& layout) {
     const bool is_workload = command.what == "workload";
     const auto& shape = is_workload ? catalog::workload_shape() : spec::machine_shape();
     const std::string prefix = is_workload ? catalog::kSetPrefix : "";
     if (command.name.empty()) {
         if (command.json || !command.sets.empty()) {
-            throw UsageError("describe: --json and --set need the name of a " + command.what);
+            throw cli::UsageError("describe: --json and --set need the name of a " + command.what);
         }
         return config::parameters_text(config::parameters(shape, prefix), layout);
     }
@@ -265,11 +265,11 @@ std::string describe_text(const DescribeCommand& command, const Layout& layout) 
     }
     const Resolved resolved = resolve(is_workload, command.name, command.sets);
     return command.json
-               ? json_text(resolved.document)
+               ? result::json_text(resolved.document)
                : config::resolved_text(shape, prefix, resolved.document, resolved.origins, layout);
 }
 
-std::string check_text(const CheckCommand& command) {
+std::string check_text(const cli::CheckCommand& command) {
     std::string text;
     std::vector<Diagnostic> mistakes;
     for (const auto& file : command.files) {
@@ -288,21 +288,21 @@ std::string check_text(const CheckCommand& command) {
     return text;
 }
 
-std::string schema_text(const SchemaCommand& command) {
-    return json_text(command.what == "machine"         ? spec::machine_schema()
-                     : command.what == "workload"      ? catalog::workload_schema()
-                     : command.what == "results"       ? several_schema()
-                     : command.what == "memory"        ? memory_report_schema()
-                     : command.what == "vertex"        ? vertex::vertex_schema()
-                     : command.what == "vertex_result" ? vertex::vertex_result_schema()
-                     : command.what == "calibration"   ? calibrate::calibration_schema()
-                     : command.what == "sweep"         ? sweep::sweep_schema()
-                                                       : result_schema());
+std::string schema_text(const cli::SchemaCommand& command) {
+    return result::json_text(command.what == "machine"         ? spec::machine_schema()
+                             : command.what == "workload"      ? catalog::workload_schema()
+                             : command.what == "results"       ? run::several_schema()
+                             : command.what == "memory"        ? result::memory_report_schema()
+                             : command.what == "vertex"        ? vertex::vertex_schema()
+                             : command.what == "vertex_result" ? vertex::vertex_result_schema()
+                             : command.what == "calibration"   ? calibrate::calibration_schema()
+                             : command.what == "sweep"         ? sweep::sweep_schema()
+                                                               : result::result_schema());
 }
 
 std::string version_text() {
     return fmt::format("tessera {}\nmodel {}\nresult schema {}\ncompiler {}\n", TESSERA_VERSION,
-                       kModelVersion, kResultSchemaVersion, __VERSION__);
+                       result::kModelVersion, result::kResultSchemaVersion, __VERSION__);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::inquire

@@ -8,15 +8,16 @@
 
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::inquire {
 
-[[nodiscard]] std::string list_text(const ListCommand& command, const Layout& layout = {});
+[[nodiscard]] std::string list_text(const cli::ListCommand& command, const Layout& layout = {});
 /// @throws ConfigError, IoError
-[[nodiscard]] std::string describe_text(const DescribeCommand& command, const Layout& layout = {});
+[[nodiscard]] std::string describe_text(const cli::DescribeCommand& command,
+                                        const Layout& layout = {});
 /// One line a file. @throws ConfigError with the mistakes of all files; IoError
-[[nodiscard]] std::string check_text(const CheckCommand& command);
-[[nodiscard]] std::string schema_text(const SchemaCommand& command);
+[[nodiscard]] std::string check_text(const cli::CheckCommand& command);
+[[nodiscard]] std::string schema_text(const cli::SchemaCommand& command);
 /// Version, build and the versions of what decides results.
 [[nodiscard]] std::string version_text();
 
-} // namespace tessera::sim
+} // namespace tessera::inquire

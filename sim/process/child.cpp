@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace tessera::sim {
+namespace tessera::process {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -252,4 +252,4 @@ std::vector<ChildOutcome> run_children(const std::vector<ChildBody>& bodies, int
     return outcomes;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

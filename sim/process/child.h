@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 /// What a child hands back.
 struct ChildOutcome {
@@ -78,4 +78,4 @@ run_children(const std::vector<ChildBody>& bodies, int at_once,
              const std::function<void(const ChildEnd& end)>& ended = {},
              const ChildLimits& limits = {});
 
-} // namespace tessera::sim
+} // namespace tessera::process

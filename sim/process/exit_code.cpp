@@ -13,7 +13,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace tessera::sim {
+namespace tessera::process {
 namespace {
 
 bool is_of_resources(const std::system_error& error) {
@@ -61,7 +61,7 @@ Failure failure_of(const std::exception_ptr& error) {
         std::rethrow_exception(error);
     } catch (const ChildFailed& child) {
         return child.failure();
-    } catch (const UsageError& usage) {
+    } catch (const cli::UsageError& usage) {
         return {kUsage, std::string("tessera: ") + usage.what()};
     } catch (const ConfigError& config) {
         return {kConfig, config.what()};
@@ -97,4 +97,4 @@ int worse(int left, int right) {
     return badness(left) >= badness(right) ? left : right;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 enum ExitCode : int {
     kOk = 0,
@@ -56,4 +56,4 @@ int report_error(const std::exception_ptr& error);
 /// The worse of two exit codes, worst first: 70, 71, 6, 5, 3, 4, 1, 0.
 [[nodiscard]] int worse(int left, int right);
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace tessera::sim {
+namespace tessera::process {
 namespace {
 
 constexpr int kBugExitCode = 70;
@@ -85,4 +85,4 @@ void begin_child(pid_t parent) {
     }
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <sys/types.h>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 /// SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGXCPU end the process with 128 + signal, an abort (a
 /// broken invariant) with 70; each removes the unfinished outputs first. What is ignored when the
@@ -25,4 +25,4 @@ void forget_child(pid_t child);
 /// and the child ends with the thread that made it.
 void begin_child(pid_t parent);
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace tessera::sim {
+namespace tessera::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,13 +105,13 @@ bool check_outputs(const std::string& command, const std::vector<NamedOutput>& o
     for (std::size_t i = 0; i < placed.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             if (is_same_output(placed[j].place, placed[i].place)) {
-                throw UsageError(fmt::format("{}: {} and {} are one file, expected different ones",
-                                             command, text_of(*placed[j].named),
-                                             text_of(*placed[i].named)));
+                throw cli::UsageError(
+                    fmt::format("{}: {} and {} are one file, expected different ones", command,
+                                text_of(*placed[j].named), text_of(*placed[i].named)));
             }
         }
     }
     return to_stdout;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 class Output {
 public:
@@ -71,4 +71,4 @@ struct NamedOutput {
 /// standard output unless one of them is that. True where one is. @throws UsageError
 bool check_outputs(const std::string& command, const std::vector<NamedOutput>& outputs);
 
-} // namespace tessera::sim
+} // namespace tessera::process

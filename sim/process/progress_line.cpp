@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::process {
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod{100};
@@ -94,4 +94,4 @@ std::string activity_text(const std::string& name, std::size_t columns) {
     return text.empty() ? text : (name + text).substr(0, columns);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

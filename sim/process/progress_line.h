@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 class ProgressLine {
 public:
@@ -54,4 +54,4 @@ private:
 /// What such a line says, cut to `columns`; empty where nothing goes on.
 [[nodiscard]] std::string activity_text(const std::string& name, std::size_t columns);
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -7,13 +7,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace tessera::sim {
+namespace tessera::process {
 namespace {
 
 constexpr std::size_t kLeastColumns = 80;
 constexpr std::size_t kMostColumns = 160;
 
-ColorChoice chosen = ColorChoice::Auto;
+cli::ColorChoice chosen = cli::ColorChoice::Auto;
 
 std::string_view variable(const char* name) {
     const char* const value = std::getenv(name);
@@ -22,7 +22,7 @@ std::string_view variable(const char* name) {
 
 } // namespace
 
-void choose_color(ColorChoice choice) {
+void choose_color(cli::ColorChoice choice) {
     chosen = choice;
 }
 
@@ -30,8 +30,8 @@ Layout layout_of(std::FILE* stream) {
     const int descriptor = fileno(stream);
     const bool terminal = isatty(descriptor) != 0;
     Layout layout;
-    layout.color = chosen == ColorChoice::Always ||
-                   (chosen == ColorChoice::Auto && terminal && variable("NO_COLOR").empty() &&
+    layout.color = chosen == cli::ColorChoice::Always ||
+                   (chosen == cli::ColorChoice::Auto && terminal && variable("NO_COLOR").empty() &&
                     variable("TERM") != "dumb");
     winsize size{};
     if (terminal && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
@@ -40,4 +40,4 @@ Layout layout_of(std::FILE* stream) {
     return layout;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

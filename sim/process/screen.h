@@ -7,14 +7,14 @@
 
 #include <cstdio>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 /// From now on, for the whole process. Without it colors are where a terminal is, NO_COLOR is not
 /// set and TERM is not "dumb".
-void choose_color(ColorChoice choice);
+void choose_color(cli::ColorChoice choice);
 
 /// The terminal's columns, at least 80 and at most 160; elsewhere 100, whatever the environment, so
 /// that equal commands write equal files.
 [[nodiscard]] Layout layout_of(std::FILE* stream);
 
-} // namespace tessera::sim
+} // namespace tessera::process

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 std::string duration_text(double seconds) {
     constexpr double kMinute = 60;
@@ -75,4 +75,4 @@ void ProgressShow::tick() {
     }
 }
 
-} // namespace tessera::sim
+} // namespace tessera::process

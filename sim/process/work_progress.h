@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::process {
 
 /// What is known of work that goes on.
 struct Progress {
@@ -57,4 +57,4 @@ private:
     LogPace pace_;
 };
 
-} // namespace tessera::sim
+} // namespace tessera::process

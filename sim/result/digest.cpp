@@ -7,7 +7,7 @@
 #include <array>
 #include <bit>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 static_assert(std::endian::native == std::endian::little, "digests are of little-endian bytes");
 
@@ -33,4 +33,4 @@ std::string tile_cycles_digest(const listeners::Account& account) {
     return digest.text();
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 /// CRC-32 (as zlib computes it) of bytes that are added in parts.
 class Digest {
@@ -27,4 +27,4 @@ private:
 /// The digest of every tile's cycles by kind, tile by tile: five 64-bit little-endian numbers each.
 [[nodiscard]] std::string tile_cycles_digest(const listeners::Account& account);
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 /// Estimated cycles over those of timing mode, of the products of one family.
 struct EstimateGap {
@@ -47,4 +47,4 @@ inline constexpr std::array kEstimateGaps{
     return known;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::result {
 namespace {
 
 using enum Unit;
@@ -83,4 +83,4 @@ nlohmann::json estimate_schema() {
     return result_table().schema("what an estimate found");
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

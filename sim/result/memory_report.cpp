@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 namespace {
 
 using nlohmann::json;
@@ -236,4 +236,4 @@ json memory_report_schema() {
     return schema;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

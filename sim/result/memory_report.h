@@ -17,7 +17,7 @@
 
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 using program::BytesByKind;
 
@@ -35,4 +35,4 @@ inline constexpr int kMemorySchemaVersion = 2;
 /// The schema of the same.
 [[nodiscard]] nlohmann::json by_kind_schema(const char* sentence);
 
-} // namespace tessera::sim
+} // namespace tessera::result

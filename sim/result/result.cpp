@@ -15,7 +15,7 @@
 #include <array>
 #include <functional>
 
-namespace tessera::sim {
+namespace tessera::result {
 namespace {
 
 using enum Unit;
@@ -474,4 +474,4 @@ std::string json_text(const nlohmann::json& document) {
     return config::text_of_json(document, 2) + "\n";
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

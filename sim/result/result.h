@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 inline constexpr int kResultSchemaVersion = 1;
 
@@ -96,4 +96,4 @@ struct EstimateFacts {
 [[nodiscard]] std::string ratio_text(const std::vector<nlohmann::json>& results,
                                      const Layout& layout = {}, bool with_machines = false);
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace tessera::sim {
+namespace tessera::result {
 namespace {
 
 using enum Unit;
@@ -161,4 +161,4 @@ Table<HeadFacts> head_table() {
              matrix_unit_table(), product_speed}};
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

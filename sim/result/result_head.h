@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 struct HeadFacts {
     const spec::MachineSpec& machine;
@@ -45,4 +45,4 @@ template <class Facts, class Head>
     return own;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 /// What a value is counted in; a summary writes it accordingly.
 enum class Unit { Word, Number, Count, Cycle, Byte, Flop, Second, Rate, Fraction, Percent };
@@ -149,4 +149,4 @@ struct ResultColumns {
 };
 [[nodiscard]] ResultColumns result_columns();
 
-} // namespace tessera::sim
+} // namespace tessera::result

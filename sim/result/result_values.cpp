@@ -9,7 +9,7 @@
 #include <set>
 #include <sys/resource.h>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 using listeners::Account;
 using listeners::StepRecord;
@@ -230,4 +230,4 @@ bool takes_part(const Account& account, std::size_t tile) {
     return computes(account, tile) || exchanges(account, tile) || streams(account, tile);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

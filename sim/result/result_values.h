@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 using program::BytesByKind;
 
@@ -76,4 +76,4 @@ using Explanation = std::map<std::string, Share>; ///< by key; parts of no cycle
 [[nodiscard]] bool streams(const listeners::Account& account, std::size_t tile);
 [[nodiscard]] bool takes_part(const listeners::Account& account, std::size_t tile);
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim::schema {
+namespace tessera::result::schema {
 
 using nlohmann::json;
 
@@ -53,4 +53,4 @@ inline json list(const char* sentence, json items) {
             {"additionalProperties", {{"type", "string"}}}};
 }
 
-} // namespace tessera::sim::schema
+} // namespace tessera::result::schema

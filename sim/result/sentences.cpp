@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 using listeners::PathShare;
 using listeners::PathWork;
@@ -411,4 +411,4 @@ CriticalPath critical_path(const listeners::Account& account) {
     return path;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 /// Where the critical path goes, from release to release, by what its steps are for.
 struct CriticalPath {
@@ -39,4 +39,4 @@ struct CriticalPath {
 /// On the path for most of the step; 0 where none is.
 [[nodiscard]] TileId critical_tile(const listeners::StepRecord& record);
 
-} // namespace tessera::sim
+} // namespace tessera::result

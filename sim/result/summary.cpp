@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 namespace {
 
 using nlohmann::json;
@@ -367,7 +367,7 @@ private:
         }
         line("results", fmt::format("{} tensors, each in output.NAME.npy of --out, the first in "
                                     "{} too: {}",
-                                    all.size(), kAnswerFile, names));
+                                    all.size(), process::kAnswerFile, names));
     }
 
     void check() {
@@ -498,4 +498,4 @@ std::string ratio_text(const std::vector<nlohmann::json>& results, const Layout&
     return table(layout, 0, aligns, rows);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

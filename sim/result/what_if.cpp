@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim {
+namespace tessera::result {
 namespace {
 
 /// Whether any row of the compiled exchange has an address of more bits than the machine's.
@@ -36,4 +36,4 @@ std::vector<std::string> what_ifs(const program::Program& program) {
                         isa::kExchangeReach, isa::kWhatIfAddressBits, isa::kAddressBits)};
 }
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::result {
 
 /// One sentence for each such thing in `program`.
 [[nodiscard]] std::vector<std::string> what_ifs(const program::Program& program);
 
-} // namespace tessera::sim
+} // namespace tessera::result

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,7 +41,8 @@ constexpr const char* kTraceFile = "trace.pftrace.gz";
 class OutDirectory {
 public:
     explicit OutDirectory(const std::string& directory)
-        : folder_(directory), json_(folder_.file(kResultFile)), npy_(folder_.file(kAnswerFile)) {}
+        : folder_(directory), json_(folder_.file(kResultFile)),
+          npy_(folder_.file(process::kAnswerFile)) {}
 
     [[nodiscard]] std::string trace() const { return folder_.file(kTraceFile); }
 
@@ -50,45 +51,45 @@ public:
     void write(const RunReport& report, bool trace_elsewhere) {
         folder_.remove_results();
         for (const ResultFile& output : report.outputs) {
-            if (output.name == kAnswerFile) {
+            if (output.name == process::kAnswerFile) {
                 npy_.write(output.bytes);
             } else {
-                Output(folder_.file(output.name)).write(output.bytes);
+                process::Output(folder_.file(output.name)).write(output.bytes);
             }
         }
         if (report.outputs.empty()) {
-            folder_.remove(kAnswerFile);
+            folder_.remove(process::kAnswerFile);
         }
         if (trace_elsewhere) {
             folder_.remove(kTraceFile);
         }
-        json_.write(json_text(report.result));
+        json_.write(result::json_text(report.result));
     }
 
     /// After a run that failed.
     void clear() const {
         folder_.remove_results();
-        for (const char* name : {kResultFile, kAnswerFile, kTraceFile}) {
+        for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile}) {
             folder_.remove(name);
         }
     }
 
 private:
-    OutFolder folder_;
-    Output json_;
-    Output npy_;
+    process::OutFolder folder_;
+    process::Output json_;
+    process::Output npy_;
 };
 
-RunReport run_elaborated(const RunCommand& command, const std::string& workload,
+RunReport run_elaborated(const cli::RunCommand& command, const std::string& workload,
                          const Elaborate& elaborate) {
     RunReport report;
-    const ActivityWatch watch(fs::path(workload).stem().string(), !command.quiet);
+    const process::ActivityWatch watch(fs::path(workload).stem().string(), !command.quiet);
     elaborate([&] { report = run_workload(command, workload, config::default_config_paths()); });
     return report;
 }
 
 /// In a child: the run in timing mode, or why it needs data, or how it failed.
-nlohmann::json timing_attempt(const RunCommand& command, const std::string& workload,
+nlohmann::json timing_attempt(const cli::RunCommand& command, const std::string& workload,
                               const Elaborate& elaborate) {
     try {
         const RunReport report = run_elaborated(command, workload, elaborate);
@@ -97,28 +98,30 @@ nlohmann::json timing_attempt(const RunCommand& command, const std::string& work
     } catch (const NeedsData& reason) {
         return {{"needs_data", reason.what()}};
     } catch (...) {
-        const Failure failure = failure_of(std::current_exception());
+        const process::Failure failure = process::failure_of(std::current_exception());
         return {{"exit_code", failure.exit_code}, {"message", failure.message}};
     }
 }
 
 /// Without data where that goes: tried in a child, as SystemC elaborates once a process.
-RunReport run_auto(RunCommand command, const std::string& workload, const Elaborate& elaborate) {
+RunReport run_auto(cli::RunCommand command, const std::string& workload,
+                   const Elaborate& elaborate) {
     command.mode = "timing";
-    const ChildBody body = [&] {
-        return ChildOutcome{kOk,
-                            config::text_of_json(timing_attempt(command, workload, elaborate))};
+    const process::ChildBody body = [&] {
+        return process::ChildOutcome{
+            process::kOk, config::text_of_json(timing_attempt(command, workload, elaborate))};
     };
-    const ChildOutcome outcome = run_children({body}, 1).front();
+    const process::ChildOutcome outcome = process::run_children({body}, 1).front();
     if (outcome.text.empty()) {
-        throw ChildFailed(
+        throw process::ChildFailed(
             {outcome.exit_code,
              fmt::format("tessera: {}: the run in timing mode ended {}", workload,
                          outcome.signal != 0 ? strsignal(outcome.signal) : "without a result")});
     }
     nlohmann::json attempt = nlohmann::json::parse(outcome.text);
     if (attempt.contains("exit_code")) {
-        throw ChildFailed({attempt["exit_code"].get<int>(), attempt["message"].get<std::string>()});
+        throw process::ChildFailed(
+            {attempt["exit_code"].get<int>(), attempt["message"].get<std::string>()});
     }
     if (attempt.contains("needs_data")) {
         command.mode = "functional";
@@ -134,14 +137,14 @@ RunReport run_auto(RunCommand command, const std::string& workload, const Elabor
     return report;
 }
 
-RunReport run_in_mode(const RunCommand& command, const std::string& workload,
+RunReport run_in_mode(const cli::RunCommand& command, const std::string& workload,
                       const Elaborate& elaborate) {
     return command.mode == "auto" ? run_auto(command, workload, elaborate)
                                   : run_elaborated(command, workload, elaborate);
 }
 
 /// The same with the files of `out`, which a run that fails leaves without those of an older one.
-RunReport run_into(OutDirectory& out, RunCommand command, const std::string& workload,
+RunReport run_into(OutDirectory& out, cli::RunCommand command, const std::string& workload,
                    const Elaborate& elaborate) {
     const bool trace_elsewhere =
         !command.trace.empty() &&
@@ -177,7 +180,7 @@ struct Case {
 };
 
 /// Runs one case here and prints its summary.
-RunReport run_here(RunCommand command, const Case& one, std::FILE* people,
+RunReport run_here(cli::RunCommand command, const Case& one, std::FILE* people,
                    const Elaborate& elaborate) {
     command.machine = one.machine;
     RunReport report;
@@ -194,21 +197,21 @@ RunReport run_here(RunCommand command, const Case& one, std::FILE* people,
         report.result["machine"]["name"] = one.machine_label;
     }
     if (!command.quiet) {
-        std::fputs(summary_text(report.result, layout_of(people)).c_str(), people);
+        std::fputs(result::summary_text(report.result, process::layout_of(people)).c_str(), people);
     } else if (!report.passed) {
-        tell_failure((one.head().empty() ? one.workload + ": " : one.head()) +
-                     report.result["check"]["sentence"].get<std::string>());
+        process::tell_failure((one.head().empty() ? one.workload + ": " : one.head()) +
+                              report.result["check"]["sentence"].get<std::string>());
     }
     for (const auto& warning : report.warnings) {
-        tell_warning(one.head() + warning);
+        process::tell_warning(one.head() + warning);
     }
     return report;
 }
 
 /// The files of a run into `directory`, for the check of the command line.
-void add_folder(const RunCommand& command, const std::string& directory,
-                std::vector<NamedOutput>& outputs) {
-    for (const char* name : {kResultFile, kAnswerFile, kTraceFile}) {
+void add_folder(const cli::RunCommand& command, const std::string& directory,
+                std::vector<process::NamedOutput>& outputs) {
+    for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile}) {
         if (!directory.empty() && (name != kTraceFile || command.trace.empty())) {
             outputs.push_back({"--out", (fs::path(directory) / name).string()});
         }
@@ -218,43 +221,43 @@ void add_folder(const RunCommand& command, const std::string& directory,
         const bool is_there =
             !directory.empty() && file.has_filename() &&
             fs::weakly_canonical(fs::path(directory)) == fs::weakly_canonical(file).parent_path();
-        if (is_there && is_result_file(file.filename().string())) {
+        if (is_there && process::is_result_file(file.filename().string())) {
             outputs.push_back({"--out", *path});
         }
     }
 }
 
 /// Where the summary goes. @throws UsageError
-std::FILE* checked_outputs(const RunCommand& command, const std::vector<Case>& cases) {
-    std::vector<NamedOutput> outputs{{"--json", command.json},
-                                     {"--csv", command.csv},
-                                     {"--memory", command.memory},
-                                     {"--trace", command.trace}};
+std::FILE* checked_outputs(const cli::RunCommand& command, const std::vector<Case>& cases) {
+    std::vector<process::NamedOutput> outputs{{"--json", command.json},
+                                              {"--csv", command.csv},
+                                              {"--memory", command.memory},
+                                              {"--trace", command.trace}};
     for (const Case& one : cases) {
         add_folder(command, one.directory, outputs);
     }
-    return check_outputs("run", outputs) ? stderr : stdout;
+    return process::check_outputs("run", outputs) ? stderr : stdout;
 }
 
-int run_single(const RunCommand& command, const Elaborate& elaborate) {
+int run_single(const cli::RunCommand& command, const Elaborate& elaborate) {
     const Case one{.workload = command.workloads.front(),
                    .machine = command.machine,
                    .directory = command.out_directory};
     std::FILE* const people = checked_outputs(command, {one});
-    const auto json_file = open_output(command.json);
-    const auto csv_file = open_output(command.csv);
-    const auto memory_file = open_output(command.memory);
+    const auto json_file = process::open_output(command.json);
+    const auto csv_file = process::open_output(command.csv);
+    const auto memory_file = process::open_output(command.memory);
     const RunReport report = run_here(command, one, people, elaborate);
     if (json_file != nullptr) {
-        json_file->write(json_text(report.result));
+        json_file->write(result::json_text(report.result));
     }
     if (csv_file != nullptr) {
         csv_file->write(results_csv({report.result}));
     }
     if (memory_file != nullptr) {
-        memory_file->write(json_text(report.memory));
+        memory_file->write(result::json_text(report.memory));
     }
-    return report.passed ? kOk : kCheckFailed;
+    return report.passed ? process::kOk : process::kCheckFailed;
 }
 
 std::string name_of(const std::string& name_or_path) {
@@ -268,8 +271,8 @@ std::vector<std::string> folders_of(const char* what, const std::vector<std::str
     for (std::size_t i = 0; i < all.size() && all.size() > 1; ++i) {
         folders[i] = name_of(all[i]);
         if (!different.insert(folders[i]).second) {
-            throw UsageError(fmt::format("run: --out: got {} '{}' twice, expected different names",
-                                         what, folders[i]));
+            throw cli::UsageError(fmt::format(
+                "run: --out: got {} '{}' twice, expected different names", what, folders[i]));
         }
     }
     return folders;
@@ -285,7 +288,7 @@ std::vector<std::string> labels_of(const std::vector<std::string>& all) {
 }
 
 /// Each workload on each machine.
-std::vector<Case> cases_of(const RunCommand& command) {
+std::vector<Case> cases_of(const cli::RunCommand& command) {
     const std::vector<std::string>& machines = command.machines;
     const std::vector<std::string> labels = labels_of(command.workloads);
     const std::vector<std::string> machine_labels = labels_of(machines);
@@ -313,33 +316,34 @@ std::vector<Case> cases_of(const RunCommand& command) {
 }
 
 /// What stderr says of a run that failed.
-std::string text_of(const Case& one, const Failure& failure) {
+std::string text_of(const Case& one, const process::Failure& failure) {
     constexpr std::string_view kProgram = "tessera: ";
     const std::size_t at = failure.message.starts_with(kProgram) ? kProgram.size() : 0;
     return failure.message.substr(0, at) + one.head() + failure.message.substr(at) + "\n";
 }
 
-nlohmann::json failure_of_case(const Case& one, const Failure& failure) {
+nlohmann::json failure_of_case(const Case& one, const process::Failure& failure) {
     return failed_result(
         one.workload_label,
         one.machine_label.empty() ? sweep::short_name(one.machine) : one.machine_label, failure);
 }
 
 /// In the child: a run that fails hands back why.
-ChildOutcome run_one_of_several(const RunCommand& command, const Case& one, std::FILE* people,
-                                const Elaborate& elaborate) {
+process::ChildOutcome run_one_of_several(const cli::RunCommand& command, const Case& one,
+                                         std::FILE* people, const Elaborate& elaborate) {
     try {
         const RunReport report = run_here(command, one, people, elaborate);
-        return {report.passed ? kOk : kCheckFailed, config::text_of_json(report.result)};
+        return {report.passed ? process::kOk : process::kCheckFailed,
+                config::text_of_json(report.result)};
     } catch (...) {
-        const Failure failure = failure_of(std::current_exception());
-        tell(text_of(one, failure));
+        const process::Failure failure = process::failure_of(std::current_exception());
+        process::tell(text_of(one, failure));
         return {failure.exit_code, config::text_of_json(failure_of_case(one, failure))};
     }
 }
 
 /// What the child handed back; of one that crashed, that it did.
-nlohmann::json result_of(const ChildOutcome& outcome, const Case& one) {
+nlohmann::json result_of(const process::ChildOutcome& outcome, const Case& one) {
     if (!outcome.text.empty()) {
         return nlohmann::json::parse(outcome.text);
     }
@@ -349,15 +353,15 @@ nlohmann::json result_of(const ChildOutcome& outcome, const Case& one) {
                           outcome.signal == SIGKILL ? "as the system does where memory runs out"
                                                     : strsignal(outcome.signal))
             : "without a result";
-    const Failure failure{outcome.exit_code,
-                          fmt::format("{}the run ended {}",
-                                      one.head().empty() ? one.workload_label + ": " : "", how)};
-    tell("tessera: " + text_of(one, failure));
+    const process::Failure failure{
+        outcome.exit_code, fmt::format("{}the run ended {}",
+                                       one.head().empty() ? one.workload_label + ": " : "", how)};
+    process::tell("tessera: " + text_of(one, failure));
     return failure_of_case(one, failure);
 }
 
 /// A mistake in the last workload or machine is told before the first run.
-void check_configurations(RunCommand command) {
+void check_configurations(cli::RunCommand command) {
     const std::vector<std::string> machines =
         command.machines.empty() ? std::vector{command.machine} : command.machines;
     for (const std::string& machine : machines) {
@@ -377,35 +381,37 @@ void check_configurations(RunCommand command) {
     }
 }
 
-int run_several(const RunCommand& command, const Elaborate& elaborate) {
+int run_several(const cli::RunCommand& command, const Elaborate& elaborate) {
     const std::vector<Case> cases = cases_of(command);
     std::FILE* const people = checked_outputs(command, cases);
     check_configurations(command);
-    std::optional<OutFolder> folder;
+    std::optional<process::OutFolder> folder;
     if (!command.out_directory.empty()) {
         folder.emplace(command.out_directory);
     }
-    const auto json_file = open_output(command.json);
-    const auto csv_file = open_output(command.csv);
+    const auto json_file = process::open_output(command.json);
+    const auto csv_file = process::open_output(command.csv);
     std::vector<nlohmann::json> results;
-    int code = kOk;
+    int code = process::kOk;
     for (const Case& one : cases) {
-        const ChildBody body = [&] { return run_one_of_several(command, one, people, elaborate); };
-        const ChildOutcome outcome = run_children({body}, 1).front();
+        const process::ChildBody body = [&] {
+            return run_one_of_several(command, one, people, elaborate);
+        };
+        const process::ChildOutcome outcome = process::run_children({body}, 1).front();
         if (outcome.exit_code > 128) { // interrupted by itself
             return outcome.exit_code;
         }
-        code = worse(code, outcome.exit_code);
+        code = process::worse(code, outcome.exit_code);
         results.push_back(result_of(outcome, one));
         if (!command.quiet) {
             std::fputs("\n", people);
         }
     }
     if (!command.quiet) {
-        std::fputs(several_text(results, layout_of(people)).c_str(), people);
+        std::fputs(several_text(results, process::layout_of(people)).c_str(), people);
     }
     if (json_file != nullptr) {
-        json_file->write(json_text(several_results(results)));
+        json_file->write(result::json_text(several_results(results)));
     }
     if (csv_file != nullptr) {
         csv_file->write(results_csv(results));
@@ -415,9 +421,9 @@ int run_several(const RunCommand& command, const Elaborate& elaborate) {
 
 } // namespace
 
-int run_command(const RunCommand& command, const Elaborate& elaborate) {
+int run_command(const cli::RunCommand& command, const Elaborate& elaborate) {
     const bool is_single = command.workloads.size() == 1 && command.machines.empty();
     return is_single ? run_single(command, elaborate) : run_several(command, elaborate);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

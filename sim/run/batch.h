@@ -7,7 +7,7 @@
 
 #include <functional>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 /// Runs `body` inside sc_main; rethrows what it throws.
 using Elaborate = std::function<void(const std::function<void()>& body)>;
@@ -15,6 +15,6 @@ using Elaborate = std::function<void(const std::function<void()>& body)>;
 /// Does what `tessera run` does, with its output on stdout and stderr. Returns the exit code 0, or
 /// 1 if a check failed. Of several runs, those that fail are in the result with the reason, and the
 /// exit code is the worst. Throws as run_workload does where there is one run.
-int run_command(const RunCommand& command, const Elaborate& elaborate);
+int run_command(const cli::RunCommand& command, const Elaborate& elaborate);
 
-} // namespace tessera::sim
+} // namespace tessera::run

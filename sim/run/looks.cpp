@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 Looks::Looks(job::Job& job, const program::Program& program, int threads)
     : job_(job), threads_(threads) {
@@ -95,4 +95,4 @@ void Looks::copy_ended(const events::Flight& flight) {
     }
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

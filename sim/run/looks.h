@@ -14,7 +14,7 @@
 #include <mutex>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 class Looks final : public events::Listener {
 public:
@@ -60,4 +60,4 @@ private:
     double seconds_ = 0;
 };
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -10,10 +10,11 @@
 
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 struct Observers::Trace {
-    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload)
+    Trace(const cli::RunCommand& command, const spec::MachineSpec& machine,
+          const std::string& workload)
         : Trace(command, machine, workload,
                 traces::parse_selection(command.trace_tiles, command.trace_level,
                                         static_cast<TileId>(machine.chip.tiles))) {}
@@ -29,8 +30,8 @@ struct Observers::Trace {
     std::optional<listeners::TraceProducer> producer;
 
 private:
-    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload,
-          const traces::Selection& selection)
+    Trace(const cli::RunCommand& command, const spec::MachineSpec& machine,
+          const std::string& workload, const traces::Selection& selection)
         : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
                    {.metadata = {.workload = workload,
                                  .machine = machine.name,
@@ -51,7 +52,7 @@ private:
     }
 };
 
-Observers::Observers(const RunCommand& command, const spec::MachineSpec& machine,
+Observers::Observers(const cli::RunCommand& command, const spec::MachineSpec& machine,
                      const std::string& workload)
     : command_(command), machine_(machine) {
     if (!command.trace.empty()) {
@@ -106,4 +107,4 @@ std::optional<traces::TraceSummary> Observers::finish(std::vector<std::string>& 
     return traced;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -20,13 +20,13 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 class Observers {
 public:
     /// Opens the trace that `command` asks for, before a long plan. Command and machine outlive the
     /// object. @throws UsageError, IoError
-    Observers(const RunCommand& command, const spec::MachineSpec& machine,
+    Observers(const cli::RunCommand& command, const spec::MachineSpec& machine,
               const std::string& workload);
     ~Observers();
     Observers(const Observers&) = delete;
@@ -49,7 +49,7 @@ public:
 private:
     struct Trace;
 
-    const RunCommand& command_;
+    const cli::RunCommand& command_;
     const spec::MachineSpec& machine_;
     std::unique_ptr<Trace> trace_;
     std::optional<Activity> simulating_;
@@ -57,4 +57,4 @@ private:
     std::optional<Looks> looks_;
 };
 
-} // namespace tessera::sim
+} // namespace tessera::run

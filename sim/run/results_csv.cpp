@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::run {
 namespace {
 
 using Json = nlohmann::json;
@@ -134,7 +134,7 @@ private:
         if ((*result_)["status"] != "failed") {
             table_.put("mode", mode_of(*result_));
         }
-        table_.put("model", kModelVersion);
+        table_.put("model", result::kModelVersion);
         table_.put("part", part);
     }
 
@@ -173,4 +173,4 @@ std::string results_csv(const std::vector<Json>& results) {
     return lines.text();
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 /// `results`: of runs and estimates, or why a run has none (several.h).
 [[nodiscard]] std::string results_csv(const std::vector<nlohmann::json>& results);
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -33,7 +33,7 @@
 #include <optional>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 struct Configuration {
     spec::LoadedMachine machine;
@@ -63,7 +63,7 @@ void suggest_workload_path(Diagnostic& mistake) {
 }
 
 /// Reads machine and workload, so that the mistakes of both are told at once.
-Configuration read_configuration(const RunCommand& command, const config::ConfigPaths& paths,
+Configuration read_configuration(const cli::RunCommand& command, const config::ConfigPaths& paths,
                                  const LoadWorkload& load_workload) {
     const auto sets = catalog::split_overrides(command.sets);
     Configuration read;
@@ -84,7 +84,7 @@ Configuration read_configuration(const RunCommand& command, const config::Config
     return read;
 }
 
-Configuration read_configuration(const RunCommand& command, const std::string& workload,
+Configuration read_configuration(const cli::RunCommand& command, const std::string& workload,
                                  const config::ConfigPaths& paths) {
     return read_configuration(command, paths, [&](const std::vector<std::string>& sets) {
         return catalog::load_workload(workload, paths, sets);
@@ -98,7 +98,7 @@ std::string npy_bytes(const job::Result& result, std::span<const std::byte> valu
 
 } // namespace
 
-void check_configuration(const RunCommand& command, const config::ConfigPaths& paths) {
+void check_configuration(const cli::RunCommand& command, const config::ConfigPaths& paths) {
     for (const auto& workload : command.workloads) {
         static_cast<void>(read_configuration(command, workload, paths));
     }
@@ -126,21 +126,21 @@ std::vector<ResultFile> result_files(const job::Job& job, const job::ReadArray& 
     for (const job::Result& result : results) {
         const std::string bytes = npy_bytes(result, read(result.array));
         if (files.empty()) {
-            files.push_back({kAnswerFile, bytes});
+            files.push_back({process::kAnswerFile, bytes});
         }
         if (results.size() > 1) {
-            files.push_back({result_file(result.name), bytes});
+            files.push_back({process::result_file(result.name), bytes});
         }
     }
     return files;
 }
 
-std::vector<ResultRecord> result_records(const job::Job& job) {
-    std::vector<ResultRecord> records;
+std::vector<result::ResultRecord> result_records(const job::Job& job) {
+    std::vector<result::ResultRecord> records;
     const auto results = job.results();
     for (const job::Result& result : results) {
-        records.push_back({result.name, results.size() > 1 ? result_file(result.name)
-                                                           : std::string(kAnswerFile)});
+        records.push_back({result.name, results.size() > 1 ? process::result_file(result.name)
+                                                           : std::string(process::kAnswerFile)});
     }
     return records;
 }
@@ -149,7 +149,7 @@ std::vector<ResultRecord> result_records(const job::Job& job) {
 /// tiles.
 std::string output_digest(const job::Job& job, const program::Program& program,
                           const job::ReadArray& read) {
-    Digest output;
+    result::Digest output;
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
         const program::ArrayId tensor = program::tensor(i);
         if (program.tensors[i].kept && (!is_operand(job, tensor) || is_result(job, tensor))) {
@@ -166,11 +166,11 @@ std::string output_digest(const job::Job& job, const program::Program& program,
     return output.text();
 }
 
-bool has_data(const RunCommand& command) {
+bool has_data(const cli::RunCommand& command) {
     return command.mode.empty() || command.mode == "functional";
 }
 
-bool only_estimates(const RunCommand& command) {
+bool only_estimates(const cli::RunCommand& command) {
     return command.mode == "estimate";
 }
 
@@ -184,7 +184,8 @@ std::shared_ptr<const job::Estimate> estimate_of(job::Job& job,
         "{}: not modelled: an estimate of kind {}; there are closed forms of kinds {}, see "
         "docs/timing_mode.md#estimates",
         configuration.workload.workload.name,
-        configuration.workload.resolved["kind"].get<std::string>(), kinds_with_estimates()));
+        configuration.workload.resolved["kind"].get<std::string>(),
+        result::kinds_with_estimates()));
 }
 
 /// Calls `body`. What shows of a workload only when its operands are read is told at its value.
@@ -205,7 +206,8 @@ template <class Body> void at_the_workload(const Configuration& configuration, c
 }
 
 /// Reads the workload's operands and plans or estimates, as far as that is not done.
-void complete(PlannedJob& planned, const RunCommand& command, const Configuration& configuration) {
+void complete(PlannedJob& planned, const cli::RunCommand& command,
+              const Configuration& configuration) {
     at_the_workload(configuration, [&] {
         if (planned.job == nullptr) {
             planned.job = job::make_job(configuration.workload.workload);
@@ -223,16 +225,16 @@ void complete(PlannedJob& planned, const RunCommand& command, const Configuratio
     });
 }
 
-RunReport estimated(const RunCommand& command, const Configuration& configuration, Stopwatch whole,
-                    PlannedJob planned) {
+RunReport estimated(const cli::RunCommand& command, const Configuration& configuration,
+                    Stopwatch whole, PlannedJob planned) {
     Stopwatch watch = whole;
     complete(planned, command, configuration);
-    HostFacts host{.threads = command.threads};
+    result::HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
     host.wall_s = whole.lap();
     const job::Estimate& estimate = *planned.estimate;
     RunReport report;
-    report.result = make_result(EstimateFacts{
+    report.result = result::make_result(result::EstimateFacts{
         .machine = configuration.machine.spec,
         .machine_resolved = configuration.machine.resolved,
         .unused_parameters = unused_parameters(configuration.machine, parts_of(estimate)),
@@ -245,8 +247,8 @@ RunReport estimated(const RunCommand& command, const Configuration& configuratio
 }
 
 /// `whole` was started before the configuration was read.
-RunReport run_configured(RunCommand command, const Configuration& configuration, Stopwatch whole,
-                         PlannedJob planned = {}) {
+RunReport run_configured(cli::RunCommand command, const Configuration& configuration,
+                         Stopwatch whole, PlannedJob planned = {}) {
     Stopwatch watch = whole;
     command.threads = startable_threads(command.threads);
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
@@ -266,7 +268,7 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
                                                   with_data ? kAll : program::kRoundsInTimingMode),
                      job->sentence() + ": what tiles do from one barrier to the next");
     give_back_holes();
-    HostFacts host{.threads = command.threads};
+    result::HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
 
     const bool checks = command.check && with_data;
@@ -308,40 +310,41 @@ RunReport run_configured(RunCommand command, const Configuration& configuration,
     }
     std::optional<traces::TraceSummary> traced = observers.finish(report.warnings);
     if (!command.memory.empty()) {
-        report.memory = make_memory_report(machine, configuration.workload.workload.name, program);
+        report.memory =
+            result::make_memory_report(machine, configuration.workload.workload.name, program);
     }
     host.wall_s = whole.lap();
     report.passed = !check || check->passed;
     if (check && !check->warning.empty()) {
         report.warnings.push_back(configuration.workload.workload.name + ": " + check->warning);
     }
-    report.result = make_result(
-        RunFacts{.machine = machine,
-                 .machine_resolved = configuration.machine.resolved,
-                 .unused_parameters = unused_parameters(configuration.machine, parts_of(program)),
-                 .workload_name = configuration.workload.workload.name,
-                 .workload_resolved = configuration.workload.resolved,
-                 .job = *job,
-                 .program = program,
-                 .account = simulation.account(),
-                 .check = std::move(check),
-                 .trace = std::move(traced),
-                 .timing = simulation.timing(),
-                 .output_digest = digest,
-                 .results = with_data ? result_records(*job) : std::vector<ResultRecord>{},
-                 .host = host});
+    report.result = result::make_result(result::RunFacts{
+        .machine = machine,
+        .machine_resolved = configuration.machine.resolved,
+        .unused_parameters = unused_parameters(configuration.machine, parts_of(program)),
+        .workload_name = configuration.workload.workload.name,
+        .workload_resolved = configuration.workload.resolved,
+        .job = *job,
+        .program = program,
+        .account = simulation.account(),
+        .check = std::move(check),
+        .trace = std::move(traced),
+        .timing = simulation.timing(),
+        .output_digest = digest,
+        .results = with_data ? result_records(*job) : std::vector<result::ResultRecord>{},
+        .host = host});
     return report;
 }
 
 } // namespace
 
-RunReport run_workload(const RunCommand& command, const std::string& workload,
+RunReport run_workload(const cli::RunCommand& command, const std::string& workload,
                        const config::ConfigPaths& paths) {
     const Stopwatch whole;
     return run_configured(command, read_configuration(command, workload, paths), whole);
 }
 
-RunReport run_document(const RunCommand& command, const nlohmann::json& workload,
+RunReport run_document(const cli::RunCommand& command, const nlohmann::json& workload,
                        const std::string& name, const config::ConfigPaths& paths) {
     const Stopwatch whole;
     const auto load = [&](const std::vector<std::string>& sets) {
@@ -352,12 +355,12 @@ RunReport run_document(const RunCommand& command, const nlohmann::json& workload
 }
 
 struct PreparedRun::Implementation {
-    RunCommand command;
+    cli::RunCommand command;
     Configuration configuration;
     PlannedJob planned;
 };
 
-PreparedRun::PreparedRun(RunCommand command, const std::string& workload,
+PreparedRun::PreparedRun(cli::RunCommand command, const std::string& workload,
                          const config::ConfigPaths& paths)
     : implementation_(std::make_unique<Implementation>()) {
     implementation_->configuration = read_configuration(command, workload, paths);
@@ -413,4 +416,4 @@ RunReport PreparedRun::run() {
                           implementation_->planned);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

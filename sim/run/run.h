@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 /// A result of the workload as a file.
 struct ResultFile {
@@ -30,13 +30,13 @@ struct RunReport {
 
 /// Reads the machine and all workloads of `command`. @throws as run_workload for mistakes in
 /// them
-void check_configuration(const RunCommand& command, const config::ConfigPaths& paths);
+void check_configuration(const cli::RunCommand& command, const config::ConfigPaths& paths);
 
 /// Runs `workload` as `command` says, or estimates it. Writes the trace, and no other file. Call it
 /// inside sc_main, once a process.
 /// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; then no file is left
 /// incomplete
-[[nodiscard]] RunReport run_workload(const RunCommand& command, const std::string& workload,
+[[nodiscard]] RunReport run_workload(const cli::RunCommand& command, const std::string& workload,
                                      const config::ConfigPaths& paths);
 
 /// A run as far as it has been prepared: configuration, and what may be shared with runs that agree
@@ -44,7 +44,8 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 class PreparedRun {
 public:
     /// Reads machine and workload. @throws ConfigError, IoError
-    PreparedRun(RunCommand command, const std::string& workload, const config::ConfigPaths& paths);
+    PreparedRun(cli::RunCommand command, const std::string& workload,
+                const config::ConfigPaths& paths);
     ~PreparedRun();
     PreparedRun(PreparedRun&&) noexcept;
     PreparedRun& operator=(PreparedRun&&) noexcept;
@@ -71,7 +72,7 @@ private:
 };
 
 /// The same with a workload that no file holds; `name` is what errors call it.
-[[nodiscard]] RunReport run_document(const RunCommand& command, const nlohmann::json& workload,
+[[nodiscard]] RunReport run_document(const cli::RunCommand& command, const nlohmann::json& workload,
                                      const std::string& name, const config::ConfigPaths& paths);
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim {
+namespace tessera::run {
 namespace {
 
 using nlohmann::json;
@@ -26,15 +26,18 @@ bool have_different_machines(const std::vector<json>& results) {
 } // namespace
 
 json failed_result(const std::string& workload, const std::string& machine,
-                   const Failure& failure) {
-    return {{"schema_version", kResultSchemaVersion}, {"status", "failed"},
-            {"workload", {{"name", workload}}},       {"machine", {{"name", machine}}},
-            {"exit_code", failure.exit_code},         {"message", failure.message},
+                   const process::Failure& failure) {
+    return {{"schema_version", result::kResultSchemaVersion},
+            {"status", "failed"},
+            {"workload", {{"name", workload}}},
+            {"machine", {{"name", machine}}},
+            {"exit_code", failure.exit_code},
+            {"message", failure.message},
             {"not_modelled", failure.is_not_modelled}};
 }
 
 json several_results(const std::vector<json>& results) {
-    return {{"schema_version", kResultSchemaVersion}, {"runs", results}};
+    return {{"schema_version", result::kResultSchemaVersion}, {"runs", results}};
 }
 
 std::string several_text(const std::vector<json>& results, const Layout& layout) {
@@ -52,30 +55,33 @@ std::string several_text(const std::vector<json>& results, const Layout& layout)
             good.push_back(result);
         }
     }
-    return (good.empty() ? "" : ratio_text(good, layout, machines_differ)) + failures;
+    return (good.empty() ? "" : result::ratio_text(good, layout, machines_differ)) + failures;
 }
 
 json several_schema() {
-    json result = result_schema();
+    json result = result::result_schema();
     result.erase("$schema");
-    const json failed = schema::object(
+    const json failed = result::schema::object(
         "a run that failed",
-        {{"schema_version", {{"const", kResultSchemaVersion}}},
+        {{"schema_version", {{"const", result::kResultSchemaVersion}}},
          {"status", {{"const", "failed"}}},
-         {"workload", schema::object("that was to run", {{"name", schema::text("its name")}})},
-         {"machine", schema::object("that was to run it", {{"name", schema::text("its name")}})},
-         {"exit_code", schema::whole("that the run alone would have ended with")},
-         {"message", schema::text("lines for people, as on stderr")},
+         {"workload",
+          result::schema::object("that was to run", {{"name", result::schema::text("its name")}})},
+         {"machine", result::schema::object("that was to run it",
+                                            {{"name", result::schema::text("its name")}})},
+         {"exit_code", result::schema::whole("that the run alone would have ended with")},
+         {"message", result::schema::text("lines for people, as on stderr")},
          {"not_modelled",
           {{"type", "boolean"}, {"description", "whether it needs what is not modelled"}}}});
-    json schema = schema::object(
+    json schema = result::schema::object(
         "what several runs found",
-        {{"schema_version", {{"const", kResultSchemaVersion}}},
-         {"runs", schema::list("workload by workload, machines inside, as on the command line",
+        {{"schema_version", {{"const", result::kResultSchemaVersion}}},
+         {"runs",
+          result::schema::list("workload by workload, machines inside, as on the command line",
                                {{"oneOf", {std::move(result), failed}}})}});
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
     schema["title"] = "Tessera results of several runs";
     return schema;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

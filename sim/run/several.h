@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 /// The entry of a run that failed.
 [[nodiscard]] nlohmann::json failed_result(const std::string& workload, const std::string& machine,
-                                           const Failure& failure);
+                                           const process::Failure& failure);
 
 [[nodiscard]] nlohmann::json several_results(const std::vector<nlohmann::json>& results);
 
@@ -30,4 +30,4 @@ namespace tessera::sim {
 /// JSON Schema (draft 7) of several_results.
 [[nodiscard]] nlohmann::json several_schema();
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tessera::sim {
+namespace tessera::run {
 namespace {
 
 using program::Program;
@@ -167,4 +167,4 @@ nlohmann::json unused_parameters(const spec::LoadedMachine& machine, const Parts
     return unused;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

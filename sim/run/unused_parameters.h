@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 /// Words that a parameter's `used_by` may name.
 [[nodiscard]] const std::set<std::string>& known_parts();
@@ -29,4 +29,4 @@ namespace tessera::sim {
 [[nodiscard]] nlohmann::json unused_parameters(const spec::LoadedMachine& machine,
                                                const std::set<std::string>& parts);
 
-} // namespace tessera::sim
+} // namespace tessera::run

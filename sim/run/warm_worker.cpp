@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 namespace {
 
-ChildOutcome failed(const RunCommand& command) {
-    const Failure failure = failure_of(std::current_exception());
+process::ChildOutcome failed(const cli::RunCommand& command) {
+    const process::Failure failure = process::failure_of(std::current_exception());
     return {failure.exit_code, config::text_of_json(failed_result(command.workloads.front(),
                                                                   command.machine, failure))};
 }
@@ -175,15 +175,15 @@ private:
 
 } // namespace
 
-std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int at_once,
-                                   const Elaborate& elaborate,
-                                   const std::function<void(const ChildEnd&)>& ended,
-                                   const ChildLimits& limits) {
+std::vector<process::ChildOutcome>
+run_warm(const std::vector<cli::RunCommand>& commands, int at_once, const Elaborate& elaborate,
+         const std::function<void(const process::ChildEnd&)>& ended,
+         const process::ChildLimits& limits) {
     const config::ConfigPaths paths = config::default_config_paths();
     if (!one_thread()) {
         one_thread().emplace(tbb::global_control::max_allowed_parallelism, 1U);
     }
-    std::vector<ChildOutcome> outcomes(commands.size());
+    std::vector<process::ChildOutcome> outcomes(commands.size());
     std::vector<std::optional<PreparedRun>> runs(commands.size());
     std::size_t done = 0;
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -197,9 +197,9 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
             }
         }
     }
-    Children children(
+    process::Children children(
         at_once,
-        [&](const ChildEnd& end) {
+        [&](const process::ChildEnd& end) {
             outcomes[end.body] = end.outcome;
             if (ended) {
                 ended({++done, end.body, end.outcome});
@@ -213,8 +213,8 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
             try {
                 RunReport report;
                 elaborate([&] { report = runs[run]->run(); });
-                return ChildOutcome{report.passed ? kOk : kCheckFailed,
-                                    config::text_of_json(report.result)};
+                return process::ChildOutcome{report.passed ? process::kOk : process::kCheckFailed,
+                                             config::text_of_json(report.result)};
             } catch (...) {
                 return failed(commands[run]);
             }
@@ -224,4 +224,4 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
     return outcomes;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::run

@@ -16,16 +16,16 @@
 #include <functional>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::run {
 
 /// Runs each command, which has one workload and names no output, `at_once` at a time. What a child
 /// hands back is its result as JSON, or failed_result() of why there is none; in the order of the
 /// commands. Mode auto is functional here. `ended` is called after each, of those that cannot be
 /// read too, `body` being the number of the command.
 /// @throws IoError if a process cannot be had
-[[nodiscard]] std::vector<ChildOutcome>
-run_warm(const std::vector<RunCommand>& commands, int at_once, const Elaborate& elaborate,
-         const std::function<void(const ChildEnd& end)>& ended = {},
-         const ChildLimits& limits = {});
+[[nodiscard]] std::vector<process::ChildOutcome>
+run_warm(const std::vector<cli::RunCommand>& commands, int at_once, const Elaborate& elaborate,
+         const std::function<void(const process::ChildEnd& end)>& ended = {},
+         const process::ChildLimits& limits = {});
 
-} // namespace tessera::sim
+} // namespace tessera::run

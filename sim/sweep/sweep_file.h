@@ -18,6 +18,9 @@ namespace tessera::sweep {
 /// Points of one sweep.
 inline constexpr std::int64_t kMostPoints = 10'000'000;
 
+/// The mode of closed forms.
+inline constexpr const char* kEstimate = "estimate";
+
 /// A path that follows from others.
 struct Derived {
     std::string path;

@@ -5,10 +5,10 @@
 namespace tessera::vertex {
 namespace {
 
-using sim::schema::list;
-using sim::schema::object;
-using sim::schema::text;
-using sim::schema::whole;
+using result::schema::list;
+using result::schema::object;
+using result::schema::text;
+using result::schema::whole;
 
 Json leaf(const Json& type, const char* sentence) {
     return {{"type", type}, {"description", sentence}};

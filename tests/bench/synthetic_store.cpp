@@ -46,7 +46,7 @@ nlohmann::json result_of(const sweep::PlannedPoint& point) {
 int run(const std::string& file, const std::string& folder) {
     const config::ConfigPaths paths = config::default_config_paths();
     const sweep::Source source = sweep::read_source({file, {}, {}, {}}, paths);
-    sweep::PointKeys keys(sim::kModelVersion);
+    sweep::PointKeys keys(result::kModelVersion);
     sweep::Planner planner(source.sweep, source.document, paths, keys);
     sweep::StoreWriter store(folder);
     for (std::int64_t number = 0; number < planner.size(); ++number) {
@@ -63,7 +63,7 @@ int run(const std::string& file, const std::string& folder) {
                                   {"machine", point.machine},
                                   {"workload", point.workload},
                                   {"mode", source.sweep.mode},
-                                  {"model", sim::kModelVersion},
+                                  {"model", result::kModelVersion},
                                   {"changes", std::move(changes)},
                                   {"contents", point.contents},
                                   {"host", {{"wall_s", 0.25}, {"peak_rss_bytes", 90'000'000}}},

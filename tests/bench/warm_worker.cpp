@@ -39,10 +39,10 @@ void elaborate(const std::function<void()>& body) {
 }
 
 /// One more axis: each of `commands` with each of the values of "path=value,value".
-std::vector<sim::RunCommand> with_axis(const std::vector<sim::RunCommand>& commands,
+std::vector<cli::RunCommand> with_axis(const std::vector<cli::RunCommand>& commands,
                                        const std::string& axis) {
     const std::size_t equals = axis.find('=');
-    std::vector<sim::RunCommand> all;
+    std::vector<cli::RunCommand> all;
     for (const auto& command : commands) {
         for (std::size_t at = equals + 1; at <= axis.size();) {
             const std::size_t end = std::min(axis.find(',', at), axis.size());
@@ -71,17 +71,17 @@ int main(int argc, char** argv) {
                    stderr);
         return 2;
     }
-    sim::RunCommand base;
+    cli::RunCommand base;
     base.mode = argv[2];
     base.workloads = {argv[3]};
     base.check = false;
     base.quiet = true;
-    std::vector<sim::RunCommand> commands{base};
+    std::vector<cli::RunCommand> commands{base};
     for (int i = 4; i < argc; ++i) {
         commands = with_axis(commands, argv[i]);
     }
     Stopwatch watch;
-    const auto outcomes = sim::run_warm(commands, std::atoi(argv[1]), elaborate);
+    const auto outcomes = run::run_warm(commands, std::atoi(argv[1]), elaborate);
     nlohmann::json document{{"runs", commands.size()}, {"seconds", watch.lap()}};
     for (std::size_t i = 0; i < commands.size(); ++i) {
         nlohmann::json entry{{"set", commands[i].sets}};

@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
     try {
-        const auto table = tessera::sim::calibrate::parse_csv(
+        const auto table = tessera::calibrate::parse_csv(
             std::string_view(reinterpret_cast<const char*>(data), bytes), "fuzz.csv");
         TESSERA_ASSERT(!table.heading.empty());
         for (const auto& row : table.rows) {

@@ -26,7 +26,7 @@ job::CheckOutcome check_after(const std::function<void(program::Program&)>& chan
     auto job = job::make_job({"read", read});
     program::Program program = job->plan(machine);
     change(program);
-    sim::Looks looks(*job, program, 1);
+    run::Looks looks(*job, program, 1);
     simulation::Simulation simulation(machine, program, {.listeners = {&looks}});
     looks.read_from(simulation);
     for (const auto& operand : job->operands()) {

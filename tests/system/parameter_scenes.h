@@ -23,7 +23,7 @@ using Scene = std::function<Cycles(const spec::MachineSpec&, std::set<std::strin
 
 inline Cycles simulate(const spec::MachineSpec& machine, const program::Program& program,
                        std::set<std::string>& parts) {
-    parts = sim::parts_of(program);
+    parts = run::parts_of(program);
     simulation::Simulation simulation(machine, program, {});
     simulation.run();
     return simulation.account().cycles();
@@ -249,7 +249,7 @@ inline Cycles control_scene(const spec::MachineSpec& machine, std::set<std::stri
 /// Its bytes in tile memory.
 inline Cycles control_bytes_scene(const spec::MachineSpec& machine, std::set<std::string>& parts) {
     const program::Program program = control_program(machine).program();
-    parts = sim::parts_of(program);
+    parts = run::parts_of(program);
     return lower::control_bytes(machine.control, program.control);
 }
 

@@ -67,7 +67,7 @@ Seen seen_from(const std::string& text) {
 }
 
 std::vector<Seen> see(const std::vector<Run>& runs) {
-    std::vector<sim::ChildBody> bodies;
+    std::vector<process::ChildBody> bodies;
     for (const Run& run : runs) {
         bodies.push_back([&run] {
             Seen seen;
@@ -79,15 +79,15 @@ std::vector<Seen> see(const std::vector<Run>& runs) {
             } catch (const std::exception& error) {
                 seen.mistake = error.what();
             }
-            return sim::ChildOutcome{sim::kOk, nlohmann::json{{"cost", seen.cost},
-                                                              {"mistake", seen.mistake},
-                                                              {"parts", seen.parts}}
-                                                   .dump()};
+            return process::ChildOutcome{process::kOk, nlohmann::json{{"cost", seen.cost},
+                                                                      {"mistake", seen.mistake},
+                                                                      {"parts", seen.parts}}
+                                                           .dump()};
         });
     }
     std::vector<Seen> all;
-    for (const auto& outcome : sim::run_children(bodies, 2)) {
-        REQUIRE(outcome.exit_code == sim::kOk);
+    for (const auto& outcome : process::run_children(bodies, 2)) {
+        REQUIRE(outcome.exit_code == process::kOk);
         all.push_back(seen_from(outcome.text));
     }
     return all;
@@ -386,7 +386,7 @@ TEST_CASE("what machine parameters are used by is what programs can have") {
     for (const auto& path : machine_parameters()) {
         CAPTURE(path);
         for (const auto& part : config::field_at(spec::machine_shape(), path)->used_by) {
-            CHECK(sim::known_parts().count(part) == 1);
+            CHECK(run::known_parts().count(part) == 1);
         }
     }
 }

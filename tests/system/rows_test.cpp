@@ -73,7 +73,7 @@ Ran run(Place place, const std::function<void(program::Program&)>& change = {}) 
         change(program);
     }
     Ran ran;
-    sim::Looks looks(*job, program, 1);
+    run::Looks looks(*job, program, 1);
     ipu::RunOptions options{.listeners = {&looks}};
     options.ask_host = [&](std::uint32_t copy, std::int64_t row, std::span<std::byte> bytes) {
         ran.asked.push_back(row);

@@ -22,8 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kEstimate = "estimate";
-
 class NameCheck {
 public:
     NameCheck(const Source& source, const config::ConfigPaths& paths)
@@ -170,7 +168,7 @@ std::vector<std::string> without_estimate(const SweepSpec& sweep,
         const auto loaded =
             catalog::load_workload(sweep.places.file_of(kWorkloadPath, name, paths), paths);
         const auto kind = loaded.resolved["kind"].get<std::string>();
-        if (!sim::has_estimate(kind)) {
+        if (!result::has_estimate(kind)) {
             names.push_back(fmt::format("{} ({})", in_quotes(name), kind));
         }
     }
@@ -189,7 +187,7 @@ std::vector<std::string> check_estimates(const SweepSpec& sweep, bool screens,
             fmt::format("{}: no point has an estimate of {}; there are closed forms of "
                         "kinds {}, see docs/timing_mode.md#estimates",
                         screens ? "--screen estimate" : "mode estimate", joined(names),
-                        sim::kinds_with_estimates()));
+                        result::kinds_with_estimates()));
     }
     return names;
 }
@@ -205,7 +203,7 @@ std::vector<std::string> check_sweep(const Source& source, const config::ConfigP
                                                  : "its points are not modelled in this mode"));
     }
     const Plan plan =
-        plan_points(source.sweep, source.document, paths, PointKeys(sim::kModelVersion));
+        plan_points(source.sweep, source.document, paths, PointKeys(result::kModelVersion));
     if (plan.invalid > 0) {
         notes.push_back(fmt::format("{} cannot be, as {}",
                                     counted(static_cast<std::size_t>(plan.invalid), "point"),

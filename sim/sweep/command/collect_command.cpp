@@ -20,17 +20,17 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 
 namespace {
 
 /// Where tables go: a file each, and none of them is the store. True where one is standard output.
-bool check_tables(const SweepCollectCommand& command) {
-    const bool to_stdout =
-        check_outputs("sweep collect", {{"--sqlite", command.sqlite}, {"--csv", command.csv}});
+bool check_tables(const cli::SweepCollectCommand& command) {
+    const bool to_stdout = process::check_outputs(
+        "sweep collect", {{"--sqlite", command.sqlite}, {"--csv", command.csv}});
     if (!command.sqlite.empty() && output_place(command.sqlite).kind != OutputPlace::Kind::File) {
-        throw UsageError("sweep collect: --sqlite: got " + in_quotes(command.sqlite) +
-                         ", expected a file: a database is not written in a row");
+        throw cli::UsageError("sweep collect: --sqlite: got " + in_quotes(command.sqlite) +
+                              ", expected a file: a database is not written in a row");
     }
     if (command.into.empty()) {
         return to_stdout;
@@ -41,7 +41,7 @@ bool check_tables(const SweepCollectCommand& command) {
     for (const auto& [option, path] :
          {std::pair{"--sqlite", command.sqlite}, {"--csv", command.csv}}) {
         if (!path.empty() && output_place(path).path == into) {
-            throw UsageError(
+            throw cli::UsageError(
                 fmt::format("sweep collect: --into {} and {} {} are one path, expected "
                             "different ones",
                             in_quotes(command.into), option, in_quotes(path)));
@@ -52,7 +52,7 @@ bool check_tables(const SweepCollectCommand& command) {
 
 } // namespace
 
-int sweep_collect(const SweepCollectCommand& command) {
+int sweep_collect(const cli::SweepCollectCommand& command) {
     const bool to_stdout = check_tables(command);
     std::unique_ptr<traces::OutputFile> csv;
     if (!command.csv.empty()) {
@@ -60,34 +60,34 @@ int sweep_collect(const SweepCollectCommand& command) {
     }
     std::string text;
     {
-        const ActivityWatch watch("collect", !command.quiet);
+        const process::ActivityWatch watch("collect", !command.quiet);
         const Activity reading("reading stores");
-        const sweep::Merged merged({command.stores.begin(), command.stores.end()});
+        const Merged merged({command.stores.begin(), command.stores.end()});
         text = fmt::format("{} points of {} lines",
                            grouped(static_cast<std::int64_t>(merged.points())),
                            grouped(static_cast<std::int64_t>(merged.lines())));
         tell_damage(merged.damage());
         if (!command.into.empty()) {
-            const std::size_t added = sweep::merge_into(merged, command.into);
+            const std::size_t added = merge_into(merged, command.into);
             for (const std::string& store : command.stores) {
-                sweep::copy_frozen(store, command.into);
+                copy_frozen(store, command.into);
             }
             text += fmt::format(", {} added to {}", grouped(static_cast<std::int64_t>(added)),
                                 command.into);
         }
         if (!command.sqlite.empty()) {
-            sweep::write_sqlite(merged, command.sqlite);
+            write_sqlite(merged, command.sqlite);
             text += ", written to " + command.sqlite;
         }
         if (csv != nullptr) {
-            sweep::write_csv(merged, *csv);
+            write_csv(merged, *csv);
             text += to_stdout ? "" : ", written to " + command.csv;
         }
     }
     if (!command.quiet) {
         std::fputs((text + "\n").c_str(), to_stdout ? stderr : stdout);
     }
-    return kOk;
+    return process::kOk;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

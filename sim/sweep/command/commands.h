@@ -5,25 +5,25 @@
 #include "sim/cli/cli.h"
 #include "sim/run/batch.h"
 
-namespace tessera::sim {
+namespace tessera::sweep {
 
 /// All points that the store does not have. Exit code 0, or 1 where an answer was wrong; points that
 /// cannot run are results. @throws ConfigError, IoError
-int sweep_run(const SweepRunCommand& command, const Elaborate& elaborate);
+int sweep_run(const cli::SweepRunCommand& command, const run::Elaborate& elaborate);
 
 /// Points from stdin, a line each. Exit code 0. @throws ConfigError, IoError
-int sweep_answer(const SweepRunCommand& command, const Elaborate& elaborate);
+int sweep_answer(const cli::SweepRunCommand& command, const run::Elaborate& elaborate);
 
 /// @throws ConfigError, IoError
-int sweep_show(const SweepShowCommand& command);
+int sweep_show(const cli::SweepShowCommand& command);
 
 /// @throws IoError
-int sweep_collect(const SweepCollectCommand& command);
+int sweep_collect(const cli::SweepCollectCommand& command);
 
 /// Exit code 1 where points differ. @throws IoError
-int sweep_diff(const SweepDiffCommand& command);
+int sweep_diff(const cli::SweepDiffCommand& command);
 
 /// @throws ConfigError, IoError; UsageError where the scheduler is not there
-int sweep_submit(const SweepSubmitCommand& command);
+int sweep_submit(const cli::SweepSubmitCommand& command);
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -21,12 +21,8 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
-
-using sweep::Called;
-using sweep::Cell;
-using sweep::PointTable;
 
 /// A row of a store as far as it says which point it is.
 struct Line {
@@ -38,8 +34,8 @@ struct Line {
 
     /// All but the folders of names and what is in the files.
     [[nodiscard]] std::string short_text() const {
-        std::string text = sweep::short_name(machine.written) + '\n' +
-                           sweep::short_name(workload.written) + '\n' + mode;
+        std::string text =
+            short_name(machine.written) + '\n' + short_name(workload.written) + '\n' + mode;
         for (const auto& [path, value] : settings) {
             text += '\n' + path + '=' + value.written;
         }
@@ -148,7 +144,7 @@ public:
 private:
     void put(const std::set<Called>& called, bool is_config) {
         const std::vector<Called> all(called.begin(), called.end());
-        const auto texts = is_config ? sweep::config_labels(all) : sweep::file_labels(all);
+        const auto texts = is_config ? config_labels(all) : file_labels(all);
         for (std::size_t i = 0; i < all.size(); ++i) {
             texts_[{is_config, all[i]}] = texts[i];
         }
@@ -168,13 +164,13 @@ std::string name_of(const Line& before, const Line& after, const Labels& labels)
 
 } // namespace
 
-int sweep_diff(const SweepDiffCommand& command) {
+int sweep_diff(const cli::SweepDiffCommand& command) {
     need_store(command.before);
     need_store(command.after);
-    if (!sweep::is_result_path(command.path)) {
-        const std::string near = config::did_you_mean(command.path, sweep::result_paths());
-        throw UsageError(fmt::format("sweep diff: --path: no result has {}{}{}",
-                                     in_quotes(command.path), near.empty() ? "" : "; ", near));
+    if (!is_result_path(command.path)) {
+        const std::string near = config::did_you_mean(command.path, result_paths());
+        throw cli::UsageError(fmt::format("sweep diff: --path: no result has {}{}{}",
+                                          in_quotes(command.path), near.empty() ? "" : "; ", near));
     }
     const PointTable before(command.before, {command.path});
     const PointTable after(command.after, {command.path});
@@ -189,7 +185,7 @@ int sweep_diff(const SweepDiffCommand& command) {
                                                 : table.text(cell);
     };
     const Pairs pairs = matched(old_lines, new_lines);
-    std::vector<std::vector<sweep::ListedCell>> rows;
+    std::vector<std::vector<ListedCell>> rows;
     for (const auto& [one, other] : pairs) {
         const std::string was = value(before, one->row);
         const std::string is = value(after, other->row);
@@ -206,7 +202,7 @@ int sweep_diff(const SweepDiffCommand& command) {
              {has_ratio ? fmt::format("{:.4f}", new_cell.number / old_cell.number) : "", true}});
     }
     const std::size_t different = rows.size();
-    sweep::Listing listing;
+    Listing listing;
     listing.head = {"point", "before", "after", "after/before"};
     listing.rows = different;
     listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
@@ -222,7 +218,7 @@ int sweep_diff(const SweepDiffCommand& command) {
                        .c_str(),
                    stdout);
     }
-    return different > 0 ? kCheckFailed : kOk;
+    return different > 0 ? process::kCheckFailed : process::kOk;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

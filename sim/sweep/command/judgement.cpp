@@ -11,15 +11,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 
 using Json = nlohmann::json;
-using sweep::Cell;
-using sweep::Effect;
-using sweep::Judged;
-using sweep::Listing;
-using sweep::Objective;
-using sweep::PointTable;
 
 /// What the sweep at hand says of its own lines; without one, of all lines of one mode.
 Judgement::Judgement(Shown& shown) : shown_(shown) {
@@ -30,20 +24,20 @@ Judgement::Judgement(Shown& shown) : shown_(shown) {
         shown.rows.begin(), shown.rows.end(), std::back_inserter(rows),
         [&](std::size_t row) { return shown.table.at(row, PointTable::kMode).word == mode; });
     if (shown.source && shown.source->is_asked) {
-        candidates_ = sweep::candidates_in(shown.table, rows, shown.sweep.workloads);
+        candidates_ = candidates_in(shown.table, rows, shown.sweep.workloads);
     } else if (shown.source && shown.table.is_older()) {
-        candidates_ = sweep::candidates_of_older(shown.sweep, shown.table, rows);
+        candidates_ = candidates_of_older(shown.sweep, shown.table, rows);
     } else if (shown.source) {
-        sweep::PointKeys keys(kModelVersion);
-        sweep::Planner planner(shown.sweep, shown.source->document, shown.places, keys);
-        candidates_ = sweep::candidates_of(planner, shown.sweep, shown.table);
+        PointKeys keys(result::kModelVersion);
+        Planner planner(shown.sweep, shown.source->document, shown.places, keys);
+        candidates_ = candidates_of(planner, shown.sweep, shown.table);
         if (!shown.filters.empty()) {
-            candidates_ = sweep::among(std::move(candidates_), shown.rows);
+            candidates_ = among(std::move(candidates_), shown.rows);
         }
     } else {
-        candidates_ = sweep::candidates_in(shown.table, rows.empty() ? shown.rows : rows);
+        candidates_ = candidates_in(shown.table, rows.empty() ? shown.rows : rows);
     }
-    judged_ = sweep::judge(shown.table, candidates_, shown.objectives, shown.constraints);
+    judged_ = judge(shown.table, candidates_, shown.objectives, shown.constraints);
 }
 
 /// A row for some of the judged: what they are and what they come to.
@@ -73,11 +67,10 @@ Listing Judgement::listed(const std::vector<std::size_t>& some) const {
     listing.rows = rows.size();
     listing.cell = [this, columns, rows = std::move(rows)](std::size_t row, std::size_t column) {
         if (column >= columns.size()) {
-            return sweep::ListedCell{sweep::number_text(rows[row].values[column - columns.size()]),
-                                     true};
+            return ListedCell{number_text(rows[row].values[column - columns.size()]), true};
         }
         const Cell& cell = rows[row].setting(shown_.table, columns[column]);
-        return sweep::ListedCell{shown_.table.text(cell), cell.is_number()};
+        return ListedCell{shown_.table.text(cell), cell.is_number()};
     };
     return listing;
 }
@@ -97,20 +90,20 @@ std::string Judgement::text_of(const Objective& objective) const {
 }
 
 Listing Judgement::pareto() const {
-    return listed(sweep::front_of(judged_, shown_.objectives));
+    return listed(front_of(judged_, shown_.objectives));
 }
 
 Listing Judgement::best() const {
     const Judged* const first = base();
     Listing listing;
     listing.head = {"objective", "value", "of the base", "machine", "what differs"};
-    std::vector<std::vector<sweep::ListedCell>> rows;
+    std::vector<std::vector<ListedCell>> rows;
     for (std::size_t i = 0; i < shown_.objectives.size(); ++i) {
         const Judged* winner = nullptr;
         for (const Judged& one : judged_) {
             if (one.is_compared() &&
                 (winner == nullptr ||
-                 sweep::is_better(shown_.objectives[i], one.values[i], winner->values[i]))) {
+                 is_better(shown_.objectives[i], one.values[i], winner->values[i]))) {
                 winner = &one;
             }
         }
@@ -121,7 +114,7 @@ Listing Judgement::best() const {
         const bool has_ratio = first != nullptr && first->is_whole() && first->values[i] != 0;
         rows.push_back(
             {{text_of(shown_.objectives[i]), false},
-             {sweep::number_text(value), true},
+             {number_text(value), true},
              {has_ratio ? fmt::format("{:.1f} %", 100 * value / first->values[i]) : "", false},
              {shown_.table.text(shown_.table.at(winner->rows.front(), PointTable::kMachine)),
               false},
@@ -163,7 +156,7 @@ std::string Judgement::difference(const Judged& one, const Judged* base) const {
         const std::string was =
             base != nullptr && base->setting(shown_.table, column).kind != Cell::Kind::Nothing
                 ? shown_.table.text(base->setting(shown_.table, column))
-            : number ? sweep::number_text(*number)
+            : number ? number_text(*number)
                      : "";
         text += fmt::format("{}{} = {}{}", text.empty() ? "" : ", ", path,
                             cell.kind == Cell::Kind::Nothing ? "as it is" : shown_.table.text(cell),
@@ -186,20 +179,19 @@ const std::map<std::string, double>& Judgement::base_numbers() const {
     if (!shown_.source) {
         return *bases_;
     }
-    sweep::Changes set;
-    for (const sweep::Change& change : shown_.sweep.set) {
+    Changes set;
+    for (const Change& change : shown_.sweep.set) {
         set.push_back(change);
     }
-    const auto sets = catalog::split_overrides(sweep::sets_of(set));
+    const auto sets = catalog::split_overrides(sets_of(set));
     const auto file_of = [&](const char* kind, const std::string& name) {
         return shown_.sweep.places.file_of(kind, name, shown_.places);
     };
-    const Json machine =
-        spec::load_machine(file_of(sweep::kMachinePath, shown_.sweep.machines.front()),
-                           shown_.places, sets.machine)
-            .resolved;
+    const Json machine = spec::load_machine(file_of(kMachinePath, shown_.sweep.machines.front()),
+                                            shown_.places, sets.machine)
+                             .resolved;
     const Json workload =
-        catalog::load_workload(file_of(sweep::kWorkloadPath, shown_.sweep.workloads.front()),
+        catalog::load_workload(file_of(kWorkloadPath, shown_.sweep.workloads.front()),
                                shown_.places, sets.workload)
             .resolved;
     for (const std::string& path : shown_.table.changed()) {
@@ -219,9 +211,9 @@ const std::map<std::string, double>& Judgement::base_numbers() const {
 Listing Judgement::sensitivity() {
     Listing listing;
     listing.head = {"objective", "path", "value", "mean", "of the least", "points", "elasticity"};
-    std::vector<std::vector<sweep::ListedCell>> rows;
+    std::vector<std::vector<ListedCell>> rows;
     for (const Effect& effect :
-         sweep::effects_of(shown_.table, judged_, shown_.objectives, base_numbers())) {
+         effects_of(shown_.table, judged_, shown_.objectives, base_numbers())) {
         double least = effect.levels.front().mean;
         for (const Effect::Level& level : effect.levels) {
             least = std::min(least, level.mean);
@@ -232,14 +224,14 @@ Listing Judgement::sensitivity() {
                 {{text_of(shown_.objectives[effect.objective]), false},
                  {effect.path, false},
                  {level.value, level.is_number},
-                 {sweep::number_text(level.mean), true},
+                 {number_text(level.mean), true},
                  {fmt::format("{:.3f}", level.mean / least), true},
                  {std::to_string(level.points), true},
                  {i == 0 && effect.elasticity ? fmt::format("{:.3f}", *effect.elasticity) : "",
                   true}});
         }
     }
-    for (const sweep::Spread& spread : sweep::spread_of(shown_.table, judged_, shown_.objectives)) {
+    for (const Spread& spread : spread_of(shown_.table, judged_, shown_.objectives)) {
         rows.push_back({{text_of(shown_.objectives[spread.objective]), false},
                         {spread.paths, false},
                         {"largest over smallest", false},
@@ -255,4 +247,4 @@ Listing Judgement::sensitivity() {
     return listing;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 
 /// @throws IoError where there is no store
 inline void need_store(const std::filesystem::path& folder) {
@@ -21,10 +21,10 @@ inline void need_store(const std::filesystem::path& folder) {
 }
 
 /// Warns of damaged lines, which are left out.
-inline void tell_damage(const sweep::Damage& damage) {
+inline void tell_damage(const Damage& damage) {
     for (const std::string& warning : damage.warnings()) {
-        tell_warning(warning);
+        process::tell_warning(warning);
     }
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -6,11 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace tessera::sim {
-
-using sweep::Cell;
-using sweep::Listing;
-using sweep::PointTable;
+namespace tessera::sweep {
 
 namespace {
 
@@ -46,7 +42,7 @@ Listing points_of(Shown& shown) {
     }
     std::set<std::size_t> broken;
     for (const std::size_t row : shown.rows) {
-        if (shown.table.is_ok(row) && !sweep::all_hold(shown.constraints, shown.table, row)) {
+        if (shown.table.is_ok(row) && !all_hold(shown.constraints, shown.table, row)) {
             broken.insert(row);
         }
     }
@@ -65,14 +61,13 @@ Listing points_of(Shown& shown) {
                                                                             std::size_t column) {
         constexpr std::size_t kDigits = 8;
         if (column == columns.size() && !are_apart) {
-            return sweep::ListedCell{shown.table.key(shown.rows[row]).text().substr(0, kDigits),
-                                     false};
+            return ListedCell{shown.table.key(shown.rows[row]).text().substr(0, kDigits), false};
         }
         if (column >= columns.size()) {
-            return sweep::ListedCell{broken.contains(shown.rows[row]) ? "broken" : "", false};
+            return ListedCell{broken.contains(shown.rows[row]) ? "broken" : "", false};
         }
         const Cell& cell = shown.table.at(shown.rows[row], columns[column]);
-        return sweep::ListedCell{shown.table.text(cell), cell.is_number()};
+        return ListedCell{shown.table.text(cell), cell.is_number()};
     };
     return listing;
 }
@@ -117,7 +112,7 @@ Listing groups_of(const Shown& shown) {
         }
         Group& group = groups[found->second];
         ++group.points;
-        if (!sweep::is_comparable(shown.table, row)) {
+        if (!is_comparable(shown.table, row)) {
             ++group.left_out;
             continue;
         }
@@ -157,23 +152,22 @@ Listing groups_of(const Shown& shown) {
     listing.cell = [&shown, groups = std::move(groups), by](std::size_t row, std::size_t column) {
         const Group& group = groups[row];
         if (column < by.size()) {
-            return sweep::ListedCell{shown.table.text(group.cells[column]),
-                                     group.cells[column].is_number()};
+            return ListedCell{shown.table.text(group.cells[column]),
+                              group.cells[column].is_number()};
         }
         if (column == by.size()) {
-            return sweep::ListedCell{std::to_string(group.points), true};
+            return ListedCell{std::to_string(group.points), true};
         }
         const std::size_t i = column - by.size() - 1;
         if (i == group.counts.size()) {
-            return sweep::ListedCell{std::to_string(group.left_out), true};
+            return ListedCell{std::to_string(group.left_out), true};
         }
         return group.counts[i] == 0
-                   ? sweep::ListedCell{"", true}
-                   : sweep::ListedCell{
-                         sweep::number_text(group.sums[i] / static_cast<double>(group.counts[i])),
-                         true};
+                   ? ListedCell{"", true}
+                   : ListedCell{number_text(group.sums[i] / static_cast<double>(group.counts[i])),
+                                true};
     };
     return listing;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
 
 using Json = nlohmann::json;
@@ -28,8 +28,8 @@ void take_lists(const std::string& path, Json& value, Json& lists) {
 
 } // namespace
 
-RunCommand run_of(const sweep::PlannedPoint& point, const std::string& mode, int threads) {
-    RunCommand run;
+cli::RunCommand run_of(const PlannedPoint& point, const std::string& mode, int threads) {
+    cli::RunCommand run;
     run.workloads = {point.workload_file};
     run.machine = point.machine_file;
     run.sets = point.sets;
@@ -39,34 +39,34 @@ RunCommand run_of(const sweep::PlannedPoint& point, const std::string& mode, int
     return run;
 }
 
-std::string status_of(const ChildOutcome& outcome) {
+std::string status_of(const process::ChildOutcome& outcome) {
     if (outcome.was_late) {
         return "time_limit";
     }
     if (outcome.signal != 0) {
-        return outcome.exit_code == kHostMemory ? "killed" : "crash";
+        return outcome.exit_code == process::kHostMemory ? "killed" : "crash";
     }
     switch (outcome.exit_code) {
-    case kOk:
-        return sweep::kOkStatus;
-    case kCheckFailed:
+    case process::kOk:
+        return kOkStatus;
+    case process::kCheckFailed:
         return "check_failed";
-    case kConfig:
+    case process::kConfig:
         return "invalid";
-    case kDoesNotFit:
+    case process::kDoesNotFit:
         return "does_not_fit";
-    case kProgramFault:
+    case process::kProgramFault:
         return "fault";
-    case kHostMemory:
+    case process::kHostMemory:
         return "memory_limit";
     default:
         return "error";
     }
 }
 
-void name_line(const sweep::PlannedPoint& point, Json& record) {
+void name_line(const PlannedPoint& point, Json& record) {
     Json changes = Json::object();
-    for (const sweep::Change& change : point.changes) {
+    for (const Change& change : point.changes) {
         changes[change.path] = change.value;
     }
     record["machine"] = point.machine;
@@ -75,12 +75,12 @@ void name_line(const sweep::PlannedPoint& point, Json& record) {
     record["contents"] = point.contents;
 }
 
-Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
-               const ChildOutcome& outcome, bool keep_lists) {
+Json record_of(const PlannedPoint& point, const std::string& mode,
+               const process::ChildOutcome& outcome, bool keep_lists) {
     Json record{{"key", point.key.text()},
                 {"status", status_of(outcome)},
                 {"mode", mode},
-                {"model", kModelVersion}};
+                {"model", result::kModelVersion}};
     name_line(point, record);
     Json result = Json::parse(outcome.text, nullptr, false);
     if (!result.is_object()) {
@@ -115,4 +115,4 @@ Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
     return record;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -10,20 +10,20 @@
 
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 
 /// The run that a point is.
-[[nodiscard]] RunCommand run_of(const sweep::PlannedPoint& point, const std::string& mode,
-                                int threads);
+[[nodiscard]] cli::RunCommand run_of(const PlannedPoint& point, const std::string& mode,
+                                     int threads);
 
 /// The word of the store for how a child ended.
-[[nodiscard]] std::string status_of(const ChildOutcome& outcome);
+[[nodiscard]] std::string status_of(const process::ChildOutcome& outcome);
 
 /// Writes what the sweep calls a point into its line; the rest of it is of the point's content.
-void name_line(const sweep::PlannedPoint& point, nlohmann::json& record);
+void name_line(const PlannedPoint& point, nlohmann::json& record);
 
 /// The line of the store. `keep_lists`: what a result says of single steps too.
-[[nodiscard]] nlohmann::json record_of(const sweep::PlannedPoint& point, const std::string& mode,
-                                       const ChildOutcome& outcome, bool keep_lists);
+[[nodiscard]] nlohmann::json record_of(const PlannedPoint& point, const std::string& mode,
+                                       const process::ChildOutcome& outcome, bool keep_lists);
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -97,7 +97,7 @@ bool is_choice(const std::string& word) {
 const std::vector<std::string>& result_paths() {
     static const std::vector<std::string> paths = [] {
         std::vector<std::string> all;
-        add_paths("", sim::result_schema(), all);
+        add_paths("", result::result_schema(), all);
         std::erase_if(all, [](const std::string& path) {
             return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
                    path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status";

@@ -33,15 +33,11 @@
 #include <unordered_set>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using sweep::Plan;
-using sweep::PlannedPoint;
-
-constexpr const char* kEstimate = "estimate";
 
 /// Points that a warm worker is given at a time: what they share is made once for all of them, and
 /// each holds its configuration meanwhile.
@@ -53,17 +49,17 @@ constexpr int kMostKills = 3;
 /// Points of one plan that are run into a store.
 class Runner {
 public:
-    Runner(const SweepRunCommand& command, const Elaborate& elaborate)
+    Runner(const cli::SweepRunCommand& command, const run::Elaborate& elaborate)
         : command_(command), elaborate_(elaborate) {}
 
     /// `record` is called with the line of each, in the order of their ends.
-    void run(sweep::Planner& planner, const std::vector<std::int64_t>& numbers,
-             const std::string& mode, const std::function<void(const Json&)>& record) {
-        ProgressShow progress("point", numbers.size(), command_.quiet);
+    void run(Planner& planner, const std::vector<std::int64_t>& numbers, const std::string& mode,
+             const std::function<void(const Json&)>& record) {
+        process::ProgressShow progress("point", numbers.size(), command_.quiet);
         const auto ended = [&](const Json& one) {
             record(one);
             const auto status = one["status"].get<std::string>();
-            progress.ended(status == sweep::kOkStatus ? "" : status);
+            progress.ended(status == kOkStatus ? "" : status);
         };
         for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
             const std::size_t end = std::min(first + kAtATime, numbers.size());
@@ -80,15 +76,15 @@ public:
                   const std::function<void(const Json&)>& ended,
                   const std::function<void()>& each_second, int attempt) {
         const int cores = static_cast<int>(std::thread::hardware_concurrency());
-        std::vector<RunCommand> runs;
+        std::vector<cli::RunCommand> runs;
         runs.reserve(points.size());
         for (const PlannedPoint& point : points) {
             runs.push_back(run_of(point, mode, std::max(1, cores / command_.jobs)));
         }
         std::vector<PlannedPoint> killed;
-        static_cast<void>(run_warm(
+        static_cast<void>(run::run_warm(
             runs, command_.jobs, elaborate_,
-            [&](const ChildEnd& one) {
+            [&](const process::ChildEnd& one) {
                 if (status_of(one.outcome) == "killed" && attempt < kMostKills) {
                     killed.push_back(points[one.body]);
                 } else {
@@ -104,52 +100,51 @@ public:
     }
 
 private:
-    const SweepRunCommand& command_;
-    const Elaborate& elaborate_;
+    const cli::SweepRunCommand& command_;
+    const run::Elaborate& elaborate_;
 };
 
 /// A sweep in one mode: its plan, and which of its points are to be run.
 struct Stage {
-    Stage(const sweep::Source& source, const std::string& mode, const config::ConfigPaths& paths,
-          sweep::PointKeys& keys)
+    Stage(const Source& source, const std::string& mode, const config::ConfigPaths& paths,
+          PointKeys& keys)
         : sweep(source.sweep) {
         sweep.mode = mode;
-        planner = std::make_unique<sweep::Planner>(sweep, source.document, paths, keys);
+        planner = std::make_unique<Planner>(sweep, source.document, paths, keys);
     }
     /// Lines that the store is to have once the point of a key has a result there.
-    using Lines =
-        std::unordered_map<sweep::PointKey, std::vector<std::int64_t>, sweep::PointKey::Hash>;
+    using Lines = std::unordered_map<PointKey, std::vector<std::int64_t>, PointKey::Hash>;
 
-    sweep::SweepSpec sweep;
-    std::unique_ptr<sweep::Planner> planner;
+    SweepSpec sweep;
+    std::unique_ptr<Planner> planner;
     Plan plan;
     std::vector<std::int64_t> to_do;
     Lines others; ///< of points to do: lines of other names
     Lines known;  ///< of points that are known under other names
 };
 
-using PointSet = std::unordered_set<sweep::PointKey, sweep::PointKey::Hash>;
+using PointSet = std::unordered_set<PointKey, PointKey::Hash>;
 
 class Sweep {
 public:
-    Sweep(const SweepRunCommand& command, const Elaborate& elaborate)
+    Sweep(const cli::SweepRunCommand& command, const run::Elaborate& elaborate)
         : command_(command), elaborate_(elaborate),
-          source_(sweep::read_source({command.what, command.machines, command.sets, command.mode},
-                                     paths_)),
+          source_(
+              read_source({command.what, command.machines, command.sets, command.mode}, paths_)),
           folder_(command.store.empty() ? fs::path(source_.name + ".sweep")
                                         : fs::path(command.store)) {}
 
     int run() {
         {
-            const ActivityWatch watch(source_.name, !command_.quiet);
-            sweep::check_names(source_, paths_);
+            const process::ActivityWatch watch(source_.name, !command_.quiet);
+            check_names(source_, paths_);
             for (const std::string& none :
-                 sweep::check_estimates(source_.sweep, command_.screen, paths_)) {
-                tell_warning("there is no estimate of " + none);
+                 check_estimates(source_.sweep, command_.screen, paths_)) {
+                process::tell_warning("there is no estimate of " + none);
             }
-            known_ = sweep::KnownPoints(folder_);
+            known_ = KnownPoints(folder_);
             tell_damage(known_.damage());
-            sweep::refuse_other_models(known_, folder_, kModelVersion);
+            refuse_other_models(known_, folder_, result::kModelVersion);
             main_ = plan(source_.sweep.mode);
             if (command_.screen) {
                 first_ = plan(kEstimate);
@@ -158,10 +153,10 @@ public:
         tell_invalid(main_->plan);
         if (command_.dry_run) {
             say(dry_text());
-            return kOk;
+            return process::kOk;
         }
         Stopwatch watch;
-        sweep::freeze(source_, *main_->planner, paths_, folder_);
+        freeze(source_, *main_->planner, paths_, folder_);
         if (command_.screen) {
             run_stage(*first_);
             keep_best();
@@ -197,10 +192,10 @@ private:
     int wrong_or_ok() const {
         if (command_.quiet) {
             for (const std::string& line : outcome_.wrong().lines()) {
-                tell_failure(source_.name + ": " + line);
+                process::tell_failure(source_.name + ": " + line);
             }
         }
-        return outcome_.wrong().count() > 0 ? kCheckFailed : kOk;
+        return outcome_.wrong().count() > 0 ? process::kCheckFailed : process::kOk;
     }
 
     /// Those of the main stage that are wanted and were known before, and are not ok.
@@ -208,7 +203,7 @@ private:
         PointSet keys;
         for (const Plan::Point& point : main_->plan.points) {
             const bool is_wanted = !kept_ || kept_->contains(point.key);
-            if (is_wanted && is_known(point.key) && *known_.status(point.key) != sweep::kOkStatus) {
+            if (is_wanted && is_known(point.key) && *known_.status(point.key) != kOkStatus) {
                 keys.insert(point.key);
             }
         }
@@ -221,20 +216,20 @@ private:
         }
         ended_["invalid"] += static_cast<std::size_t>(plan.invalid);
         for (const Diagnostic& example : plan.invalid_examples) {
-            tell_warning(example.text());
+            process::tell_warning(example.text());
         }
         const auto more = plan.invalid - static_cast<std::int64_t>(plan.invalid_examples.size());
         if (more > 0) {
-            tell_warning(fmt::format("{} more points cannot be", grouped(more)));
+            process::tell_warning(fmt::format("{} more points cannot be", grouped(more)));
         }
     }
 
     std::unique_ptr<Stage> plan(const std::string& mode) {
         auto stage = std::make_unique<Stage>(source_, mode, paths_, keys_);
-        stage->plan = sweep::plan_points(stage->sweep, source_.document, paths_, keys_,
-                                         {command_.shard, command_.shards});
+        stage->plan = plan_points(stage->sweep, source_.document, paths_, keys_,
+                                  {command_.shard, command_.shards});
         const auto wants_line = [&](const Plan::Point& point) {
-            const auto* const line = known_.find(sweep::LineId{point.key, point.name});
+            const auto* const line = known_.find(LineId{point.key, point.name});
             return line == nullptr || !line->has_contents;
         };
         for (const Plan::Point& point : stage->plan.points) {
@@ -259,13 +254,13 @@ private:
         return kept_ ? kept_->size() : main_->plan.points.size();
     }
 
-    [[nodiscard]] bool is_known(const sweep::PointKey& key) const {
+    [[nodiscard]] bool is_known(const PointKey& key) const {
         const auto* const known = known_.find(key);
         const std::string* const status = known_.status(key);
         if (known == nullptr || *status == "killed") {
             return false;
         }
-        if (*status == sweep::kOkStatus) {
+        if (*status == kOkStatus) {
             return known->has_lists || !command_.keep_lists;
         }
         return std::none_of(
@@ -302,7 +297,8 @@ private:
             }
             seconds += found->second.seconds / static_cast<double>(found->second.points);
         }
-        return "about " + duration_text(seconds / command_.jobs) + ", as stored points took";
+        return "about " + process::duration_text(seconds / command_.jobs) +
+               ", as stored points took";
     }
 
     void run_stage(Stage& stage) {
@@ -313,13 +309,13 @@ private:
             return;
         }
         if (store_ == nullptr) {
-            store_ = std::make_unique<sweep::StoreWriter>(folder_);
+            store_ = std::make_unique<StoreWriter>(folder_);
         }
         call_known(stage);
         Runner(command_, elaborate_)
             .run(*stage.planner, stage.to_do, stage.sweep.mode, [&](const Json& record) {
                 store_->append(record);
-                const auto key = sweep::PointKey::from(record["key"].get<std::string>());
+                const auto key = PointKey::from(record["key"].get<std::string>());
                 append_for(stage, stage.others, key.value(), record);
                 if (&stage == main_.get()) {
                     ++ended_[record["status"].get<std::string>()];
@@ -329,7 +325,7 @@ private:
     }
 
     /// The same record under the names of other lines.
-    void append_for(const Stage& stage, const Stage::Lines& lines, const sweep::PointKey& key,
+    void append_for(const Stage& stage, const Stage::Lines& lines, const PointKey& key,
                     Json record) {
         const auto found = lines.find(key);
         if (found != lines.end()) {
@@ -343,13 +339,13 @@ private:
 
     /// Lines of this sweep's names for points that the store knows under others.
     void call_known(Stage& stage) {
-        std::map<sweep::PointKey, Json> failures; // the last of each
-        const auto name = [&](const sweep::PointKey& key, const Json& record) {
+        std::map<PointKey, Json> failures; // the last of each
+        const auto name = [&](const PointKey& key, const Json& record) {
             append_for(stage, stage.known, key, record);
             stage.known.erase(key);
         };
         if (!stage.known.empty()) {
-            static_cast<void>(sweep::for_each_point(folder_, [&](const sweep::PointLine& point) {
+            static_cast<void>(for_each_point(folder_, [&](const PointLine& point) {
                 if (stage.known.contains(point.key())) {
                     if (point.is_ok()) {
                         name(point.key(), Json::parse(point.text()));
@@ -368,13 +364,12 @@ private:
 
     /// Of the main stage only the points that closed forms call best.
     void keep_best() {
-        std::vector<sweep::Condition> constraints =
-            sweep::constraints_of(source_.sweep, source_.document);
-        auto [numbers, left_out] = sweep::best_points(
-            folder_, first_->sweep, constraints, *first_->planner, paths_, command_.keep_percent);
-        for (const sweep::Condition& constraint : constraints) {
+        std::vector<Condition> constraints = constraints_of(source_.sweep, source_.document);
+        auto [numbers, left_out] = best_points(folder_, first_->sweep, constraints,
+                                               *first_->planner, paths_, command_.keep_percent);
+        for (const Condition& constraint : constraints) {
             if (const std::string failure = constraint.failure(); !failure.empty()) {
-                tell_warning(failure);
+                process::tell_warning(failure);
             }
         }
         if (numbers.empty() && !first_->plan.points.empty()) {
@@ -398,43 +393,43 @@ private:
                         grouped(static_cast<std::int64_t>(first_->plan.points.size()))));
     }
 
-    const SweepRunCommand& command_;
-    const Elaborate& elaborate_;
+    const cli::SweepRunCommand& command_;
+    const run::Elaborate& elaborate_;
     config::ConfigPaths paths_ = config::default_config_paths();
-    sweep::PointKeys keys_{kModelVersion};
-    sweep::Source source_;
+    PointKeys keys_{result::kModelVersion};
+    Source source_;
     fs::path folder_;
-    sweep::KnownPoints known_;
+    KnownPoints known_;
     std::unique_ptr<Stage> main_;
     std::unique_ptr<Stage> first_; ///< by estimates
-    std::unique_ptr<sweep::StoreWriter> store_;
+    std::unique_ptr<StoreWriter> store_;
     std::optional<PointSet> kept_; ///< by estimates
     std::size_t known_before_ = 0;
     std::map<std::string, std::size_t> ended_; ///< by status
-    sweep::Outcome outcome_;                   ///< of all points that are wanted
+    Outcome outcome_;                          ///< of all points that are wanted
 };
 
 /// Points that come a line each.
 class Answers {
 public:
-    Answers(const SweepRunCommand& command, const Elaborate& elaborate)
+    Answers(const cli::SweepRunCommand& command, const run::Elaborate& elaborate)
         : command_(command), elaborate_(elaborate),
-          source_(sweep::read_source({command.what, command.machines, command.sets, command.mode},
-                                     paths_)),
+          source_(
+              read_source({command.what, command.machines, command.sets, command.mode}, paths_)),
           planner_(source_.sweep, source_.document, paths_, keys_) {
         source_.is_asked = true;
-        sweep::check_names(source_, paths_);
+        check_names(source_, paths_);
         if (!command.store.empty()) {
-            const sweep::KnownPoints known(command.store);
+            const KnownPoints known(command.store);
             tell_damage(known.damage());
-            sweep::refuse_other_models(known, command.store, kModelVersion);
-            sweep::for_each_point(command.store, [&](const sweep::PointLine& point) {
+            refuse_other_models(known, command.store, result::kModelVersion);
+            for_each_point(command.store, [&](const PointLine& point) {
                 if (point.is_ok()) {
                     known_[point.key()] = point.text();
                     names_.insert(point.id());
                 }
             });
-            sweep::freeze(source_, planner_, paths_, command.store);
+            freeze(source_, planner_, paths_, command.store);
         }
     }
 
@@ -448,7 +443,7 @@ public:
             std::fputs(answer.c_str(), stdout);
             std::fflush(stdout);
         }
-        return kOk;
+        return process::kOk;
     }
 
 private:
@@ -461,14 +456,14 @@ private:
         if (!asked.is_object()) {
             return refusal("got " + in_quotes(line) + ", expected {\"PATH\": VALUE, ...}");
         }
-        sweep::Changes changes;
+        Changes changes;
         for (const auto& [path, value] : asked.items()) {
             const bool is_name = path == "machine" || path == "workload";
             if (value.is_null() || value.is_object() || (is_name && !value.is_string())) {
                 return refusal(path + ": got " + value.dump() + ", expected " +
                                (is_name ? "a name" : "a value"));
             }
-            changes.push_back({sweep::full_path(path), value});
+            changes.push_back({full_path(path), value});
         }
         PlannedPoint point;
         try {
@@ -496,7 +491,7 @@ private:
         }
         Json record = Json::parse(known->second);
         name_line(point, record);
-        if (names_.insert({point.key, sweep::name_of(point, source_.sweep.mode)}).second) {
+        if (names_.insert({point.key, name_of(point, source_.sweep.mode)}).second) {
             keep(record);
         }
         return config::text_of_json(record);
@@ -507,7 +502,7 @@ private:
             return;
         }
         if (store_ == nullptr) {
-            store_ = std::make_unique<sweep::StoreWriter>(command_.store);
+            store_ = std::make_unique<StoreWriter>(command_.store);
         }
         store_->append(record);
     }
@@ -523,29 +518,29 @@ private:
                 },
                 {}, 1);
         known_[point.key] = answer;
-        names_.insert({point.key, sweep::name_of(point, source_.sweep.mode)});
+        names_.insert({point.key, name_of(point, source_.sweep.mode)});
         return answer;
     }
 
-    const SweepRunCommand& command_;
-    const Elaborate& elaborate_;
+    const cli::SweepRunCommand& command_;
+    const run::Elaborate& elaborate_;
     config::ConfigPaths paths_ = config::default_config_paths();
-    sweep::PointKeys keys_{kModelVersion};
-    sweep::Source source_;
-    sweep::Planner planner_;
-    std::map<sweep::PointKey, std::string> known_;
-    std::unordered_set<sweep::LineId, sweep::LineId::Hash> names_; ///< that the store has
-    std::unique_ptr<sweep::StoreWriter> store_;
+    PointKeys keys_{result::kModelVersion};
+    Source source_;
+    Planner planner_;
+    std::map<PointKey, std::string> known_;
+    std::unordered_set<LineId, LineId::Hash> names_; ///< that the store has
+    std::unique_ptr<StoreWriter> store_;
 };
 
 } // namespace
 
-int sweep_run(const SweepRunCommand& command, const Elaborate& elaborate) {
+int sweep_run(const cli::SweepRunCommand& command, const run::Elaborate& elaborate) {
     return Sweep(command, elaborate).run();
 }
 
-int sweep_answer(const SweepRunCommand& command, const Elaborate& elaborate) {
+int sweep_answer(const cli::SweepRunCommand& command, const run::Elaborate& elaborate) {
     return Answers(command, elaborate).run();
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

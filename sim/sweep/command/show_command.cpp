@@ -13,44 +13,40 @@
 #include <optional>
 #include <string>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
-
-using sweep::Condition;
-using sweep::Judged;
-using sweep::Listing;
-using sweep::Reasons;
 
 /// What the look at hand is not about, and why.
 void tell_left_out(const Shown& shown, const std::vector<Judged>& judged, const std::string& look,
                    bool is_all) {
-    const Reasons reasons = sweep::left_out(shown.table, judged, look != "sensitivity");
+    const Reasons reasons = left_out(shown.table, judged, look != "sensitivity");
     if (reasons.count() > 0) {
-        tell_warning(fmt::format("{} of {} left out of --{}", reasons.count(),
-                                 counted(judged.size(), "candidate"), look));
+        process::tell_warning(fmt::format("{} of {} left out of --{}", reasons.count(),
+                                          counted(judged.size(), "candidate"), look));
         for (const std::string& line : reasons.lines()) {
             std::fputs(("  " + line + "\n").c_str(), stderr);
         }
     }
     if (is_all && reasons.count() < judged.size()) { // of --sensitivity alone
-        tell_failure("no effect to be seen: what the points differ in has the same value in all "
-                     "that can be compared, or the objective is not above 0");
+        process::tell_failure(
+            "no effect to be seen: what the points differ in has the same value in all "
+            "that can be compared, or the objective is not above 0");
     } else if (is_all) {
-        tell_failure(fmt::format("--{}: no point can be compared", look));
+        process::tell_failure(fmt::format("--{}: no point can be compared", look));
     }
 }
 
 void tell_failures(const std::vector<Condition>& conditions) {
     for (const Condition& condition : conditions) {
         if (const std::string failure = condition.failure(); !failure.empty()) {
-            tell_warning(failure);
+            process::tell_warning(failure);
         }
     }
 }
 
 } // namespace
 
-int sweep_show(const SweepShowCommand& command) {
+int sweep_show(const cli::SweepShowCommand& command) {
     Shown shown = read_shown(command);
     const bool is_look = command.look != "points";
     std::optional<Judgement> judgement;
@@ -68,14 +64,14 @@ int sweep_show(const SweepShowCommand& command) {
         listing.print(command.format, static_cast<std::size_t>(command.limit));
     }
     if (shown.rows.empty()) {
-        tell_failure(fmt::format("no point: {}", shown.table.rows() == 0
-                                                     ? shown.folder.string() + " has none"
-                                                     : "--filter holds for none of " +
-                                                           counted(shown.table.rows(), "point")));
+        process::tell_failure(fmt::format(
+            "no point: {}", shown.table.rows() == 0 ? shown.folder.string() + " has none"
+                                                    : "--filter holds for none of " +
+                                                          counted(shown.table.rows(), "point")));
     } else if (is_look) {
         tell_left_out(shown, judgement->judged(), command.look, listing.rows == 0);
     }
-    return is_look && listing.rows == 0 ? kCheckFailed : kOk;
+    return is_look && listing.rows == 0 ? process::kCheckFailed : process::kOk;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

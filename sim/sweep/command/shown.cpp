@@ -15,22 +15,18 @@
 #include <algorithm>
 #include <set>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
 
 namespace fs = std::filesystem;
-using sweep::Cell;
-using sweep::Condition;
-using sweep::Objective;
-using sweep::PointTable;
 
 /// Texts with commas between several.
 std::vector<std::string> parts_of(const std::vector<std::string>& texts) {
     std::vector<std::string> parts;
     for (const std::string& text : texts) {
-        for (const std::string& part : sweep::split_values(text)) {
+        for (const std::string& part : split_values(text)) {
             if (part.empty()) {
-                throw UsageError("sweep show: got " + in_quotes(text) + ", expected paths");
+                throw cli::UsageError("sweep show: got " + in_quotes(text) + ", expected paths");
             }
             parts.push_back(part);
         }
@@ -39,24 +35,23 @@ std::vector<std::string> parts_of(const std::vector<std::string>& texts) {
 }
 
 /// The sweep that says what is good.
-void read_sweep(const SweepShowCommand& command, Asked& asked) {
+void read_sweep(const cli::SweepShowCommand& command, Asked& asked) {
     std::optional<fs::path> file;
     if (command.sweep.empty()) {
-        file = sweep::last_frozen(asked.folder);
+        file = last_frozen(asked.folder);
     }
     if (command.sweep.empty() && !file) {
         if (command.objectives.empty()) {
-            asked.objectives = sweep::objectives_of({});
+            asked.objectives = objectives_of({});
         }
         return;
     }
-    asked.source =
-        sweep::read_source({file ? file->string() : command.sweep, {}, {}, {}}, asked.places);
+    asked.source = read_source({file ? file->string() : command.sweep, {}, {}, {}}, asked.places);
     asked.sweep = asked.source->sweep;
-    sweep::check_result_paths(asked.sweep, asked.source->document);
-    asked.constraints = sweep::constraints_of(asked.sweep, asked.source->document);
+    check_result_paths(asked.sweep, asked.source->document);
+    asked.constraints = constraints_of(asked.sweep, asked.source->document);
     if (command.objectives.empty()) {
-        asked.objectives = sweep::objectives_of(asked.sweep);
+        asked.objectives = objectives_of(asked.sweep);
     }
 }
 
@@ -64,13 +59,13 @@ Condition condition(const std::string& text, const std::string& option) {
     try {
         return Condition(text, {"sweep show: " + option, 0, 0, "", "", ""});
     } catch (const expression::Error& error) {
-        throw UsageError(fmt::format("sweep show: {} {}: character {}: {}", option, in_quotes(text),
-                                     error.column(), error.what()));
+        throw cli::UsageError(fmt::format("sweep show: {} {}: character {}: {}", option,
+                                          in_quotes(text), error.column(), error.what()));
     }
 }
 
 std::string hint(const std::string& path) {
-    const std::string near = config::did_you_mean(path, sweep::result_paths());
+    const std::string near = config::did_you_mean(path, result_paths());
     return near.empty() ? "" : "; " + near;
 }
 
@@ -79,12 +74,12 @@ Objective objective(const std::string& text) {
     const std::string goal = colon == std::string::npos ? "min" : text.substr(colon + 1);
     Objective made{text.substr(0, colon), goal == "max", {}, {}};
     if (goal != "min" && goal != "max") {
-        throw UsageError("sweep show: --objective: got " + in_quotes(text) +
-                         ", expected PATH, PATH:min or PATH:max");
+        throw cli::UsageError("sweep show: --objective: got " + in_quotes(text) +
+                              ", expected PATH, PATH:min or PATH:max");
     }
-    if (!sweep::is_result_path(made.path)) {
-        throw UsageError("sweep show: --objective: no result has " + in_quotes(made.path) +
-                         hint(made.path));
+    if (!is_result_path(made.path)) {
+        throw cli::UsageError("sweep show: --objective: no result has " + in_quotes(made.path) +
+                              hint(made.path));
     }
     return made;
 }
@@ -103,7 +98,7 @@ bool is_word(const Shown& shown, const std::string& name) {
         for (const std::size_t column : {PointTable::kMachine, PointTable::kWorkload,
                                          PointTable::kMode, PointTable::kStatus}) {
             if (shown.table.text(shown.table.at(row, column)) == name ||
-                sweep::short_name(shown.table.called(row, column).written) == name) {
+                short_name(shown.table.called(row, column).written) == name) {
                 return true;
             }
         }
@@ -115,13 +110,13 @@ bool is_word(const Shown& shown, const std::string& name) {
 void check_names(const Shown& shown, const std::vector<std::string>& columns) {
     const auto check = [&](const std::string& option, const std::string& name, bool words) {
         const bool known = shown.table.column(name).has_value() ||
-                           (words && (sweep::is_choice(name) || is_word(shown, name)));
+                           (words && (is_choice(name) || is_word(shown, name)));
         if (!known) {
-            std::vector<std::string> names = sweep::result_paths();
+            std::vector<std::string> names = result_paths();
             names.insert(names.end(), shown.table.changed().begin(), shown.table.changed().end());
             const std::string near = config::did_you_mean(name, names);
-            throw UsageError(fmt::format("sweep show: {}: no point has {}{}{}", option,
-                                         in_quotes(name), near.empty() ? "" : "; ", near));
+            throw cli::UsageError(fmt::format("sweep show: {}: no point has {}{}{}", option,
+                                              in_quotes(name), near.empty() ? "" : "; ", near));
         }
     };
     for (const std::string& column : columns) {
@@ -169,7 +164,7 @@ void sort_rows(Shown& shown) {
 
 } // namespace
 
-Shown read_shown(const SweepShowCommand& command) {
+Shown read_shown(const cli::SweepShowCommand& command) {
     const std::vector<std::string> columns = parts_of(command.columns);
     Asked asked;
     asked.folder = command.store;
@@ -209,10 +204,10 @@ Shown read_shown(const SweepShowCommand& command) {
         add(constraint.names());
     }
     std::erase_if(wanted, [](const std::string& name) {
-        return !sweep::is_result_path(name) && !sweep::is_parameter(name) && name != "key" &&
-               name != "message" && name != "note" && name != "model";
+        return !is_result_path(name) && !is_parameter(name) && name != "key" && name != "message" &&
+               name != "note" && name != "model";
     });
-    wanted.emplace_back(sweep::kEmptyMatrices);
+    wanted.emplace_back(kEmptyMatrices);
     wanted.emplace_back("note");
     if (command.look != "points") {
         wanted.emplace_back("message"); // why what is left out is
@@ -220,9 +215,9 @@ Shown read_shown(const SweepShowCommand& command) {
     Shown shown(std::move(asked), wanted);
     tell_damage(shown.table.damage());
     check_names(shown, columns);
-    sweep::fill_parameters(shown.table, wanted, shown.folder, shown.places);
+    fill_parameters(shown.table, wanted, shown.folder, shown.places);
     for (std::size_t row = 0; row < shown.table.rows(); ++row) {
-        if (sweep::all_hold(shown.filters, shown.table, row)) {
+        if (all_hold(shown.filters, shown.table, row)) {
             shown.rows.push_back(row);
         }
     }
@@ -255,4 +250,4 @@ std::vector<std::size_t> columns_of_points(const Shown& shown) {
     return columns;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

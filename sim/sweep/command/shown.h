@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 
 /// What the command and the sweep ask for.
 struct Asked {
@@ -25,11 +25,11 @@ struct Asked {
     };
     std::filesystem::path folder; ///< of the store
     config::ConfigPaths places;
-    std::optional<sweep::Source> source; ///< of the sweep, where there is one
-    sweep::SweepSpec sweep;
-    std::vector<sweep::Objective> objectives;
-    std::vector<sweep::Condition> filters;
-    std::vector<sweep::Condition> constraints;
+    std::optional<Source> source; ///< of the sweep, where there is one
+    SweepSpec sweep;
+    std::vector<Objective> objectives;
+    std::vector<Condition> filters;
+    std::vector<Condition> constraints;
     std::vector<std::string> wanted; ///< columns: those asked for, or the objectives'
     std::vector<std::string> group;
     std::vector<Order> sort;
@@ -40,16 +40,16 @@ struct Shown : Asked {
     Shown(Asked asked, const std::vector<std::string>& paths)
         : Asked(std::move(asked)), table(folder, paths) {}
 
-    sweep::PointTable table;
+    PointTable table;
     std::vector<std::size_t> rows; ///< of the table for which the filters hold, sorted
 };
 
 /// @throws UsageError for options that mean nothing here; ConfigError, IoError
-[[nodiscard]] Shown read_shown(const SweepShowCommand& command);
+[[nodiscard]] Shown read_shown(const cli::SweepShowCommand& command);
 
 /// Whether an estimate and a run may stand beside each other.
 [[nodiscard]] bool has_several_modes(const Shown& shown);
 /// Columns that say which point it is, and what is shown of it.
 [[nodiscard]] std::vector<std::size_t> columns_of_points(const Shown& shown);
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

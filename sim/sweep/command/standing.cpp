@@ -13,6 +13,8 @@
 
 namespace tessera::sweep {
 
+using Json = nlohmann::json;
+
 std::vector<Objective> objectives_of(const SweepSpec& sweep) {
     return sweep.objectives.empty() ? std::vector<Objective>{{"cycles", false, {}, {}}}
                                     : sweep.objectives;
@@ -20,7 +22,6 @@ std::vector<Objective> objectives_of(const SweepSpec& sweep) {
 
 void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
                      const std::filesystem::path& store, const config::ConfigPaths& configs) {
-    using Json = nlohmann::json;
     const FrozenNames frozen(store);
     std::map<std::pair<std::string, Called>, Json> loaded;
     const auto load = [&](const char* kind, const Called& called) -> const Json& {

@@ -20,14 +20,14 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 /// Stores that are looked into.
-std::vector<std::string> stores_of(const RunCommand& command) {
+std::vector<std::string> stores_of(const cli::RunCommand& command) {
     if (!command.store.empty()) {
         return {command.store};
     }
@@ -49,26 +49,26 @@ struct StoredLine {
 };
 
 /// The line of a key, or of what it begins with.
-StoredLine line_of(const RunCommand& command) {
-    std::optional<sweep::PointKey> found;
+StoredLine line_of(const cli::RunCommand& command) {
+    std::optional<PointKey> found;
     StoredLine stored;
     for (const std::string& store : stores_of(command)) {
-        static_cast<void>(sweep::for_each_point(store, [&](const sweep::PointLine& point) {
+        static_cast<void>(for_each_point(store, [&](const PointLine& point) {
             if (point.key().text().rfind(command.point, 0) != 0) {
                 return;
             }
             if (found && *found != point.key()) {
-                throw UsageError(fmt::format("run: --point: several keys begin with {}",
-                                             in_quotes(command.point)));
+                throw cli::UsageError(fmt::format("run: --point: several keys begin with {}",
+                                                  in_quotes(command.point)));
             }
             found = point.key();
             stored = {store, Json::parse(point.text())};
         }));
     }
     if (!found) {
-        throw UsageError(fmt::format("run: --point: no key of {} begins with {}",
-                                     command.store.empty() ? "the stores here" : command.store,
-                                     in_quotes(command.point)));
+        throw cli::UsageError(fmt::format("run: --point: no key of {} begins with {}",
+                                          command.store.empty() ? "the stores here" : command.store,
+                                          in_quotes(command.point)));
     }
     return stored;
 }
@@ -78,14 +78,14 @@ StoredLine line_of(const RunCommand& command) {
 std::vector<std::string> candidates(const fs::path& store, const std::string& path,
                                     const std::string& name, const std::string& content) {
     std::vector<std::string> all;
-    if (const auto frozen = sweep::FrozenNames(store).find(path, name, content)) {
+    if (const auto frozen = FrozenNames(store).find(path, name, content)) {
         all.push_back(*frozen);
     }
     all.push_back(bytes_of(name));
     std::error_code error;
     for (fs::directory_iterator entry(store / "sweeps", error), end; !error && entry != end;
          entry.increment(error)) {
-        const fs::path file = entry->path() / (path + "s") / (sweep::short_name(name) + ".json");
+        const fs::path file = entry->path() / (path + "s") / (short_name(name) + ".json");
         std::error_code ignored;
         if (fs::exists(file, ignored)) {
             all.push_back(file.string());
@@ -97,8 +97,8 @@ std::vector<std::string> candidates(const fs::path& store, const std::string& pa
 /// The settings of a line, those that name files with the files that were frozen.
 std::vector<std::string> sets_of_line(const fs::path& store, const Json& line) {
     const Json contents = line.value("contents", Json::object());
-    const sweep::FrozenNames frozen(store);
-    sweep::Changes changes;
+    const FrozenNames frozen(store);
+    Changes changes;
     const Json settings = line.value("changes", Json::object());
     for (const auto& [path, value] : settings.items()) {
         changes.push_back({path, value});
@@ -108,32 +108,32 @@ std::vector<std::string> sets_of_line(const fs::path& store, const Json& line) {
             changes.back().value = file.value_or(value.get<std::string>());
         }
     }
-    return sweep::sets_of(changes);
+    return sets_of(changes);
 }
 
 } // namespace
 
-RunCommand of_stored_point(RunCommand command) {
+cli::RunCommand of_stored_point(cli::RunCommand command) {
     const auto [store, line] = line_of(command);
     const config::ConfigPaths paths = config::default_config_paths();
-    sweep::PointKeys keys(kModelVersion);
+    PointKeys keys(result::kModelVersion);
     const auto text = [&line = line](const char* key) { return line.value(key, std::string()); };
     const std::vector<std::string> own_sets = sets_of_line(store, line);
     const auto sets = catalog::split_overrides(own_sets);
     const Json contents = line.value("contents", Json::object());
     const auto content = [&](const char* path) { return contents.value(path, std::string()); };
-    if (line.value("model", 0) != kModelVersion) {
-        tell_warning(fmt::format("the point is of model version {}, this program is of {}",
-                                 line.value("model", 0), kModelVersion));
+    if (line.value("model", 0) != result::kModelVersion) {
+        process::tell_warning(fmt::format("the point is of model version {}, this program is of {}",
+                                          line.value("model", 0), result::kModelVersion));
     }
-    const sweep::PointKeys keys_then(line.value("model", kModelVersion));
+    const PointKeys keys_then(line.value("model", result::kModelVersion));
     for (const std::string& machine :
-         candidates(store, sweep::kMachinePath, text("machine"), content("machine"))) {
+         candidates(store, kMachinePath, text("machine"), content("machine"))) {
         for (const std::string& workload :
-             candidates(store, sweep::kWorkloadPath, text("workload"), content("workload"))) {
+             candidates(store, kWorkloadPath, text("workload"), content("workload"))) {
             try {
                 const std::string machine_part =
-                    sweep::PointKeys::part_of(spec::load_machine(machine, paths, sets.machine));
+                    PointKeys::part_of(spec::load_machine(machine, paths, sets.machine));
                 const auto loaded = catalog::load_workload(workload, paths, sets.workload);
                 const std::string workload_part =
                     contents.empty() ? keys.older_part_of(loaded) : keys.part_of(loaded);
@@ -158,4 +158,4 @@ RunCommand of_stored_point(RunCommand command) {
                               in_quotes(text("machine")), in_quotes(text("workload"))));
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::sweep {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,9 +50,9 @@ fs::path own_program() {
     return error ? fs::path("tessera") : program;
 }
 
-std::string script_of(const SweepSubmitCommand& command, const std::string& name,
+std::string script_of(const cli::SweepSubmitCommand& command, const std::string& name,
                       const fs::path& frozen, const fs::path& store) {
-    const SweepRunCommand& run = command.run;
+    const cli::SweepRunCommand& run = command.run;
     std::string worker =
         fmt::format("{} sweep worker {} --store {} --quiet", quoted(own_program().string()),
                     quoted(frozen.string()), quoted(store.string()));
@@ -124,39 +124,39 @@ int submitted(const std::vector<std::string>& options, const std::string& script
     }
     constexpr int kNoCommand = 127;
     if (WIFEXITED(status) && WEXITSTATUS(status) == kNoCommand) {
-        throw UsageError("sweep submit: there is no sbatch here: Slurm's client is not installed; "
-                         "--print shows what would be submitted");
+        throw cli::UsageError(
+            "sweep submit: there is no sbatch here: Slurm's client is not installed; "
+            "--print shows what would be submitted");
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         throw IoError("sbatch refused the sweep: see what it says above");
     }
-    return kOk;
+    return process::kOk;
 }
 
 } // namespace
 
-int sweep_submit(const SweepSubmitCommand& command) {
-    const SweepRunCommand& run = command.run;
+int sweep_submit(const cli::SweepSubmitCommand& command) {
+    const cli::SweepRunCommand& run = command.run;
     const config::ConfigPaths paths = config::default_config_paths();
-    const sweep::Source source =
-        sweep::read_source({run.what, run.machines, run.sets, run.mode}, paths);
+    const Source source = read_source({run.what, run.machines, run.sets, run.mode}, paths);
     const fs::path store = fs::absolute(run.store.empty() ? source.name + ".sweep" : run.store);
     if (run.screen) {
-        throw UsageError("sweep submit: --screen is for `tessera sweep run`");
+        throw cli::UsageError("sweep submit: --screen is for `tessera sweep run`");
     }
-    sweep::check_names(source, paths);
-    for (const std::string& none : sweep::check_estimates(source.sweep, false, paths)) {
-        tell_warning("there is no estimate of " + none);
+    check_names(source, paths);
+    for (const std::string& none : check_estimates(source.sweep, false, paths)) {
+        process::tell_warning("there is no estimate of " + none);
     }
     // all mistakes are told here, and not by a shard
-    const sweep::Plan plan =
-        sweep::plan_points(source.sweep, source.document, paths, sweep::PointKeys(kModelVersion));
+    const Plan plan =
+        plan_points(source.sweep, source.document, paths, PointKeys(result::kModelVersion));
     for (const Diagnostic& example : plan.invalid_examples) {
-        tell_warning(example.text());
+        process::tell_warning(example.text());
     }
-    sweep::PointKeys keys(kModelVersion);
-    sweep::Planner planner(source.sweep, source.document, paths, keys);
-    const fs::path frozen = fs::absolute(sweep::freeze(source, planner, paths, store));
+    PointKeys keys(result::kModelVersion);
+    Planner planner(source.sweep, source.document, paths, keys);
+    const fs::path frozen = fs::absolute(freeze(source, planner, paths, store));
     const std::string script = script_of(command, source.name, frozen, store);
     std::string options;
     for (const std::string& option : command.engine_options) {
@@ -164,7 +164,7 @@ int sweep_submit(const SweepSubmitCommand& command) {
     }
     if (command.print) {
         std::fputs(fmt::format("# sbatch{} << EOF\n{}", options, script).c_str(), stdout);
-        return kOk;
+        return process::kOk;
     }
     std::fputs(fmt::format("{} points in {} shards, into {}\n",
                            grouped(static_cast<std::int64_t>(plan.points.size())), run.shards,
@@ -174,4 +174,4 @@ int sweep_submit(const SweepSubmitCommand& command) {
     return submitted(command.engine_options, script);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::sweep

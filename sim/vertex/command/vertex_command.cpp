@@ -25,31 +25,30 @@
 #include <optional>
 #include <utility>
 
-namespace tessera::sim {
+namespace tessera::vertex {
 namespace {
 
 namespace fs = std::filesystem;
-using vertex::Json;
 
 /// The file and machine of a command, and the points to run.
 class Setup {
 public:
-    explicit Setup(const VertexCommand& command) {
+    explicit Setup(const cli::VertexCommand& command) {
         const auto paths = config::default_config_paths();
         std::vector<std::string> of_file;
         std::vector<std::string> of_machine;
         for (const auto& option : command.sets) {
             (option.rfind("parameters.", 0) == 0 ? of_file : of_machine).push_back(option);
         }
-        loaded = vertex::load_vertex(
-            config::find_config(paths, "vertices", "vertex", command.vertex), of_file);
+        loaded =
+            load_vertex(config::find_config(paths, "vertices", "vertex", command.vertex), of_file);
         const auto found = spec::load_machine(
             command.machine.empty() ? loaded.spec.machine : command.machine, paths, of_machine);
         machine = found.spec;
         if (found.origins.count("/tile/phase_limit_cycles") == 0) {
-            machine.tile.phase_limit_cycles = vertex::kPhaseLimitCycles;
+            machine.tile.phase_limit_cycles = kPhaseLimitCycles;
         }
-        points = vertex::points_of(loaded, machine);
+        points = points_of(loaded, machine);
         options.include_directories = command.include_directories;
         options.defines = command.defines;
         for (const auto& text : command.expects) {
@@ -61,18 +60,19 @@ public:
             options.expect[array] = file;
         }
         if (!command.fit.empty()) {
-            vertex::check_formula(command.fit, points);
+            check_formula(command.fit, points);
         }
         const bool traced = !command.trace.empty() || !command.konata.empty();
         if (points.size() > 1 && (traced || !command.dumps.empty())) {
-            throw UsageError(fmt::format("vertex: --trace, --konata and --dump: got {} points, "
-                                         "expected one; give its parameters with --set",
-                                         points.size()));
+            throw cli::UsageError(
+                fmt::format("vertex: --trace, --konata and --dump: got {} points, "
+                            "expected one; give its parameters with --set",
+                            points.size()));
         }
         for (const auto& point : points) {
-            benches.push_back(vertex::lay_out(loaded, machine, point, options));
+            benches.push_back(lay_out(loaded, machine, point, options));
         }
-        unused = unused_parameters(found, parts_of(benches.front().codelets.front()));
+        unused = run::unused_parameters(found, run::parts_of(benches.front().codelets.front()));
     }
 
     void check_array(const std::string& option, const std::string& name) const {
@@ -82,26 +82,26 @@ public:
         }
         if (std::find(known.begin(), known.end(), name) == known.end()) {
             const std::string hint = config::did_you_mean(name, known);
-            throw UsageError(fmt::format("vertex: --{}: unknown array '{}'{}{}", option, name,
-                                         hint.empty() ? "" : "; ", hint));
+            throw cli::UsageError(fmt::format("vertex: --{}: unknown array '{}'{}{}", option, name,
+                                              hint.empty() ? "" : "; ", hint));
         }
     }
 
-    vertex::LoadedVertex loaded;
+    LoadedVertex loaded;
     spec::MachineSpec machine;
     Json unused; ///< machine parameters that were set in vain
-    vertex::BenchOptions options;
-    std::vector<vertex::Point> points;
-    std::vector<vertex::Bench> benches;
+    BenchOptions options;
+    std::vector<Point> points;
+    std::vector<Bench> benches;
 };
 
 /// All files of a command. Those that it names are opened before the first run, the arrays of
 /// `--out` before their point's.
 class Outputs {
 public:
-    Outputs(const VertexCommand& command, const Setup& setup)
+    Outputs(const cli::VertexCommand& command, const Setup& setup)
         : setup_(setup), several_(setup.points.size() > 1) {
-        std::vector<NamedOutput> named{
+        std::vector<process::NamedOutput> named{
             {"--json", command.json}, {"--trace", command.trace}, {"--konata", command.konata}};
         for (const auto& text : command.dumps) {
             const auto equals = text.find('=');
@@ -111,17 +111,18 @@ public:
         if (!command.out_directory.empty()) {
             add_folder(command.out_directory, named);
         }
-        to_stdout_ = check_outputs("vertex", named);
-        json_.push_back(open_output(command.json));
+        to_stdout_ = process::check_outputs("vertex", named);
+        json_.push_back(process::open_output(command.json));
         trace_ = open_trace(command.trace);
         konata_ = open_trace(command.konata);
         for (const auto& text : command.dumps) {
             const auto equals = text.find('=');
-            dumps_.push_back({text.substr(0, equals), open_output(text.substr(equals + 1))});
+            dumps_.push_back(
+                {text.substr(0, equals), process::open_output(text.substr(equals + 1))});
         }
         if (!command.out_directory.empty()) {
             folder_.emplace(command.out_directory);
-            json_.push_back(open_output(folder_->file("result.json")));
+            json_.push_back(process::open_output(folder_->file("result.json")));
             begin_point(0); // the last that can be found before the runs
         }
     }
@@ -144,22 +145,22 @@ public:
         }
         for (const auto& array : setup_.loaded.arrays) {
             arrays_.push_back(
-                {array.name, open_output((directory / (array.name + ".npy")).string())});
+                {array.name, process::open_output((directory / (array.name + ".npy")).string())});
         }
     }
 
-    void write_point(const vertex::Bench& bench, const vertex::PointResult& result) {
+    void write_point(const Bench& bench, const PointResult& result) {
         for (auto* outputs : {&dumps_, &arrays_}) {
             for (auto& [name, output] : *outputs) {
                 write_array(name, *output, bench, result);
             }
         }
         if (trace_ != nullptr) {
-            vertex::write_trace(std::move(trace_), setup_.machine, bench, result,
-                                setup_.loaded.file.stem().string());
+            write_trace(std::move(trace_), setup_.machine, bench, result,
+                        setup_.loaded.file.stem().string());
         }
         if (konata_ != nullptr) {
-            vertex::write_konata(*konata_, setup_.machine, bench, result);
+            write_konata(*konata_, setup_.machine, bench, result);
         }
     }
 
@@ -177,7 +178,7 @@ public:
 private:
     struct ArrayOutput {
         std::string array;
-        std::unique_ptr<Output> output;
+        std::unique_ptr<process::Output> output;
     };
 
     static std::unique_ptr<traces::OutputFile> open_trace(const std::string& path) {
@@ -186,7 +187,7 @@ private:
     [[nodiscard]] std::string point_folder(std::size_t point) const {
         return several_ ? fmt::format("point_{}", point) : std::string{};
     }
-    void add_folder(const fs::path& folder, std::vector<NamedOutput>& named) const {
+    void add_folder(const fs::path& folder, std::vector<process::NamedOutput>& named) const {
         named.push_back({"--out", (folder / "result.json").string()});
         for (std::size_t i = 0; i < setup_.points.size(); ++i) {
             for (const auto& array : setup_.loaded.arrays) {
@@ -197,19 +198,18 @@ private:
     }
     /// What `.npy` has: FP8 numbers, which it does not know, as FP32.
     static std::pair<ElementType, std::vector<std::byte>>
-    stored(const vertex::ValueType& type, const std::vector<std::byte>& bytes) {
+    stored(const ValueType& type, const std::vector<std::byte>& bytes) {
         if (type.fraction_bits == 0) {
             return {type.type, bytes};
         }
         std::vector<std::byte> singles;
-        for (const double value : vertex::element_values(type, bytes)) {
-            static_cast<void>(
-                vertex::append_element(*vertex::find_value_type("f32"), value, singles));
+        for (const double value : element_values(type, bytes)) {
+            static_cast<void>(append_element(*find_value_type("f32"), value, singles));
         }
         return {ElementType::F32, singles};
     }
-    static void write_array(const std::string& name, Output& output, const vertex::Bench& bench,
-                            const vertex::PointResult& result) {
+    static void write_array(const std::string& name, process::Output& output, const Bench& bench,
+                            const PointResult& result) {
         for (std::size_t a = 0; a < bench.arrays.size(); ++a) {
             const auto& array = bench.arrays[a];
             if (array.name == name) {
@@ -245,8 +245,8 @@ private:
     const Setup& setup_;
     bool several_;
     bool to_stdout_ = false;
-    std::optional<OutFolder> folder_;
-    std::vector<std::unique_ptr<Output>> json_;
+    std::optional<process::OutFolder> folder_;
+    std::vector<std::unique_ptr<process::Output>> json_;
     std::vector<ArrayOutput> dumps_;
     std::vector<ArrayOutput> arrays_; ///< of the point at hand
     std::unique_ptr<traces::OutputFile> trace_;
@@ -254,7 +254,7 @@ private:
 };
 
 /// Racing accesses and conflicts of all phases.
-std::int64_t troubles(const vertex::PointResult& result) {
+std::int64_t troubles(const PointResult& result) {
     std::int64_t total = 0;
     for (const auto& phase : result.phases) {
         total += phase.racing_accesses + phase.conflicts_found;
@@ -268,7 +268,7 @@ void tell_wrong_arrays(const Json& result) {
         const Json arrays = point["check"].is_object() ? point["check"]["arrays"] : Json::array();
         for (const Json& array : arrays) {
             if (array["wrong"] > 0) {
-                tell_failure(fmt::format(
+                process::tell_failure(fmt::format(
                     "{}: WRONG: {} of {} elements of {}", result["name"].get<std::string>(),
                     array["wrong"].get<std::int64_t>(), array["elements"].get<std::int64_t>(),
                     array["array"].get<std::string>()));
@@ -277,25 +277,26 @@ void tell_wrong_arrays(const Json& result) {
     }
 }
 
-int run_points(const VertexCommand& command, const Setup& setup, Outputs& outputs) {
-    vertex::RunSettings settings;
+int run_points(const cli::VertexCommand& command, const Setup& setup, Outputs& outputs) {
+    RunSettings settings;
     settings.lockstep_only = command.lockstep;
     settings.keep_log = !command.trace.empty() || !command.konata.empty();
-    settings.lockstep_limit_cycles = command.lockstep_limit.value_or(vertex::kLockstepLimitCycles);
+    settings.lockstep_limit_cycles = command.lockstep_limit.value_or(kLockstepLimitCycles);
     Json points = Json::array();
     std::vector<double> measured;
     bool right = true;
     std::int64_t found = 0;
     std::vector<std::string> warnings = setup.benches.front().warnings;
-    std::optional<ActivityWatch> watch(std::in_place, setup.loaded.spec.name, !command.quiet);
-    const Activity running("point", static_cast<std::int64_t>(setup.points.size()));
+    std::optional<process::ActivityWatch> watch(std::in_place, setup.loaded.spec.name,
+                                                !command.quiet);
+    const tessera::Activity running("point", static_cast<std::int64_t>(setup.points.size()));
     for (std::size_t i = 0; i < setup.points.size(); ++i) {
         running.step();
         const auto& bench = setup.benches[i];
         outputs.begin_point(i);
-        const auto result = vertex::run_bench(setup.machine, bench, settings);
-        const auto checks = vertex::check_arrays(bench, result, setup.loaded.spec.tolerance);
-        right = right && vertex::passed(checks);
+        const auto result = run_bench(setup.machine, bench, settings);
+        const auto checks = check_arrays(bench, result, setup.loaded.spec.tolerance);
+        right = right && passed(checks);
         found += troubles(result);
         for (const auto& warning : result.warnings) {
             if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
@@ -304,39 +305,41 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
         }
         measured.push_back(static_cast<double>(
             command.fit_of == "tile_cycles" ? result.tile_cycles : result.worker_cycles));
-        points.push_back(vertex::point_json(setup.machine, bench, result, checks, command.arrays));
+        points.push_back(point_json(setup.machine, bench, result, checks, command.arrays));
         outputs.write_point(bench, result);
     }
     watch.reset();
     Json fit = nullptr;
     if (!command.fit.empty()) {
-        fit = vertex::fit_json(vertex::fit(command.fit, setup.points, measured), command.fit_of);
+        fit = fit_json(vertex::fit(command.fit, setup.points, measured), command.fit_of);
     }
-    const Json result = vertex::result_json(setup.loaded.spec.name, setup.machine.name,
-                                            setup.unused, std::move(points), std::move(fit));
-    outputs.write_json(json_text(result));
+    const Json result = result_json(setup.loaded.spec.name, setup.machine.name, setup.unused,
+                                    std::move(points), std::move(fit));
+    outputs.write_json(result::json_text(result));
     if (!command.quiet) {
         std::FILE* const people = outputs.to_stdout() ? stderr : stdout;
-        std::fputs(vertex::report_text(result, layout_of(people)).c_str(), people);
+        std::fputs(report_text(result, process::layout_of(people)).c_str(), people);
     } else {
         tell_wrong_arrays(result);
     }
     for (const auto& warning : warnings) {
-        tell_warning(warning);
+        process::tell_warning(warning);
     }
-    return command.lockstep && found > 0 ? kProgramFault : right ? kOk : kCheckFailed;
+    return command.lockstep && found > 0 ? process::kProgramFault
+           : right                       ? process::kOk
+                                         : process::kCheckFailed;
 }
 
 } // namespace
 
-int vertex_command(const VertexCommand& command) {
+int vertex_command(const cli::VertexCommand& command) {
     try {
         const Setup setup(command);
         Outputs outputs(command, setup);
         return run_points(command, setup, outputs);
-    } catch (const vertex::FitError& error) {
-        throw UsageError(std::string("vertex: ") + error.what());
+    } catch (const FitError& error) {
+        throw cli::UsageError(std::string("vertex: ") + error.what());
     }
 }
 
-} // namespace tessera::sim
+} // namespace tessera::vertex

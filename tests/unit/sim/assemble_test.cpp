@@ -46,20 +46,20 @@ struct Scene {
     /// The file of --json.
     json document() {
         command.json = folder.path("a.json");
-        static_cast<void>(sim::assemble_text(command));
+        static_cast<void>(assemble::assemble_text(command));
         return json::parse(bytes_of(command.json));
     }
     /// The text, or why there is none.
     std::string text() {
         try {
-            return sim::assemble_text(command);
-        } catch (const sim::UsageError& error) {
+            return assemble::assemble_text(command);
+        } catch (const cli::UsageError& error) {
             return error.what();
         }
     }
 
     test::ScratchFolder folder;
-    sim::AssembleCommand command;
+    cli::AssembleCommand command;
 };
 
 } // namespace
@@ -132,7 +132,7 @@ TEST_CASE("the words of an assembled file are little-endian, and are told back",
         }
     }
     CHECK(bytes_of(scene.command.out) == bytes);
-    sim::DisassembleCommand back;
+    cli::DisassembleCommand back;
     back.machine = "bow";
     back.file = scene.command.out;
     back.address = "0x50000";
@@ -142,10 +142,10 @@ TEST_CASE("the words of an assembled file are little-endian, and are told back",
         expected += fmt::format("{:<52} // {:#010x}  {:08x}\n", line["text"].get<std::string>(),
                                 0x50000 + 4 * i, line["words"][0].get<std::uint32_t>());
     }
-    CHECK(sim::disassemble_text(back) == expected);
+    CHECK(assemble::disassemble_text(back) == expected);
     back.file = scene.folder.write("a.txt", hexadecimal);
     back.hex = true;
-    CHECK(sim::disassemble_text(back) == expected);
+    CHECK(assemble::disassemble_text(back) == expected);
 }
 
 TEST_CASE("a definition is a name and a value, or a name that is 1", "[unit][sim]") {
@@ -157,7 +157,7 @@ TEST_CASE("a definition is a name and a value, or a name that is 1", "[unit][sim
         }
         try {
             return scene.document()["listing"][0]["text"];
-        } catch (const sim::UsageError& error) {
+        } catch (const cli::UsageError& error) {
             return error.what();
         }
     };

@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
-using namespace tessera::sim;
+using namespace tessera;
 
 namespace {
 
 template <class Wanted> Wanted parsed(const std::vector<std::string>& arguments) {
-    return std::get<Wanted>(parse_command_line(arguments).command);
+    return std::get<Wanted>(cli::parse_command_line(arguments).command);
 }
 
 std::string refusal(const std::vector<std::string>& arguments) {
     try {
-        static_cast<void>(parse_command_line(arguments));
-    } catch (const UsageError& error) {
+        static_cast<void>(cli::parse_command_line(arguments));
+    } catch (const cli::UsageError& error) {
         return error.what();
     }
     return "accepted";
@@ -30,9 +30,9 @@ std::string refusal(const std::vector<std::string>& arguments) {
 } // namespace
 
 TEST_CASE("run takes workloads and options in any order") {
-    const auto run = parsed<RunCommand>({"run", "--set", "tile.workers=4", "one", "--json", "-",
-                                         "--set=workload.n=-1", "--threads=3", "--machine", "tiny",
-                                         "two", "--no-check"});
+    const auto run = parsed<cli::RunCommand>({"run", "--set", "tile.workers=4", "one", "--json",
+                                              "-", "--set=workload.n=-1", "--threads=3",
+                                              "--machine", "tiny", "two", "--no-check"});
     CHECK(run.workloads == std::vector<std::string>{"one", "two"});
     CHECK(run.sets == std::vector<std::string>{"tile.workers=4", "workload.n=-1"});
     CHECK(run.json == "-");
@@ -42,7 +42,7 @@ TEST_CASE("run takes workloads and options in any order") {
 }
 
 TEST_CASE("run has defaults for all but the workload") {
-    const auto run = parsed<RunCommand>({"run", "cora"});
+    const auto run = parsed<cli::RunCommand>({"run", "cora"});
     CHECK(run.machine == "bow");
     CHECK(run.threads >= 1);
     CHECK(run.check);
@@ -51,7 +51,7 @@ TEST_CASE("run has defaults for all but the workload") {
 }
 
 TEST_CASE("trace options belong to a trace of one workload") {
-    const auto run = parsed<RunCommand>(
+    const auto run = parsed<cli::RunCommand>(
         {"run", "cora", "--trace", "t.gz", "--trace-tiles", "0-3", "--trace-level", "worker"});
     CHECK(run.trace == "t.gz");
     CHECK(run.trace_tiles == "0-3");
@@ -103,8 +103,8 @@ TEST_CASE("estimates refuse what only a run has") {
     CHECK(refusal({"run", "cora", "--mode", "estimate", "--audit", "2"})
               .find("there is no --mode timing or auto") != std::string::npos);
     const auto run =
-        parsed<RunCommand>({"run", "cora", "cora_dense", "--mode", "estimate", "--json", "-",
-                            "--threads", "2", "--set", "tile.workers=4", "-q"});
+        parsed<cli::RunCommand>({"run", "cora", "cora_dense", "--mode", "estimate", "--json", "-",
+                                 "--threads", "2", "--set", "tile.workers=4", "-q"});
     CHECK(run.mode == "estimate");
 }
 
@@ -124,19 +124,20 @@ TEST_CASE("values that make no sense are refused") {
 }
 
 TEST_CASE("every command has help, options and examples, and a version is told") {
-    CHECK(std::holds_alternative<VersionCommand>(parse_command_line({"--version"}).command));
-    CHECK(parsed<HelpCommand>({"--help"}).topic.empty());
-    CHECK(parsed<HelpCommand>({"run", "--help"}).topic == "run");
-    CHECK(parsed<HelpCommand>({"run", "-h"}).topic == "run");
-    CHECK_THROWS_AS(help_text("rum"), UsageError);
-    const auto whole = help_text("");
-    for (const auto& command : commands()) {
+    CHECK(std::holds_alternative<cli::VersionCommand>(
+        cli::parse_command_line({"--version"}).command));
+    CHECK(parsed<cli::HelpCommand>({"--help"}).topic.empty());
+    CHECK(parsed<cli::HelpCommand>({"run", "--help"}).topic == "run");
+    CHECK(parsed<cli::HelpCommand>({"run", "-h"}).topic == "run");
+    CHECK_THROWS_AS(cli::help_text("rum"), cli::UsageError);
+    const auto whole = cli::help_text("");
+    for (const auto& command : cli::commands()) {
         CAPTURE(command.name);
         CHECK(whole.find("\n  " + command.name + " ") != std::string::npos);
-        const auto help = help_text(command.name);
+        const auto help = cli::help_text(command.name);
         CHECK(help.find("tessera " + command.name) == 0);
         CHECK(help.find(command.sentence) != std::string::npos);
-        for (const auto& option : all_options(command)) {
+        for (const auto& option : cli::all_options(command)) {
             CHECK(help.find("--" + option.name) != std::string::npos);
             CHECK_FALSE(option.sentence.empty());
         }
@@ -148,7 +149,7 @@ TEST_CASE("every command has help, options and examples, and a version is told")
 }
 
 TEST_CASE("the examples of the help are commands that parse") {
-    for (const auto& command : commands()) {
+    for (const auto& command : cli::commands()) {
         for (const auto& example : command.examples) {
             CAPTURE(example.command);
             std::string line = example.command.substr(example.command.find("tessera ") + 8);
@@ -166,7 +167,7 @@ TEST_CASE("the examples of the help are commands that parse") {
                     line.substr(at + (quoted ? 1 : 0), end - at - (quoted ? 1 : 0)));
                 at = end + 1;
             }
-            CHECK_NOTHROW(parse_command_line(arguments));
+            CHECK_NOTHROW(cli::parse_command_line(arguments));
             const std::string two =
                 arguments.front() + " " + (arguments.size() > 1 ? arguments[1] : "");
             CHECK((arguments.front() == command.name || two == command.name));
@@ -176,9 +177,9 @@ TEST_CASE("the examples of the help are commands that parse") {
 
 TEST_CASE("no line of the help is longer than asked for") {
     for (const std::size_t columns : {80U, 100U}) {
-        std::string text = help_text("", {.columns = columns, .color = false});
-        for (const auto& command : commands()) {
-            text += help_text(command.name, {.columns = columns, .color = false});
+        std::string text = cli::help_text("", {.columns = columns, .color = false});
+        for (const auto& command : cli::commands()) {
+            text += cli::help_text(command.name, {.columns = columns, .color = false});
         }
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
@@ -189,22 +190,24 @@ TEST_CASE("no line of the help is longer than asked for") {
 }
 
 TEST_CASE("colors are chosen on any command, and quiet where there is a report") {
-    CHECK(parse_command_line({"list"}).color == ColorChoice::Auto);
-    CHECK(parse_command_line({"list", "--color", "always"}).color == ColorChoice::Always);
-    CHECK(parse_command_line({"run", "--color=never", "cora"}).color == ColorChoice::Never);
-    CHECK(parse_command_line({"run", "--color=never", "--help"}).color == ColorChoice::Never);
+    CHECK(cli::parse_command_line({"list"}).color == cli::ColorChoice::Auto);
+    CHECK(cli::parse_command_line({"list", "--color", "always"}).color == cli::ColorChoice::Always);
+    CHECK(cli::parse_command_line({"run", "--color=never", "cora"}).color ==
+          cli::ColorChoice::Never);
+    CHECK(cli::parse_command_line({"run", "--color=never", "--help"}).color ==
+          cli::ColorChoice::Never);
     CHECK(refusal({"list", "--color", "allways"}).find("did you mean 'always'?") !=
           std::string::npos);
-    CHECK(parsed<RunCommand>({"run", "cora", "-q"}).quiet);
-    CHECK_FALSE(parsed<RunCommand>({"run", "cora"}).quiet);
-    CHECK(parsed<VertexCommand>({"vertex", "v", "--quiet"}).quiet);
-    CHECK(parsed<CalibrateCommand>({"calibrate", "-q"}).quiet);
-    CHECK(parsed<AssembleCommand>({"asm", "a.S", "-q"}).quiet);
+    CHECK(parsed<cli::RunCommand>({"run", "cora", "-q"}).quiet);
+    CHECK_FALSE(parsed<cli::RunCommand>({"run", "cora"}).quiet);
+    CHECK(parsed<cli::VertexCommand>({"vertex", "v", "--quiet"}).quiet);
+    CHECK(parsed<cli::CalibrateCommand>({"calibrate", "-q"}).quiet);
+    CHECK(parsed<cli::AssembleCommand>({"asm", "a.S", "-q"}).quiet);
     CHECK(refusal({"list", "-q"}) != "accepted");
 }
 
 TEST_CASE("values are taken by every option that has one, and words are checked") {
-    const auto vertex = parsed<VertexCommand>(
+    const auto vertex = parsed<cli::VertexCommand>(
         {"vertex", "v",          "-I",       "a",         "-Ib",           "--include=c",
          "-DX=1",  "--define",   "Y",        "--dump",    "x=x.npy",       "--expect",
          "y.npy",  "--fit",      "a",        "--fit-of",  "worker_cycles", "--konata",
@@ -222,14 +225,14 @@ TEST_CASE("values are taken by every option that has one, and words are checked"
     CHECK(vertex.machine == "tiny");
     CHECK(vertex.json == "j");
     CHECK(vertex.out_directory == "o");
-    CHECK(parsed<VertexCommand>({"vertex", "v"}).fit_of == "tile_cycles");
+    CHECK(parsed<cli::VertexCommand>({"vertex", "v"}).fit_of == "tile_cycles");
     CHECK(refusal({"vertex", "v", "--fit", "a", "--fit-of", "worker"}).find("worker_cycles") !=
           std::string::npos);
     CHECK(refusal({"run", "cora", "--trace", "t", "--trace-level", "tiles"})
               .find("did you mean 'tile'?") != std::string::npos);
-    const auto assembly = parsed<AssembleCommand>({"asm", "a.S", "b.S", "--address", "0x4c000",
-                                                   "--out", "o", "--json", "-", "--listing",
-                                                   "--set", "tile.workers=4", "-DN=2", "-Id"});
+    const auto assembly = parsed<cli::AssembleCommand>({"asm", "a.S", "b.S", "--address", "0x4c000",
+                                                        "--out", "o", "--json", "-", "--listing",
+                                                        "--set", "tile.workers=4", "-DN=2", "-Id"});
     CHECK(assembly.files == std::vector<std::string>{"a.S", "b.S"});
     CHECK(assembly.machine == "bow");
     CHECK(assembly.address == "0x4c000");
@@ -239,13 +242,13 @@ TEST_CASE("values are taken by every option that has one, and words are checked"
     CHECK(assembly.sets == std::vector<std::string>{"tile.workers=4"});
     CHECK(assembly.defines == std::vector<std::string>{"N=2"});
     CHECK(assembly.include_directories == std::vector<std::string>{"d"});
-    const auto words = parsed<DisassembleCommand>({"disasm", "w", "--hex", "--address", "8"});
+    const auto words = parsed<cli::DisassembleCommand>({"disasm", "w", "--hex", "--address", "8"});
     CHECK(words.file == "w");
     CHECK(words.hex);
     CHECK(words.address == "8");
     const auto calibrate =
-        parsed<CalibrateCommand>({"calibrate", "--reference", "r", "--group", "g", "--csv", "-",
-                                  "--threads", "1024", "--check"});
+        parsed<cli::CalibrateCommand>({"calibrate", "--reference", "r", "--group", "g", "--csv",
+                                       "-", "--threads", "1024", "--check"});
     CHECK(calibrate.reference == "r");
     CHECK(calibrate.group == "g");
     CHECK(calibrate.csv == "-");
@@ -255,17 +258,17 @@ TEST_CASE("values are taken by every option that has one, and words are checked"
           std::string::npos);
     CHECK(refusal({"run", "cora", "--threads", "2x"}).find("got '2x', expected a whole number") !=
           std::string::npos);
-    const auto describe = parsed<DescribeCommand>(
+    const auto describe = parsed<cli::DescribeCommand>(
         {"describe", "workload", "cora", "--set", "workload.n=8", "--json"});
     CHECK(describe.what == "workload");
     CHECK(describe.name == "cora");
     CHECK(describe.sets.size() == 1);
     CHECK(describe.json);
-    CHECK(parsed<CheckCommand>({"check", "a", "b"}).files.size() == 2);
-    CHECK(parsed<SchemaCommand>({"schema", "result"}).what == "result");
-    CHECK(parsed<CompletionCommand>({"completion", "zsh"}).shell == "zsh");
-    CHECK(parsed<ListCommand>({"list", "workloads", "--paths"}).paths);
-    CHECK(parsed<ListCommand>({"list", "workloads", "--names"}).names);
+    CHECK(parsed<cli::CheckCommand>({"check", "a", "b"}).files.size() == 2);
+    CHECK(parsed<cli::SchemaCommand>({"schema", "result"}).what == "result");
+    CHECK(parsed<cli::CompletionCommand>({"completion", "zsh"}).shell == "zsh");
+    CHECK(parsed<cli::ListCommand>({"list", "workloads", "--paths"}).paths);
+    CHECK(parsed<cli::ListCommand>({"list", "workloads", "--names"}).names);
     CHECK(refusal({"list", "--names"}).find("needs the kind of thing") != std::string::npos);
     CHECK(refusal({"list", "machines", "--names", "--paths"}).find("one of them") !=
           std::string::npos);
@@ -369,9 +372,9 @@ TEST_CASE("threads are one to a most, and an array's file has a name before its 
 }
 
 TEST_CASE("completions and the manual page have every command and option") {
-    const std::string bash = completion_text({"bash"});
-    const std::string zsh = completion_text({"zsh"});
-    std::string manual = manual_text();
+    const std::string bash = cli::completion_text({"bash"});
+    const std::string zsh = cli::completion_text({"zsh"});
+    std::string manual = cli::manual_text();
     for (std::size_t at = 0; (at = manual.find("\\-", at)) != std::string::npos;) {
         manual.replace(at, 2, "-");
     }
@@ -383,22 +386,22 @@ TEST_CASE("completions and the manual page have every command and option") {
         CHECK(words.find(word) != std::string::npos);
     }
     CHECK(manual.find(".TH TESSERA 1") == 0);
-    for (const auto& command : commands()) {
+    for (const auto& command : cli::commands()) {
         CAPTURE(command.name);
         const bool two_words = command.name.find(' ') != std::string::npos;
         const std::string pattern = two_words ? "'" + command.name + "'" : command.name;
         CHECK(bash.find("\n        " + pattern + ")\n") != std::string::npos);
         CHECK(zsh.find("\n            " + pattern + ")\n") != std::string::npos);
         CHECK(manual.find(".SS \"tessera " + command.name) != std::string::npos);
-        for (const auto& option : all_options(command)) {
+        for (const auto& option : cli::all_options(command)) {
             CHECK(bash.find("--" + option.name) != std::string::npos);
             CHECK(zsh.find("--" + option.name) != std::string::npos);
             CHECK(manual.find("\\fB--" + option.name + "\\fR") != std::string::npos);
         }
     }
-    for (const auto& code : exit_codes()) {
+    for (const auto& code : cli::exit_codes()) {
         CHECK(manual.find(std::string(code.sentence).substr(0, 8)) != std::string::npos);
-        CHECK(help_text("").find(fmt::format("{:>5}  {}", code.code, code.sentence)) !=
+        CHECK(cli::help_text("").find(fmt::format("{:>5}  {}", code.code, code.sentence)) !=
               std::string::npos);
     }
 }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-using namespace tessera::sim;
+using namespace tessera;
 
 namespace {
 
@@ -56,23 +56,24 @@ std::vector<std::string> shell_words(const std::string& text) {
     return words;
 }
 
-const std::map<Completes, std::string> kOfZsh{{Completes::Nothing, " "},
-                                              {Completes::File, "_files"},
-                                              {Completes::Directory, "_files -/"},
-                                              {Completes::Machine, "_tessera_names machines"},
-                                              {Completes::Workload, "_tessera_names workloads"},
-                                              {Completes::Vertex, "_tessera_names vertices"},
-                                              {Completes::Sweep, "_tessera_names sweeps"},
-                                              {Completes::Parameter, "_tessera_parameters"}};
-const std::map<Completes, std::string> kOfBash{
-    {Completes::Nothing, ":"},
-    {Completes::File, "_tessera_files"},
-    {Completes::Directory, "_tessera_directories"},
-    {Completes::Machine, "_tessera_names machines; _tessera_files"},
-    {Completes::Workload, "_tessera_names workloads; _tessera_files"},
-    {Completes::Vertex, "_tessera_names vertices; _tessera_files"},
-    {Completes::Sweep, "_tessera_names sweeps; _tessera_names workloads; _tessera_files"},
-    {Completes::Parameter, "_tessera_parameters"}};
+const std::map<cli::Completes, std::string> kOfZsh{
+    {cli::Completes::Nothing, " "},
+    {cli::Completes::File, "_files"},
+    {cli::Completes::Directory, "_files -/"},
+    {cli::Completes::Machine, "_tessera_names machines"},
+    {cli::Completes::Workload, "_tessera_names workloads"},
+    {cli::Completes::Vertex, "_tessera_names vertices"},
+    {cli::Completes::Sweep, "_tessera_names sweeps"},
+    {cli::Completes::Parameter, "_tessera_parameters"}};
+const std::map<cli::Completes, std::string> kOfBash{
+    {cli::Completes::Nothing, ":"},
+    {cli::Completes::File, "_tessera_files"},
+    {cli::Completes::Directory, "_tessera_directories"},
+    {cli::Completes::Machine, "_tessera_names machines; _tessera_files"},
+    {cli::Completes::Workload, "_tessera_names workloads; _tessera_files"},
+    {cli::Completes::Vertex, "_tessera_names vertices; _tessera_files"},
+    {cli::Completes::Sweep, "_tessera_names sweeps; _tessera_names workloads; _tessera_files"},
+    {cli::Completes::Parameter, "_tessera_parameters"}};
 
 std::string list_of(const std::vector<std::string>& words) {
     std::string text;
@@ -96,17 +97,17 @@ std::string escaped(std::string text) {
 } // namespace
 
 TEST_CASE("zsh is told of every option what it takes, and of every operand") {
-    const std::string zsh = completion_text({"zsh"});
-    for (const auto& command : commands()) {
+    const std::string zsh = cli::completion_text({"zsh"});
+    for (const auto& command : cli::commands()) {
         CAPTURE(command.name);
-        const auto action = [](Completes completes, const std::vector<std::string>& words) {
-            return completes == Completes::Words ? "(" + list_of(words) + ")"
-                                                 : kOfZsh.at(completes);
+        const auto action = [](cli::Completes completes, const std::vector<std::string>& words) {
+            return completes == cli::Completes::Words ? "(" + list_of(words) + ")"
+                                                      : kOfZsh.at(completes);
         };
         std::vector<std::string> expected;
-        for (const auto& option : all_options(command)) {
-            const bool takes = option.takes != Takes::Nothing;
-            const std::string repeated = option.takes == Takes::Texts ? "*" : "";
+        for (const auto& option : cli::all_options(command)) {
+            const bool takes = option.takes != cli::Takes::Nothing;
+            const std::string repeated = option.takes == cli::Takes::Texts ? "*" : "";
             const std::string rest =
                 "[" + escaped(option.sentence) + "]" +
                 (takes ? ":" + escaped(option.value) + ":" + action(option.completes, option.words)
@@ -131,23 +132,23 @@ TEST_CASE("zsh is told of every option what it takes, and of every operand") {
         const std::string first = command.name.substr(0, command.name.find(' '));
         CHECK(zsh.find("        '" + first + ":") != std::string::npos);
         CHECK((first == command.name ||
-               zsh.find("'1:command:(" + list_of(group(first)) + ")'") != std::string::npos));
+               zsh.find("'1:command:(" + list_of(cli::group(first)) + ")'") != std::string::npos));
     }
 }
 
 TEST_CASE("bash is told of every option that takes something, and of every operand") {
-    const std::string bash = completion_text({"bash"});
-    for (const auto& command : commands()) {
+    const std::string bash = cli::completion_text({"bash"});
+    for (const auto& command : cli::commands()) {
         CAPTURE(command.name);
-        const auto action = [](Completes completes, const std::vector<std::string>& words) {
-            return completes == Completes::Words ? "_tessera_words '" + list_of(words) + "'"
-                                                 : kOfBash.at(completes);
+        const auto action = [](cli::Completes completes, const std::vector<std::string>& words) {
+            return completes == cli::Completes::Words ? "_tessera_words '" + list_of(words) + "'"
+                                                      : kOfBash.at(completes);
         };
         std::string expected = "            case $previous in\n";
         std::vector<std::string> names;
-        for (const auto& option : all_options(command)) {
+        for (const auto& option : cli::all_options(command)) {
             names.push_back("--" + option.name);
-            if (option.takes != Takes::Nothing) {
+            if (option.takes != cli::Takes::Nothing) {
                 expected += "                --" + option.name;
                 expected += option.letter == '\0' ? "" : std::string("|-") + option.letter;
                 expected += ") " + action(option.completes, option.words) + "; return ;;\n";
@@ -169,9 +170,9 @@ TEST_CASE("bash is told of every option that takes something, and of every opera
 }
 
 TEST_CASE("no two options of a command have one name or one letter") {
-    for (const auto& command : commands()) {
+    for (const auto& command : cli::commands()) {
         std::set<std::string> known;
-        for (const auto& option : all_options(command)) {
+        for (const auto& option : cli::all_options(command)) {
             CAPTURE(command.name, option.name);
             CHECK(known.insert(option.name).second);
             CHECK((option.letter == '\0' || known.insert(std::string(1, option.letter)).second));
@@ -181,15 +182,15 @@ TEST_CASE("no two options of a command have one name or one letter") {
 
 TEST_CASE("help is given of every command, by its first word, which is offered once") {
     std::vector<std::string> words;
-    for (const CommandSpec& command : commands()) {
+    for (const cli::CommandSpec& command : cli::commands()) {
         const std::string word = command.name.substr(0, command.name.find(' '));
         if (std::find(words.begin(), words.end(), word) == words.end()) {
             words.push_back(word);
         }
     }
     CHECK(words.size() > 8);
-    const auto help = std::find_if(commands().begin(), commands().end(),
+    const auto help = std::find_if(cli::commands().begin(), cli::commands().end(),
                                    [](const auto& command) { return command.name == "help"; });
-    REQUIRE(help != commands().end());
+    REQUIRE(help != cli::commands().end());
     CHECK(help->operands.words == words);
 }

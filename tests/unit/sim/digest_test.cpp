@@ -10,7 +10,7 @@ using namespace tessera;
 
 TEST_CASE("a digest is the CRC-32 of what was added, however it was cut", "[unit][sim]") {
     const auto digest_of = [](const std::vector<std::string>& parts) {
-        sim::Digest digest;
+        result::Digest digest;
         for (const auto& part : parts) {
             digest.add(part);
         }
@@ -32,7 +32,7 @@ TEST_CASE("each kind of each tile's cycles is in the digest", "[unit][sim]") {
         test::Told run(2, {&account});
         run.phase(computes ? events::Doing::ComputeSet : events::Doing::Exchange, 0,
                   {{tile, cycles}});
-        return sim::tile_cycles_digest(account);
+        return result::tile_cycles_digest(account);
     };
     const auto one = digest_of(0, 7, true);
     CHECK(digest_of(0, 7, true) == one);

@@ -10,18 +10,17 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim;
 
 namespace {
 
 template <class Error> int code_of(const Error& error) {
-    return failure_of(std::make_exception_ptr(error)).exit_code;
+    return process::failure_of(std::make_exception_ptr(error)).exit_code;
 }
 
 } // namespace
 
 TEST_CASE("every class of error has its exit code") {
-    CHECK(code_of(UsageError("x")) == 2);
+    CHECK(code_of(cli::UsageError("x")) == 2);
     CHECK(code_of(ConfigError(Diagnostic{"f", 1, 2, "", "x", ""})) == 3);
     CHECK(code_of(DoesNotFit("x")) == 4);
     CHECK(code_of(ProgramError("x")) == 5);
@@ -36,10 +35,12 @@ TEST_CASE("every class of error has its exit code") {
 }
 
 TEST_CASE("an error's message is what people read") {
-    CHECK(failure_of(std::make_exception_ptr(IoError("f: gone"))).message == "tessera: f: gone");
-    CHECK(failure_of(std::make_exception_ptr(DoesNotFit("by 4 bytes"))).message ==
+    CHECK(process::failure_of(std::make_exception_ptr(IoError("f: gone"))).message ==
+          "tessera: f: gone");
+    CHECK(process::failure_of(std::make_exception_ptr(DoesNotFit("by 4 bytes"))).message ==
           "tessera: does not fit: by 4 bytes");
-    CHECK(failure_of(std::make_exception_ptr(ConfigError(Diagnostic{"f", 1, 2, "/k", "x", "y"})))
+    CHECK(process::failure_of(
+              std::make_exception_ptr(ConfigError(Diagnostic{"f", 1, 2, "/k", "x", "y"})))
               .message == "f:1:2: /k: x; y");
 }
 
@@ -47,9 +48,9 @@ TEST_CASE("of two exit codes the one counts that somebody must see first") {
     const std::vector<int> worst_first{70, 71, 6, 5, 3, 4, 1, 0};
     for (std::size_t i = 0; i < worst_first.size(); ++i) {
         for (std::size_t j = i; j < worst_first.size(); ++j) {
-            CHECK(worse(worst_first[i], worst_first[j]) == worst_first[i]);
-            CHECK(worse(worst_first[j], worst_first[i]) == worst_first[i]);
+            CHECK(process::worse(worst_first[i], worst_first[j]) == worst_first[i]);
+            CHECK(process::worse(worst_first[j], worst_first[i]) == worst_first[i]);
         }
-        CHECK(worse(worst_first[i], 99) == 99); // one that should not be
+        CHECK(process::worse(worst_first[i], 99) == 99); // one that should not be
     }
 }

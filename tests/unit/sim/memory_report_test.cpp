@@ -60,7 +60,7 @@ struct Scene {
     }
 
     [[nodiscard]] nlohmann::json report() const {
-        return sim::make_memory_report(machine, "by_hand", program);
+        return result::make_memory_report(machine, "by_hand", program);
     }
 
     static constexpr Address base = 0x4c000;
@@ -207,7 +207,7 @@ TEST_CASE("buffers of a memory report say where and how long they stand") {
 
 TEST_CASE("the schema accepts memory reports and refuses what is none") {
     const auto accepts = [](const nlohmann::json& document) {
-        const auto schema_json = sim::memory_report_schema();
+        const auto schema_json = result::memory_report_schema();
         valijson::Schema schema;
         valijson::SchemaParser{valijson::SchemaParser::kDraft7}.populateSchema(
             valijson::adapters::NlohmannJsonAdapter{schema_json}, schema);
@@ -219,11 +219,11 @@ TEST_CASE("the schema accepts memory reports and refuses what is none") {
     CHECK(accepts(report));
     report["buffers"][0]["kind"] = "wax";
     CHECK_FALSE(accepts(report));
-    CHECK(accepts(sim::make_memory_report({}, "empty", {})));
+    CHECK(accepts(result::make_memory_report({}, "empty", {})));
 }
 
 TEST_CASE("the checked in schema of memory reports is the one the program writes") {
     std::ifstream file(tessera::test::source_path("configs/schemas/memory.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    CHECK(text == sim::json_text(sim::memory_report_schema()));
+    CHECK(text == result::json_text(result::memory_report_schema()));
 }

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-using namespace tessera::sim;
+using namespace tessera;
 
 namespace {
 
@@ -25,7 +25,7 @@ std::string joined(const Words& words) {
     return fmt::format("{}", fmt::join(words, ","));
 }
 
-Fields fields(const RunCommand& run) {
+Fields fields(const cli::RunCommand& run) {
     return {{"workloads", joined(run.workloads)},
             {"machine", run.machine},
             {"machines", joined(run.machines)},
@@ -47,7 +47,7 @@ Fields fields(const RunCommand& run) {
             {"check", run.check ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
 }
-Fields fields(const VertexCommand& vertex) {
+Fields fields(const cli::VertexCommand& vertex) {
     return {{"vertex", vertex.vertex},
             {"machine", vertex.machine},
             {"sets", joined(vertex.sets)},
@@ -66,7 +66,7 @@ Fields fields(const VertexCommand& vertex) {
             {"lockstep_limit", vertex.lockstep_limit ? std::to_string(*vertex.lockstep_limit) : ""},
             {"quiet", vertex.quiet ? "yes" : "no"}};
 }
-Fields fields(const CalibrateCommand& calibrate) {
+Fields fields(const cli::CalibrateCommand& calibrate) {
     return {{"reference", calibrate.reference},
             {"group", calibrate.group},
             {"json", calibrate.json},
@@ -78,7 +78,7 @@ Fields fields(const CalibrateCommand& calibrate) {
             {"unexplained", calibrate.unexplained ? "yes" : "no"},
             {"quiet", calibrate.quiet ? "yes" : "no"}};
 }
-Fields fields(const SweepRunCommand& run) {
+Fields fields(const cli::SweepRunCommand& run) {
     return {{"what", run.what},
             {"machines", joined(run.machines)},
             {"sets", joined(run.sets)},
@@ -96,7 +96,7 @@ Fields fields(const SweepRunCommand& run) {
             {"dry_run", run.dry_run ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
 }
-Fields fields(const SweepShowCommand& show) {
+Fields fields(const cli::SweepShowCommand& show) {
     return {{"store", show.store},
             {"sweep", show.sweep},
             {"columns", joined(show.columns)},
@@ -108,38 +108,38 @@ Fields fields(const SweepShowCommand& show) {
             {"format", show.format},
             {"limit", std::to_string(show.limit)}};
 }
-Fields fields(const SweepCollectCommand& collect) {
+Fields fields(const cli::SweepCollectCommand& collect) {
     return {{"stores", joined(collect.stores)},
             {"into", collect.into},
             {"sqlite", collect.sqlite},
             {"csv", collect.csv},
             {"quiet", collect.quiet ? "yes" : "no"}};
 }
-Fields fields(const SweepDiffCommand& diff) {
+Fields fields(const cli::SweepDiffCommand& diff) {
     return {{"before", diff.before},
             {"after", diff.after},
             {"path", diff.path},
             {"format", diff.format}};
 }
-Fields fields(const SweepSubmitCommand& submit) {
+Fields fields(const cli::SweepSubmitCommand& submit) {
     Fields all = fields(submit.run);
     all["engine"] = submit.engine;
     all["engine_options"] = joined(submit.engine_options);
     all["print"] = submit.print ? "yes" : "no";
     return all;
 }
-Fields fields(const ListCommand& list) {
+Fields fields(const cli::ListCommand& list) {
     return {{"what", list.what},
             {"names", list.names ? "yes" : "no"},
             {"paths", list.paths ? "yes" : "no"}};
 }
-Fields fields(const DescribeCommand& describe) {
+Fields fields(const cli::DescribeCommand& describe) {
     return {{"what", describe.what},
             {"name", describe.name},
             {"sets", joined(describe.sets)},
             {"json", describe.json ? "yes" : "no"}};
 }
-Fields fields(const AssembleCommand& assemble) {
+Fields fields(const cli::AssembleCommand& assemble) {
     return {{"files", joined(assemble.files)},
             {"include_directories", joined(assemble.include_directories)},
             {"defines", joined(assemble.defines)},
@@ -153,7 +153,7 @@ Fields fields(const AssembleCommand& assemble) {
             {"allow_undefined", assemble.allow_undefined ? "yes" : "no"},
             {"quiet", assemble.quiet ? "yes" : "no"}};
 }
-Fields fields(const DisassembleCommand& disassemble) {
+Fields fields(const cli::DisassembleCommand& disassemble) {
     return {{"file", disassemble.file},
             {"machine", disassemble.machine},
             {"address", disassemble.address},
@@ -166,7 +166,7 @@ template <class Other> Fields fields(const Other& /*command*/) {
 
 Fields parsed(const Words& words) {
     return std::visit([](const auto& command) { return fields(command); },
-                      parse_command_line(words).command);
+                      cli::parse_command_line(words).command);
 }
 
 struct Case {
@@ -329,8 +329,8 @@ TEST_CASE("an option sets its field and leaves the others alone") {
 
 TEST_CASE("every option has a case here, and its short form is the same") {
     const std::set<std::string> common{"help", "color"};
-    for (const auto& command : commands()) {
-        for (const auto& option : all_options(command)) {
+    for (const auto& command : cli::commands()) {
+        for (const auto& option : cli::all_options(command)) {
             CAPTURE(command.name, option.name);
             const bool of_points =
                 command.name == "run" && (option.name == "point" || option.name == "store");
@@ -369,7 +369,7 @@ TEST_CASE("a run is of workloads or of a point, and only a point is of a store")
                                    {"run", "--point", "a", "--machine", "m", "--machine", "n"}};
     for (const Words& line : wrong) {
         CAPTURE(line);
-        CHECK_THROWS_AS(parsed(line), UsageError);
+        CHECK_THROWS_AS(parsed(line), cli::UsageError);
     }
 }
 
@@ -414,7 +414,7 @@ TEST_CASE("shares and numbers of processes are taken from the least to the most,
     for (const Given& given : all) {
         CAPTURE(given.line);
         if (given.field.empty()) {
-            CHECK_THROWS_AS(parsed(given.line), UsageError);
+            CHECK_THROWS_AS(parsed(given.line), cli::UsageError);
         } else {
             CHECK(parsed(given.line).at(given.field) == given.shown);
         }

@@ -9,28 +9,28 @@
 #include <vector>
 
 using namespace tessera;
-using sim::activity_text;
+using process::activity_text;
 
 TEST_CASE("activities are told from the outermost in, with how far each is") {
     CHECK(current_activities().empty());
-    CHECK(activity_text("cora", 80).empty());
+    CHECK(process::activity_text("cora", 80).empty());
     {
         const Activity planning("planning");
-        CHECK(activity_text("cora", 80) == "cora: planning");
+        CHECK(process::activity_text("cora", 80) == "cora: planning");
         {
             const Activity placing("message", 2000);
-            CHECK(activity_text("cora", 80) == "cora: planning: message 0 of 2000");
+            CHECK(process::activity_text("cora", 80) == "cora: planning: message 0 of 2000");
             placing.step(1024);
             placing.step();
-            CHECK(activity_text("cora", 80) == "cora: planning: message 1025 of 2000");
+            CHECK(process::activity_text("cora", 80) == "cora: planning: message 1025 of 2000");
             placing.step(1024); // told in lumps, the last of which is not full
-            CHECK(activity_text("cora", 80) == "cora: planning: message 2000 of 2000");
+            CHECK(process::activity_text("cora", 80) == "cora: planning: message 2000 of 2000");
             placing.at(3, 7);
-            CHECK(activity_text("cora", 80) == "cora: planning: message 3 of 7");
-            CHECK(activity_text("cora", 10) == "cora: plan");
+            CHECK(process::activity_text("cora", 80) == "cora: planning: message 3 of 7");
+            CHECK(process::activity_text("cora", 10) == "cora: plan");
         }
         planning.step(4); // a number of steps that nobody knows
-        CHECK(activity_text("cora", 80) == "cora: planning 4");
+        CHECK(process::activity_text("cora", 80) == "cora: planning 4");
         const Activity again("placing");
         CHECK(current_activities().size() == 2);
         CHECK(current_activities()[1].done == 0);

@@ -30,7 +30,7 @@ using test::Scene;
 namespace {
 
 bool schema_accepts(const nlohmann::json& document) {
-    const auto schema_json = sim::result_schema();
+    const auto schema_json = result::result_schema();
     valijson::Schema schema;
     valijson::SchemaParser{valijson::SchemaParser::kDraft7}.populateSchema(
         valijson::adapters::NlohmannJsonAdapter{schema_json}, schema);
@@ -279,7 +279,7 @@ TEST_CASE("the parts of the explanation are the tiles' means, the bounds, and wh
     }
     CHECK(sum == Approx(result["cycles"].get<double>()));
     CHECK(percent == Approx(100));
-    CHECK(result["explanation"].size() == sim::result_columns().explanation.size());
+    CHECK(result["explanation"].size() == result::result_columns().explanation.size());
 }
 
 TEST_CASE("of what a tile takes longer, unequal workers account for their part") {
@@ -314,7 +314,7 @@ TEST_CASE("an exchange among few tiles that is near its bound is neither uneven 
     CHECK(result["tiles_busy"] == 2);
     CHECK(result["tiles_busy_by_kind"]["exchange"] == 2);
     CHECK(result["tiles_busy_by_kind"]["compute"] == 0);
-    const auto text = sim::summary_text(result);
+    const auto text = result::summary_text(result);
     CHECK(text.find("tiles busy 2 of 4: exchange 2\n") != std::string::npos);
     CHECK(text.find("uneven") == std::string::npos);
 }
@@ -425,7 +425,7 @@ TEST_CASE("the result of an estimate has cycles, speed, plan and gap, and nothin
 
 TEST_CASE("every estimate tells the gap of its family") {
     Scene scene;
-    for (const sim::EstimateGap& gap : sim::kEstimateGaps) {
+    for (const result::EstimateGap& gap : result::kEstimateGaps) {
         CAPTURE(gap.family);
         CHECK(catalog::find(gap.family) != nullptr);
         CHECK(gap.rows >= 20);
@@ -439,19 +439,19 @@ TEST_CASE("every estimate tells the gap of its family") {
                                                           {"most", gap.most},
                                                           {"worst", gap.worst()}});
         CHECK(result["cycles"] == 210); // whatever the gap
-        CHECK(sim::summary_text(result).find(fmt::format(
+        CHECK(result::summary_text(result).find(fmt::format(
                   "\nestimate   closed forms of {}; estimate over timing mode of {} "
                   "products: mean {:.2f}, {:.2f} to {:.2f}\n",
                   gap.family, gap.rows, gap.mean, gap.least, gap.most)) != std::string::npos);
     }
-    CHECK(sim::EstimateGap{"", 2, 1, 0.5, 1.5}.worst() == 0.5);
-    CHECK(sim::EstimateGap{"", 2, 1, 0.7, 1.5}.worst() == 1.5);
+    CHECK(result::EstimateGap{"", 2, 1, 0.5, 1.5}.worst() == 0.5);
+    CHECK(result::EstimateGap{"", 2, 1, 0.7, 1.5}.worst() == 1.5);
 }
 
 TEST_CASE("the checked in schema of results is the one the program writes") {
     std::ifstream file(tessera::test::source_path("configs/schemas/result.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    CHECK(text == sim::json_text(sim::result_schema()));
+    CHECK(text == result::json_text(result::result_schema()));
 }
 
 TEST_CASE("a run of no cycles divides by nothing") {
@@ -460,7 +460,7 @@ TEST_CASE("a run of no cycles divides by nothing") {
     const auto result = scene.result_of(account);
     CHECK(schema_accepts(result));
     CHECK(result["tflops"] == 0.0);
-    CHECK_FALSE(sim::summary_text(result).empty());
+    CHECK_FALSE(result::summary_text(result).empty());
 }
 
 TEST_CASE("a kernel has the cycles of its steps, each once, and of the barriers before exchanges") {

@@ -77,14 +77,14 @@ void check_cells(const Line& line, const std::string& prefix, const json& object
 TEST_CASE("a table has a line for each run, kernel and step, with the values of the result") {
     test::Scene scene;
     const json result = scene.result();
-    const auto lines = lines_of(sim::results_csv({result}));
+    const auto lines = lines_of(run::results_csv({result}));
     std::map<std::string, std::vector<Line>> parts;
     for (const Line& line : lines) {
         CHECK(line.at("status") == "ok");
         CHECK(line.at("machine") == result["machine"]["name"]);
         CHECK(line.at("workload") == result["workload"]["name"]);
         CHECK(line.at("mode") == "functional");
-        CHECK(line.at("model") == std::to_string(sim::kModelVersion));
+        CHECK(line.at("model") == std::to_string(result::kModelVersion));
         parts[line.at("part") + line.at("kind")].push_back(line);
     }
     REQUIRE(parts["run"].size() == 1);
@@ -131,7 +131,7 @@ TEST_CASE("a table names the mode of each run, and says why one has no result") 
     }
     const std::string why = "does not fit, \"here\"";
     const auto lines =
-        lines_of(sim::results_csv({sim::failed_result("w", "m", {4, why}), estimated, timed}));
+        lines_of(run::results_csv({run::failed_result("w", "m", {4, why}), estimated, timed}));
     REQUIRE(lines.size() > 3);
     CHECK(lines[0].at("status") == "failed");
     CHECK(lines[0].at("machine") == "m");
@@ -142,6 +142,6 @@ TEST_CASE("a table names the mode of each run, and says why one has no result") 
     CHECK(lines[1].at("mode") == "estimate");
     CHECK(lines[2].at("part") == "run");
     CHECK(lines[2].at("mode") == "timing");
-    CHECK(sim::results_csv({sim::failed_result("w", "m", {4, why})})
+    CHECK(run::results_csv({run::failed_result("w", "m", {4, why})})
               .find("\"does not fit, \"\"here\"\"\"") != std::string::npos);
 }

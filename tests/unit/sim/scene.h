@@ -72,30 +72,31 @@ struct Scene {
 
     /// Of closed forms, of which the job itself has none.
     nlohmann::json estimated() {
-        return sim::make_result(sim::EstimateFacts{.machine = machine,
-                                                   .machine_resolved = machine_json,
-                                                   .unused_parameters = nlohmann::json::object(),
-                                                   .workload_name = "by_hand",
-                                                   .workload_resolved = workload_json,
-                                                   .job = job,
-                                                   .estimate = estimate,
-                                                   .host = {}});
+        return result::make_result(
+            result::EstimateFacts{.machine = machine,
+                                  .machine_resolved = machine_json,
+                                  .unused_parameters = nlohmann::json::object(),
+                                  .workload_name = "by_hand",
+                                  .workload_resolved = workload_json,
+                                  .job = job,
+                                  .estimate = estimate,
+                                  .host = {}});
     }
 
     nlohmann::json result_of(const listeners::Account& account) {
-        return sim::make_result(
-            sim::RunFacts{.machine = machine,
-                          .machine_resolved = machine_json,
-                          .unused_parameters = {{"host.latency_us", "the run has no x"}},
-                          .workload_name = "by_hand",
-                          .workload_resolved = workload_json,
-                          .job = job,
-                          .program = program,
-                          .account = account,
-                          .check = std::nullopt,
-                          .trace = std::nullopt,
-                          .output_digest = "00000000",
-                          .host = {}});
+        return result::make_result(
+            result::RunFacts{.machine = machine,
+                             .machine_resolved = machine_json,
+                             .unused_parameters = {{"host.latency_us", "the run has no x"}},
+                             .workload_name = "by_hand",
+                             .workload_resolved = workload_json,
+                             .job = job,
+                             .program = program,
+                             .account = account,
+                             .check = std::nullopt,
+                             .trace = std::nullopt,
+                             .output_digest = "00000000",
+                             .host = {}});
     }
 
     spec::MachineSpec machine;

@@ -67,10 +67,10 @@ struct Run {
         told.released(0);
     }
     [[nodiscard]] std::string compute(const program::ComputeSet& set = {}) const {
-        return sim::compute_set_sentence(account.compute_sets()[0], set, kWorkers);
+        return result::compute_set_sentence(account.compute_sets()[0], set, kWorkers);
     }
     [[nodiscard]] std::string exchange() const {
-        return sim::exchange_sentence(account.exchanges()[0]);
+        return result::exchange_sentence(account.exchanges()[0]);
     }
 
     listeners::Account account;
@@ -233,7 +233,7 @@ TEST_CASE("several tiles in turn are counted and the one with most is named") {
         run.told.phase(Doing::ComputeSet, 0, {{0, 10}, {slow, 40}});
     }
     CHECK_THAT(run.compute(), Contains("2 tiles in turn, tile 3 most, take"));
-    const auto path = sim::critical_path(run.account);
+    const auto path = result::critical_path(run.account);
     CHECK(path.tiles == 2);
     CHECK(path.tile == 3);
     CHECK(path.tile_cycles == 80);
@@ -286,9 +286,9 @@ TEST_CASE("steps off the critical path are said to be so") {
     Run run;
     CHECK_THAT(run.compute(), Equals("did not run"));
     CHECK_THAT(run.exchange(), Equals("did not run"));
-    CHECK_THAT(sim::critical_path(run.account).sentence, Equals("nothing but barriers"));
+    CHECK_THAT(result::critical_path(run.account).sentence, Equals("nothing but barriers"));
     run.told.ended({.begin = 0, .end = 40, .tiles = {}});
-    CHECK_THAT(sim::stream_sentence(run.account.streams()[0]), Equals("nothing waits for it"));
+    CHECK_THAT(result::stream_sentence(run.account.streams()[0]), Equals("nothing waits for it"));
 }
 
 TEST_CASE("a stream copy says how much of it is waited for, and how busy its link is") {
@@ -296,7 +296,7 @@ TEST_CASE("a stream copy says how much of it is waited for, and how busy its lin
     run.told.ended(
         {.begin = 0, .service_begin = 10, .service_end = 40, .end = 60, .bytes = 4, .tiles = {}});
     run.told.phase(Doing::Stream, 0, {{1, 45}});
-    CHECK_THAT(sim::stream_sentence(run.account.streams()[0]),
+    CHECK_THAT(result::stream_sentence(run.account.streams()[0]),
                Equals("tile 1 is waiting 75 % of the time from its start to its end, in which the "
                       "link is busy for 50 %"));
 }

@@ -20,7 +20,7 @@ TEST_CASE("times have the unit in which they are at least one") {
     auto result = scene.result();
     const auto shown = [&](double seconds) {
         result["seconds"] = seconds;
-        const auto text = sim::summary_text(result);
+        const auto text = result::summary_text(result);
         const auto begin = text.find("(") + 1;
         return text.substr(begin, text.find(")", begin) - begin);
     };
@@ -33,7 +33,7 @@ TEST_CASE("times have the unit in which they are at least one") {
 
 TEST_CASE("the summary says what the result says") {
     Scene scene;
-    const auto text = sim::summary_text(scene.result());
+    const auto text = result::summary_text(scene.result());
     CAPTURE(text);
     CHECK(text.find("workload   by_hand: spmm by hand\n") != std::string::npos);
     CHECK(text.find("machine    four: 4 tiles at 1 GHz\n") != std::string::npos);
@@ -65,12 +65,12 @@ TEST_CASE("a list of steps that is cut short says so") {
     for (int i = 0; i < 8; ++i) {
         result["compute_sets"].push_back(step);
     }
-    CHECK(sim::summary_text(result).find("more of") == std::string::npos);
+    CHECK(result::summary_text(result).find("more of") == std::string::npos);
     for (int i = 0; i < 2; ++i) {
         result["exchanges"].push_back(step);
         result["exchanges"].back()["cycles"] = 70 + i;
     }
-    CHECK(sim::summary_text(result).find(
+    CHECK(result::summary_text(result).find(
               "\n           and 2 more of 141 cycles together; --json lists all\n") !=
           std::string::npos);
 }
@@ -88,7 +88,8 @@ TEST_CASE("no line of a summary is longer than asked for, whatever the names and
     result["sentence"] = "a very long sentence of many words " + std::string(60, 'x') + " and " +
                          std::string(60, 'y') + " for those who like that";
     for (const std::size_t columns : {80U, 100U, 140U}) {
-        std::istringstream lines(sim::summary_text(result, {.columns = columns, .color = false}));
+        std::istringstream lines(
+            result::summary_text(result, {.columns = columns, .color = false}));
         for (std::string line; std::getline(lines, line);) {
             CAPTURE(line);
             CHECK(line.size() <= columns);
@@ -106,7 +107,8 @@ TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a 
     /// The line of a step with a name of so many characters, and how many of them it shows.
     const auto shown = [&](std::size_t columns, std::size_t name) {
         result["compute_sets"][0]["name"] = std::string(name, '~');
-        std::istringstream lines(sim::summary_text(result, {.columns = columns, .color = false}));
+        std::istringstream lines(
+            result::summary_text(result, {.columns = columns, .color = false}));
         for (std::string line; std::getline(lines, line);) {
             const auto characters =
                 static_cast<std::size_t>(std::count(line.begin(), line.end(), '~'));
@@ -128,7 +130,7 @@ TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a 
             CHECK(shown(columns, name).second == std::min(name, room));
             CHECK(is_cut == (name > room));
         }
-        const auto text = sim::summary_text(result, {.columns = columns, .color = false});
+        const auto text = result::summary_text(result, {.columns = columns, .color = false});
         const bool heading_alone = text.find("\nsteps\n") != std::string::npos;
         const bool means = text.find("  mean  ") != std::string::npos;
         CHECK(heading_alone == (columns < kFull));
@@ -141,14 +143,14 @@ TEST_CASE(
     Scene scene;
     auto result = scene.result();
     const auto stripped = [&] {
-        return std::regex_replace(sim::summary_text(result, {.columns = 100, .color = true}),
+        return std::regex_replace(result::summary_text(result, {.columns = 100, .color = true}),
                                   std::regex("\033\\[[0-9;]*m"), "");
     };
-    CHECK(stripped() == sim::summary_text(result));
+    CHECK(stripped() == result::summary_text(result));
     const auto sign = [&](bool passed) {
         result["check"] = {{"passed", passed}, {"sentence", "said: all is known"}};
-        const auto text = sim::summary_text(result, {.columns = 100, .color = true});
-        CHECK(stripped() == sim::summary_text(result));
+        const auto text = result::summary_text(result, {.columns = 100, .color = true});
+        CHECK(stripped() == result::summary_text(result));
         return text.substr(text.find("said") - 6, 6);
     };
     CHECK(sign(true) != sign(false));
@@ -160,7 +162,7 @@ TEST_CASE("speeds have the unit in which they are short") {
     const auto shown = [&](double gbytes) {
         result["gbytes_per_s"] = gbytes;
         result["useful_bytes"] = 1234;
-        const auto text = sim::summary_text(result);
+        const auto text = result::summary_text(result);
         const auto end = text.find(": 1,234 bytes");
         REQUIRE(end != std::string::npos);
         const auto begin = text.rfind("speed      ", end) + 11;
@@ -184,12 +186,12 @@ TEST_CASE("speeds have the unit in which they are short") {
 TEST_CASE("a product without non-zeros is noted and has no speed") {
     Scene scene;
     CHECK(scene.result()["notes"].empty());
-    CHECK(sim::summary_text(scene.result()).find("note ") == std::string::npos);
+    CHECK(result::summary_text(scene.result()).find("note ") == std::string::npos);
     scene.job.noted = {"a has no non-zeros: all are gone"};
     scene.job.flops = 0;
     for (const auto& result : {scene.result(), scene.estimated()}) {
         CHECK(result["flops"] == 0);
-        const auto text = sim::summary_text(result);
+        const auto text = result::summary_text(result);
         CHECK(text.find("note       a has no non-zeros: all are gone\n") != std::string::npos);
         CHECK(text.find("speed ") == std::string::npos);
     }
@@ -203,10 +205,10 @@ TEST_CASE("cycles over bound are those of the two columns beside it") {
     step["critical_bound_cycles"] = 1000;
     step["bound_cycles"] = 900; // of another tile
     step["slowest_cycles"] = 1500;
-    CHECK(std::regex_search(sim::summary_text(result),
+    CHECK(std::regex_search(result::summary_text(result),
                             std::regex("multiply +1 +1,200 +80 +1,000 +1\\.20 +2 +0\n")));
     step["critical_bound_cycles"] = 0;
-    CHECK(std::regex_search(sim::summary_text(result),
+    CHECK(std::regex_search(result::summary_text(result),
                             std::regex("multiply +1 +1,200 +80 +0 +2 +0\n")));
 }
 
@@ -215,14 +217,14 @@ TEST_CASE("a product in the vector units is held to what they could do") {
     CHECK(scene.result()["ceiling"]["units"] == "matrix");
     CHECK(scene.result()["ceiling"]["tflops"] == scene.result()["peak_tflops"]);
     CHECK(scene.result()["ceiling"]["fraction"] == scene.result()["fraction_of_peak"]);
-    CHECK(sim::summary_text(scene.result()).find("vector") == std::string::npos);
+    CHECK(result::summary_text(scene.result()).find("vector") == std::string::npos);
     scene.job.vector_flops = scene.job.flops;
     for (const auto& result : {scene.result(), scene.estimated()}) {
         // 8 FP16 multiply-accumulates in 3 issues on each of 4 tiles: 21.33 GFLOP/s at 1 GHz
         CHECK(result["ceiling"]["units"] == "vector");
         CHECK(result["ceiling"]["tflops"].get<double>() == Approx(2e-3 * 4 * 8 / 3.0));
         CHECK(
-            sim::summary_text(result).find(
+            result::summary_text(result).find(
                 "           element-wise products are made in the vector units, not in the matrix "
                 "units: 89.3 % of\n           the 21.33 GFLOP/s that they could make\n") !=
             std::string::npos);
@@ -241,11 +243,11 @@ TEST_CASE("a product in the vector units is held to what they could do") {
 TEST_CASE("the summary shows what a matrix unit does that is not as built") {
     Scene scene;
     auto result = scene.result();
-    CHECK(sim::summary_text(result).find("steps an issue") == std::string::npos);
+    CHECK(result::summary_text(result).find("steps an issue") == std::string::npos);
     REQUIRE(result["matrix_unit"]["memory_bytes_per_cycle"] == 24);
     result["machine"]["amp"]["steps_per_issue"] = 2.0;
     result["matrix_unit"] = {{"macs_per_cycle", 128}, {"memory_bytes_per_cycle", 48}};
-    CHECK(sim::summary_text(result).find(
+    CHECK(result::summary_text(result).find(
               "amp        2 steps an issue: 128 MACs and 48 bytes of memory a tile cycle\n") !=
           std::string::npos);
 }
@@ -257,7 +259,7 @@ TEST_CASE("ratios are to the first workload") {
     second["cycles"] = 420;
     second["workload"]["name"] = "slower";
     second.erase("fraction_of_peak");
-    CHECK(sim::ratio_text({first, second}) ==
+    CHECK(result::ratio_text({first, second}) ==
           "workload  cycles     time  of peak  cycles ratio\n" +
               fmt::format("by_hand      210  0.21 us  {:>7}         1.000\n",
                           fmt::format("{:.1f} %", 100 * first["fraction_of_peak"].get<double>())) +
@@ -273,7 +275,7 @@ TEST_CASE("a bar is as long as its share of what a line leaves it") {
     const auto bar = [&](std::size_t columns, int cycles) {
         result["cycles"] = 1000;
         result["phases"]["compute"] = cycles;
-        const auto text = sim::summary_text(result, {.columns = columns, .color = false});
+        const auto text = result::summary_text(result, {.columns = columns, .color = false});
         const auto begin = text.find("\nphases ") + 1;
         const std::string line = text.substr(begin, text.find('\n', begin) - begin);
         const auto length = static_cast<std::size_t>(std::count(line.begin(), line.end(), '#'));
@@ -301,13 +303,13 @@ TEST_CASE("kernels are listed where two of them compute or exchange") {
     };
     const auto listed = [&](const nlohmann::json& kernels) {
         result["kernels"] = kernels;
-        return sim::summary_text(result).find("\nkernels ") != std::string::npos;
+        return result::summary_text(result).find("\nkernels ") != std::string::npos;
     };
     CHECK_FALSE(listed(nlohmann::json::array({kernel("a", 1, 1)})));
     CHECK_FALSE(listed(nlohmann::json::array({kernel("a", 1, 0), kernel("b", 0, 0)})));
     CHECK(listed(nlohmann::json::array({kernel("a", 1, 0), kernel("b", 0, 1)})));
     CHECK(listed(nlohmann::json::array({kernel("a", 0, 0), kernel("b", 1, 1), kernel("c", 1, 0)})));
-    const auto text = sim::summary_text(result);
+    const auto text = result::summary_text(result);
     CAPTURE(text);
     CHECK(text.find("\nkernels    in their order  cycles     %  compute  exchange  rearranging\n"
                     "           a                   50  12.5        0         0        1,234\n"
@@ -321,7 +323,7 @@ TEST_CASE("ratios to a run of no cycles are none") {
     auto first = scene.result();
     auto second = first;
     first["cycles"] = 0;
-    const auto text = sim::ratio_text({first, second});
+    const auto text = result::ratio_text({first, second});
     CAPTURE(text);
     CHECK(text.find("by_hand        0  0.21 us") != std::string::npos);
     CHECK(text.find("inf") == std::string::npos);
@@ -333,7 +335,7 @@ TEST_CASE("numbers have a comma before every three digits, and quantities four d
     auto result = scene.result();
     const auto cycles = [&](std::int64_t number) {
         result["cycles"] = number;
-        const auto text = sim::summary_text(result);
+        const auto text = result::summary_text(result);
         const auto begin = text.find("\ncycles ") + 12;
         return text.substr(begin, text.find(" (", begin) - begin);
     };
@@ -346,7 +348,7 @@ TEST_CASE("numbers have a comma before every three digits, and quantities four d
     result["tflops"] = 1.23456;
     result["peak_tflops"] = 0.0099996;
     result["fraction_of_peak"] = 0.12345;
-    CHECK(sim::summary_text(result).find(
+    CHECK(result::summary_text(result).find(
               "speed      1.235 TFLOP/s, 12.3 % of the peak of 10 GFLOP/s\n") != std::string::npos);
 }
 
@@ -355,7 +357,7 @@ TEST_CASE("a check that was made is told with its sentence") {
     auto result = scene.result();
     for (const char* sentence : {"passed", "passed: all of 3 values", "FAILED 1 of 2"}) {
         result["check"] = {{"passed", true}, {"sentence", sentence}};
-        CHECK(sim::summary_text(result).find(fmt::format("\ncheck      {}\n", sentence)) !=
+        CHECK(result::summary_text(result).find(fmt::format("\ncheck      {}\n", sentence)) !=
               std::string::npos);
     }
     result["host"] = {{"plan_s", 1.5},
@@ -365,7 +367,7 @@ TEST_CASE("a check that was made is told with its sentence") {
                       {"threads", 3},
                       {"wall_s", 9},
                       {"peak_rss_bytes", 5.0 * 1024 * 1024}};
-    const auto text = sim::summary_text(result);
+    const auto text = result::summary_text(result);
     CAPTURE(text);
     CHECK(text.find("\nhost       plan 1.50 s, simulate 250.00 ms (1.2 M bundles/s, 3 threads), "
                     "check 20.00 us, 5 MiB\n") != std::string::npos);
@@ -377,7 +379,7 @@ TEST_CASE("the whole summary of a run") {
     result["compute_sets"][0]["critical_bound_cycles"] = 80;
     result["host"]["peak_rss_bytes"] = 0;
     const auto whole = [&](std::size_t columns) {
-        const auto text = sim::summary_text(result, {.columns = columns, .color = false});
+        const auto text = result::summary_text(result, {.columns = columns, .color = false});
         return text.substr(0, text.find("\nhost ") + 1);
     };
     CHECK(whole(100) == R"(workload   by_hand: spmm by hand
@@ -452,7 +454,7 @@ TEST_CASE("the whole summary of an estimate") {
     result["estimate"]["gap"] = {{"rows", 24}, {"mean", 0.97}, {"least", 0.914}, {"most", 1.079}};
     result["host"]["plan_s"] = 0.0123;
     result["host"]["peak_rss_bytes"] = 5.0 * 1024 * 1024;
-    CHECK(sim::summary_text(result) == R"(workload   by_hand: spmm by hand
+    CHECK(result::summary_text(result) == R"(workload   by_hand: spmm by hand
 machine    four: 4 tiles at 1 GHz
 cycles     210 (0.21 us)
 speed      19.05 GFLOP/s, 7.4 % of the peak of 256 GFLOP/s
@@ -465,11 +467,11 @@ host       plan 12.30 ms, 5 MiB
 )");
     result["plan"]["chunks"] = 1;
     result["plan"]["paired"] = "none";
-    CHECK(sim::summary_text(result).find(
+    CHECK(result::summary_text(result).find(
               "\ndivision   2 x 1 x 3 parts of m, k and n; about 12,345 bytes a tile\n") !=
           std::string::npos);
     result["cycles"] = 0; // nothing to multiply, and steps for nothing
     result["plan"]["predicted_cycles"] = {{"compute", 0}, {"exchange", 0}, {"sync", 0}};
-    CHECK(sim::summary_text(result).find(
+    CHECK(result::summary_text(result).find(
               "predicted  compute                        0    0.0 %\n") != std::string::npos);
 }

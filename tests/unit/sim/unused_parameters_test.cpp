@@ -43,7 +43,7 @@ Program scene(std::vector<Step> steps) {
 }
 
 Parts parts(std::vector<Step> steps) {
-    return sim::parts_of(scene(std::move(steps)));
+    return run::parts_of(scene(std::move(steps)));
 }
 
 Step valued(Step made) {
@@ -88,31 +88,31 @@ TEST_CASE("each step of a control program has its parts") {
 
 TEST_CASE("matrix instructions count where a tile runs code") {
     const std::string amp = "f16v4sisoamp $a0:1, $a2:3, $a4:5, 0";
-    CHECK(sim::parts_of(code("f32add $a0, $a1, $a2")) == Parts{"tile code"});
-    CHECK(sim::parts_of(code(amp)) == Parts{"matrix instructions", "tile code"});
+    CHECK(run::parts_of(code("f32add $a0, $a1, $a2")) == Parts{"tile code"});
+    CHECK(run::parts_of(code(amp)) == Parts{"matrix instructions", "tile code"});
     Program program = scene({step(Kind::ComputeSet, 0)});
     program.codelets = {code("nop"), code("{ nop ; " + amp + " }")};
-    CHECK(sim::parts_of(program).count("matrix instructions") == 1);
+    CHECK(run::parts_of(program).count("matrix instructions") == 1);
     program.control = step(Kind::ComputeSet, 1);
-    CHECK(sim::parts_of(program).count("matrix instructions") == 0);
+    CHECK(run::parts_of(program).count("matrix instructions") == 0);
 }
 
 TEST_CASE("closed forms take compute sets into account, and exchanges where there are any") {
     job::Estimate estimate;
-    CHECK(sim::parts_of(estimate) == Parts{"compute sets", "tile code"});
+    CHECK(run::parts_of(estimate) == Parts{"compute sets", "tile code"});
     estimate.uses_matrix_unit = true;
-    CHECK(sim::parts_of(estimate) == Parts{"compute sets", "matrix instructions", "tile code"});
+    CHECK(run::parts_of(estimate) == Parts{"compute sets", "matrix instructions", "tile code"});
     estimate.predicted.exchange = 1;
-    CHECK(sim::parts_of(estimate) ==
+    CHECK(run::parts_of(estimate) ==
           Parts{"barriers", "compute sets", "exchanges", "matrix instructions", "tile code"});
-    for (const std::string& part : sim::parts_of(estimate)) {
-        CHECK(sim::known_parts().count(part) == 1);
+    for (const std::string& part : run::parts_of(estimate)) {
+        CHECK(run::known_parts().count(part) == 1);
     }
 }
 
 TEST_CASE("what --set gave and nothing uses is told with what it lacks") {
     const auto unused = [](const test::Lines& sets, const Parts& has) {
-        return sim::unused_parameters(spec::load_machine("gc2", test::source_paths(), sets), has);
+        return run::unused_parameters(spec::load_machine("gc2", test::source_paths(), sets), has);
     };
     using nlohmann::json;
     CHECK(unused({"sync.external_cycles=1", "tile.workers=5", "chip.tiles=10"}, {"tile code"}) ==

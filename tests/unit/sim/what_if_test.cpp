@@ -32,7 +32,7 @@ program::Transfer transfer(Address from, std::vector<Address> to, Bytes bytes) {
 bool is_told(std::vector<program::Exchange> exchanges) {
     program::Program program;
     program.exchanges = std::move(exchanges);
-    const std::vector<std::string> told = sim::what_ifs(program);
+    const std::vector<std::string> told = result::what_ifs(program);
     CHECK(told.size() <= 1);
     return !told.empty();
 }
@@ -67,7 +67,7 @@ TEST_CASE("a what-if names the bits that rows have and would need", "[unit][sim]
     program::Program program;
     program.exchanges.push_back(
         exchange_of({transfer(static_cast<Address>(isa::kExchangeReach), {}, 4)}));
-    CHECK(sim::what_ifs(program) ==
+    CHECK(result::what_ifs(program) ==
           std::vector<std::string>{
               "a what-if: exchanges reach addresses of " + std::to_string(isa::kExchangeReach) +
               " bytes and more: the instructions of their rows are given " +

@@ -15,11 +15,11 @@ namespace {
 
 std::string told(const std::string& text) {
     const test::ScratchFolder folder;
-    sim::DisassembleCommand command;
+    cli::DisassembleCommand command;
     command.file = folder.write("words", text);
     command.hex = true;
     try {
-        return sim::disassemble_text(command);
+        return assemble::disassemble_text(command);
     } catch (const ConfigError& error) {
         const Diagnostic& found = error.diagnostics().front();
         return std::to_string(found.line) + ":" + std::to_string(found.column) + " " +

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using nlohmann::json;
 
 namespace {

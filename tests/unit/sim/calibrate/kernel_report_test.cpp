@@ -11,7 +11,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 
 namespace {
 

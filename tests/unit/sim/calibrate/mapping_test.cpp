@@ -9,7 +9,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using namespace tessera::test;
 using nlohmann::json;
 
@@ -130,7 +130,7 @@ TEST_CASE("a copy between memory regions is paced") {
     const auto measurement = measured(row);
     CHECK(measurement.group == "self copy");
     CHECK(measurement.runs[0].workload["copies"] == "paced");
-    json run = result(0, 1e9);
+    json run = result_of(0, 1e9);
     run["phases"]["compute"] = 222;
     CHECK(measurement.read({run}) == Approx(222));
 }
@@ -154,7 +154,7 @@ TEST_CASE("sparse attention reads rows of components, then keys and values") {
     CHECK(few.runs[1].workload["row_bytes"] == 64 * 2);
     const double components = 700;
     const double positions = 90;
-    const std::vector<json> results{result(components, 1e9), result(positions, 1e9)};
+    const std::vector<json> results{result_of(components, 1e9), result_of(positions, 1e9)};
     CHECK(few.read(results) == Approx(1.5 * (components + 2 * positions)));
 
     const std::int64_t most_rows = (std::int64_t{1} << 27) / (4096 * 2);

@@ -16,7 +16,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using namespace tessera::test;
 using nlohmann::json;
 
@@ -142,7 +142,7 @@ TEST_CASE("a row of the grid adds the difference of the farthest and the nearest
         const auto steps = static_cast<double>(grid.rows() - 2);
         const double near = 100;
         for (const double more : {0.0, 1.0, 34.0, -34.0}) {
-            CHECK(measurement.read({result(near, 1e9), result(near + more, 1e9)}) ==
+            CHECK(measurement.read({result_of(near, 1e9), result_of(near + more, 1e9)}) ==
                   Approx(std::abs(more) / steps));
         }
     }

@@ -216,7 +216,7 @@ TEST_CASE("a convolution of one point is a product over the points of its output
     CHECK(reason(convolution_row({{"groups", "32"}})) ==
           "a convolution in groups of channels: no workload runs it");
     const auto mapped = measurement_of(convolution_row({{"filter", "3"}}), kMachines);
-    CHECK(std::get<sim::calibrate::NotCovered>(mapped).group == "GC2: 1x1 convolutions");
+    CHECK(std::get<calibrate::NotCovered>(mapped).group == "GC2: 1x1 convolutions");
 }
 
 TEST_CASE("the best product of GC2 runs at the size that its row gives") {

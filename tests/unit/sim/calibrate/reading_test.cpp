@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using namespace tessera::test;
 using nlohmann::json;
 
@@ -21,7 +21,7 @@ TEST_CASE("a time is cycles over the clock, in the row's unit") {
     const double clock = 1.6e9;
     const auto in = [&](const char* unit) {
         const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", unit);
-        return measured(row).read({result(cycles, clock)});
+        return measured(row).read({result_of(cycles, clock)});
     };
     const double all = cycles + fixed_cycles();
     CHECK(in("cycles") == Approx(all));
@@ -68,7 +68,7 @@ TEST_CASE("a rate is all bytes that arrive over the time") {
     const double clock = 2e9;
     const auto row = exchange_row("broadcast 160 B, one tile to n tiles", "50", "160",
                                   "aggregate_bandwidth", "1", "GB/s");
-    CHECK(measured(row).read({result(cycles, clock)}) ==
+    CHECK(measured(row).read({result_of(cycles, clock)}) ==
           Approx(50 * 160 * clock / (cycles + fixed_cycles()) / 1e9));
 }
 
@@ -76,11 +76,11 @@ TEST_CASE("the tables that their sync and copies are part of") {
     const double cycles = 300;
     const auto read = [&](const char* workload, const char* bytes) {
         const auto row = exchange_row(workload, "5", bytes, "latency", "1", "cycles");
-        return measured(row).read({result(cycles, 1e9)}) - fixed_cycles();
+        return measured(row).read({result_of(cycles, 1e9)}) - fixed_cycles();
     };
     const auto rate = [&](const char* workload) {
         const auto row = exchange_row(workload, "5", "160", "aggregate_bandwidth", "1", "GB/s");
-        return 5 * 160 / measured(row).read({result(cycles, 1e9)}) - fixed_cycles();
+        return 5 * 160 / measured(row).read({result_of(cycles, 1e9)}) - fixed_cycles();
     };
     CHECK(read("gather one word each, n tiles to one", "4") == Approx(cycles));
     CHECK(read("scatter one word each, one tile to n", "4") == Approx(cycles + kOwnPart));
@@ -93,7 +93,7 @@ TEST_CASE("a word timed without its sync is the exchange row alone") {
     const auto row =
         exchange_row("tile-to-tile one word, device-timed, excludes sync: within a column, maximum",
                      "1", "4", "latency", "1", "cycles");
-    CHECK(measured(row).read({result(200, 1e9)}) == Approx(200 - kPrologue));
+    CHECK(measured(row).read({result_of(200, 1e9)}) == Approx(200 - kPrologue));
 }
 
 TEST_CASE("steps are found by their roles, and missing ones are told") {
@@ -105,17 +105,17 @@ TEST_CASE("steps are found by their roles, and missing ones are told") {
                               .role = program::Role::Rearrange,
                               .turn = 1,
                               .turns = 2};
-    CHECK(cycles_of(result(400, 1e9), {.phases = {"sync"}, .steps = {kBring}}) ==
+    CHECK(cycles_of(result_of(400, 1e9), {.phases = {"sync"}, .steps = {kBring}}) ==
           Approx(400 / 2 + 400 / 4));
-    CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kBlur}}),
+    CHECK_THROWS_WITH(cycles_of(result_of(400, 1e9), {.phases = {}, .steps = {kBlur}}),
                       "the run has no step 'blur': compute_sets of role work");
-    CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kSecond}}),
+    CHECK_THROWS_WITH(cycles_of(result_of(400, 1e9), {.phases = {}, .steps = {kSecond}}),
                       "the run has no step 'second': compute_sets of role rearrange");
-    CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
+    CHECK_THROWS_AS(cycles_of(result_of(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
 }
 
 TEST_CASE("of steps that take turns in a round, the cycles of one are found") {
-    json run = result(400, 1e9);
+    json run = result_of(400, 1e9);
     run["compute_sets"] = json::array();
     for (const char* role : {"rearrange", "rearrange", "work", "rearrange", "rearrange", "work"}) {
         const double cycles = std::pow(10, static_cast<double>(run["compute_sets"].size()));
@@ -140,7 +140,7 @@ TEST_CASE("the size that reaches nine tenths of the peak lies where the rate pas
     double largest = 0;
     for (const auto& run : measurement.runs) {
         largest = run.workload["bytes"].get<double>();
-        results.push_back(result(fixed - fixed_cycles() + largest / 8, 1e9));
+        results.push_back(result_of(fixed - fixed_cycles() + largest / 8, 1e9));
     }
     // b / (fixed + b / 8) = 0.9 * largest / (fixed + largest / 8)
     const double peak = largest / (fixed + largest / 8);
@@ -150,7 +150,7 @@ TEST_CASE("the size that reaches nine tenths of the peak lies where the rate pas
 
 TEST_CASE("a time is a time by whatever word") {
     const auto read_of = [](const std::string& metric) {
-        return measured(exchange_row("all-to-all", "7", "4", metric)).read({result(1000, 1e9)});
+        return measured(exchange_row("all-to-all", "7", "4", metric)).read({result_of(1000, 1e9)});
     };
     const double latency = read_of("latency");
     for (const std::string metric : {"time", "duration", "Duration"}) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using namespace tessera::test;
 
 namespace {

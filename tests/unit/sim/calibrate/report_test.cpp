@@ -15,7 +15,7 @@
 #include <string>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using nlohmann::json;
 
 namespace {
@@ -157,7 +157,7 @@ TEST_CASE("a row of JSON has what the row, its measurement and its run say") {
 TEST_CASE("the checked in schema of calibrations is the one the program writes") {
     std::ifstream file(tessera::test::source_path("configs/schemas/calibration.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    CHECK(text == tessera::sim::json_text(calibration_schema()));
+    CHECK(text == result::json_text(calibration_schema()));
 }
 
 TEST_CASE("the whole text: rows by group, how near the groups are, and what is not covered") {

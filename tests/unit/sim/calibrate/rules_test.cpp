@@ -14,7 +14,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using namespace tessera::test;
 using nlohmann::json;
 
@@ -48,7 +48,7 @@ json stencil(int width, int height, json others = json::object()) {
 
 /// A result of `cycles`, its phases and steps all of other lengths.
 json run_of(double cycles, double clock_hz = 2e9) {
-    json run = result(cycles, clock_hz);
+    json run = result_of(cycles, clock_hz);
     run["phases"]["compute"] = cycles / 8;
     run["compute_sets"] = json::array();
     for (const auto& [role, part] :
@@ -389,7 +389,7 @@ TEST_CASE("a part of a broadcast's peak is the rate over that of a large message
     CHECK(measurement.timed == "exchange + 48 cycles");
     CHECK(measurement.assumed ==
           "the peak is the rate at 102400 B, messages of 1001 B move as 1004 B");
-    const std::vector<json> results{result(500 - 48, 1e9), result(20'000 - 48, 1e9)};
+    const std::vector<json> results{result_of(500 - 48, 1e9), result_of(20'000 - 48, 1e9)};
     const double part = (1001.0 / 500) / (102'400.0 / 20'000);
     CHECK(measurement.read(results) == Approx(part).epsilon(1e-12));
     CHECK(measured(row("%")).read(results) == Approx(100 * part).epsilon(1e-12));
@@ -412,7 +412,7 @@ TEST_CASE("nine tenths of a peak lie on the straight line between two sizes") {
     const auto read = [&](const std::vector<double>& rates, const char* unit = "B") {
         std::vector<json> results;
         for (std::size_t i = 0; i < sizes.size(); ++i) {
-            results.push_back(result(sizes[i] / rates[i] - 48, 1e9));
+            results.push_back(result_of(sizes[i] / rates[i] - 48, 1e9));
         }
         return measured(row(unit)).read(results);
     };

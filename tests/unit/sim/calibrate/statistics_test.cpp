@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 
 TEST_CASE("the mean ratio lets errors cancel, the mean error does not") {
     const double factor = 1.25;

@@ -14,8 +14,8 @@
 
 namespace tessera::test {
 
-using sim::calibrate::Measurement;
-using sim::calibrate::ReferenceRow;
+using calibrate::Measurement;
+using calibrate::ReferenceRow;
 
 inline const std::vector<std::string> kMachines{"bow", "c600", "gc2", "gc200", "tiny"};
 
@@ -25,7 +25,7 @@ inline ReferenceRow row_of(const std::vector<std::pair<std::string, std::string>
     std::string cells;
     const auto add = [&](const std::string& name, const std::string& cell) {
         heading += (heading.empty() ? "" : ",") + name;
-        cells += (cells.empty() ? "" : ",") + sim::calibrate::csv_cell(cell);
+        cells += (cells.empty() ? "" : ",") + calibrate::csv_cell(cell);
     };
     const std::vector<std::pair<std::string, std::string>> needed{
         {"id", "unseen"},      {"machine", "GC2"}, {"workload", "none"},
@@ -42,8 +42,8 @@ inline ReferenceRow row_of(const std::vector<std::pair<std::string, std::string>
             add(name, value);
         }
     }
-    sim::calibrate::Reference reference;
-    add_rows(reference, sim::calibrate::parse_csv(heading + "\n" + cells + "\n", "rows.csv"));
+    calibrate::Reference reference;
+    add_rows(reference, calibrate::parse_csv(heading + "\n" + cells + "\n", "rows.csv"));
     return reference.rows.front();
 }
 
@@ -52,8 +52,8 @@ inline ReferenceRow exchange_row(const std::string& workload, const std::string&
                                  const std::string& bytes, const std::string& metric,
                                  const std::string& value = "1", const std::string& unit = "us",
                                  const std::string& machine = "GC2 (1216 tiles, 1.6 GHz)") {
-    sim::calibrate::Reference reference;
-    add_rows(reference, sim::calibrate::parse_csv(
+    calibrate::Reference reference;
+    add_rows(reference, calibrate::parse_csv(
                             "id,machine,workload,table,topology,ipus,tiles,msg_bytes,metric,value,"
                             "unit\nunseen,\"" +
                                 machine + "\",\"" + workload + "\",4.x,on-chip,1," + tiles + "," +
@@ -68,7 +68,7 @@ inline Measurement measured(const ReferenceRow& row) {
 
 /// Why nothing stands for the row.
 inline std::string reason(const ReferenceRow& row) {
-    return std::get<sim::calibrate::NotCovered>(measurement_of(row, kMachines)).reason;
+    return std::get<calibrate::NotCovered>(measurement_of(row, kMachines)).reason;
 }
 
 inline std::string refusal(const ReferenceRow& row) {
@@ -84,7 +84,7 @@ inline constexpr double kPrologue = 30;
 inline constexpr double kOwnPart = 70;
 
 /// As much of a result as readings look at: an exchange of `cycles`, half of them again for sync.
-inline nlohmann::json result(double cycles, double clock_hz) {
+inline nlohmann::json result_of(double cycles, double clock_hz) {
     using nlohmann::json;
     return {{"cycles", 1.5 * cycles},
             {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
@@ -99,7 +99,7 @@ inline nlohmann::json result(double cycles, double clock_hz) {
 /// What the exchange tables' measuring program adds: the figure of an exchange of no cycles.
 inline double fixed_cycles() {
     const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", "cycles");
-    return measured(row).read({result(0, 1e9)});
+    return measured(row).read({result_of(0, 1e9)});
 }
 
 } // namespace tessera::test

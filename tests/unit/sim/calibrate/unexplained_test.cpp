@@ -6,7 +6,7 @@
 
 #include <vector>
 
-using namespace tessera::sim::calibrate;
+using namespace tessera::calibrate;
 using nlohmann::json;
 
 namespace {

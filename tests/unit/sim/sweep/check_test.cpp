@@ -121,7 +121,8 @@ TEST_CASE("an estimate is refused where nothing would come of it", "[unit][sweep
     const Json both{{"workload", {"./dense.json", "./sums.json"}}};
     const Json sums{{"workload", "./sums.json"}};
     const Json two{{"workload", {"./sums.json", "stencil"}}};
-    const std::string forms = "; there are closed forms of kinds " + sim::kinds_with_estimates() +
+    const std::string forms = "; there are closed forms of kinds " +
+                              result::kinds_with_estimates() +
                               ", see docs/timing_mode.md#estimates";
     const auto with = [](Json sweep, const char* mode) {
         sweep["mode"] = mode;

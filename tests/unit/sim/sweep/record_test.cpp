@@ -9,7 +9,6 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim;
 using Json = nlohmann::json;
 
 namespace {
@@ -32,7 +31,7 @@ Json line_with(const std::string& status, const Json& also = Json::object()) {
     Json line{{"key", sweep::sha256("a").text()},
               {"status", status},
               {"mode", "timing"},
-              {"model", kModelVersion},
+              {"model", result::kModelVersion},
               {"machine", "./m.json"},
               {"workload", "dense"},
               {"changes", {{"tile.workers", 4}, {"exchange.fabric", "mesh"}}},
@@ -45,31 +44,31 @@ Json line_with(const std::string& status, const Json& also = Json::object()) {
 
 TEST_CASE("how a child ended has a word", "[unit][sweep]") {
     const auto ended = [](int exit_code, int signal = 0, bool was_late = false) {
-        return status_of({exit_code, "", signal, was_late});
+        return sweep::status_of({exit_code, "", signal, was_late});
     };
-    CHECK(ended(kOk) == "ok");
-    CHECK(ended(kCheckFailed) == "check_failed");
-    CHECK(ended(kConfig) == "invalid");
-    CHECK(ended(kDoesNotFit) == "does_not_fit");
-    CHECK(ended(kProgramFault) == "fault");
-    CHECK(ended(kHostMemory) == "memory_limit");
-    for (const int other : {int{kUsage}, int{kIo}, int{kBug}, 99}) {
+    CHECK(ended(process::kOk) == "ok");
+    CHECK(ended(process::kCheckFailed) == "check_failed");
+    CHECK(ended(process::kConfig) == "invalid");
+    CHECK(ended(process::kDoesNotFit) == "does_not_fit");
+    CHECK(ended(process::kProgramFault) == "fault");
+    CHECK(ended(process::kHostMemory) == "memory_limit");
+    for (const int other : {int{process::kUsage}, int{process::kIo}, int{process::kBug}, 99}) {
         CHECK(ended(other) == "error");
     }
     // a signal says more than the code that came of it, and a time limit more than its signal
-    for (const int code : {int{kOk}, int{kBug}, int{kProgramFault}}) {
+    for (const int code : {int{process::kOk}, int{process::kBug}, int{process::kProgramFault}}) {
         CHECK(ended(code, 11) == "crash");
         CHECK(ended(code, 1) == "crash");
     }
-    CHECK(ended(kHostMemory, 9) == "killed");
-    for (const int code : {int{kOk}, int{kHostMemory}}) {
+    CHECK(ended(process::kHostMemory, 9) == "killed");
+    for (const int code : {int{process::kOk}, int{process::kHostMemory}}) {
         CHECK(ended(code, 9, true) == "time_limit");
         CHECK(ended(code, 0, true) == "time_limit");
     }
 }
 
 TEST_CASE("a point runs by its files, as quietly as can be", "[unit][sweep]") {
-    const RunCommand run = run_of(a_point(), "functional", 3);
+    const cli::RunCommand run = sweep::run_of(a_point(), "functional", 3);
     CHECK(run.workloads == std::vector<std::string>{"in/dense.json"});
     CHECK(run.machine == "in/m.json");
     CHECK(run.sets == a_point().sets);
@@ -97,29 +96,32 @@ TEST_CASE("the line of a point has its result without what the host felt and wit
     const Json kept = line_with("ok", {{"host", {{"wall_s", 2.5}, {"peak_rss_bytes", 7}}},
                                        {"note", "first; second"},
                                        {"result", {{"cycles", 100}, {"deep", {{"number", 3}}}}}});
-    const ChildOutcome outcome{kOk, result.dump(), 0, false};
-    CHECK(record_of(a_point(), "timing", outcome, false) == kept);
+    const process::ChildOutcome outcome{process::kOk, result.dump(), 0, false};
+    CHECK(sweep::record_of(a_point(), "timing", outcome, false) == kept);
     Json with_lists = kept;
     with_lists["lists"] = {{"notes", {"first", "second"}},
                            {"deep.list", {1, 2}},
                            {"deep.only_lists.a", {4}},
                            {"deep.only_lists.b", Json::array()}};
-    CHECK(record_of(a_point(), "timing", outcome, true) == with_lists);
+    CHECK(sweep::record_of(a_point(), "timing", outcome, true) == with_lists);
     Json quiet = result;
     quiet.erase("notes");
-    const Json line = record_of(a_point(), "timing", {kOk, quiet.dump(), 0, false}, false);
+    const Json line =
+        sweep::record_of(a_point(), "timing", {process::kOk, quiet.dump(), 0, false}, false);
     CHECK_FALSE(line.contains("note"));
 }
 
 TEST_CASE("the line of a point that did not run says why as far as is known", "[unit][sweep]") {
     const auto line = [](int exit_code, const std::string& text, int signal = 0) {
-        return record_of(a_point(), "timing", {exit_code, text, signal, false}, true);
+        return sweep::record_of(a_point(), "timing", {exit_code, text, signal, false}, true);
     };
-    CHECK(line(kBug, "", 11) == line_with("crash"));
-    CHECK(line(kBug, "{\"cycles\": ", 11) == line_with("crash"));
-    CHECK(line(kBug, "[1]") == line_with("error"));
+    CHECK(line(process::kBug, "", 11) == line_with("crash"));
+    CHECK(line(process::kBug, "{\"cycles\": ", 11) == line_with("crash"));
+    CHECK(line(process::kBug, "[1]") == line_with("error"));
     const std::string no_room = R"({"message": "tile 3", "not_modelled": false})";
-    CHECK(line(kDoesNotFit, no_room) == line_with("does_not_fit", {{"message", "tile 3"}}));
+    CHECK(line(process::kDoesNotFit, no_room) ==
+          line_with("does_not_fit", {{"message", "tile 3"}}));
     const std::string absent = R"({"message": "no mesh", "not_modelled": true})";
-    CHECK(line(kProgramFault, absent) == line_with("not_modelled", {{"message", "no mesh"}}));
+    CHECK(line(process::kProgramFault, absent) ==
+          line_with("not_modelled", {{"message", "no mesh"}}));
 }

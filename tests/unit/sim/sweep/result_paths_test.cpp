@@ -73,7 +73,7 @@ test::Lines mistakes(const Json& also) {
 TEST_CASE("results have the paths of their schema, but for what points say and lists",
           "[unit][sweep]") {
     std::set<std::string> leaves;
-    note_leaves(sim::result_schema(), "", leaves);
+    note_leaves(result::result_schema(), "", leaves);
     std::erase_if(leaves, [](const std::string& path) {
         const std::string first = path.substr(0, path.find('.'));
         return (path != first && (first == "host" || first == "machine" || first == "workload")) ||

@@ -17,7 +17,6 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::sim;
 using Json = nlohmann::json;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -55,7 +54,8 @@ public:
     [[nodiscard]] fs::path path(const std::string& name) const { return folder_.path(name); }
 
     /// The one point of s.json as a line of model `model`, and frozen into `store` if that is named.
-    [[nodiscard]] Json line(int model = kModelVersion, const std::string& store = {}) const {
+    [[nodiscard]] Json line(int model = result::kModelVersion,
+                            const std::string& store = {}) const {
         const config::ConfigPaths paths = config::default_config_paths();
         const sweep::Source source = sweep::read_source({"s.json", {}, {}, {}}, paths);
         sweep::PointKeys keys(model);
@@ -87,16 +87,16 @@ private:
     fs::path before_ = fs::current_path();
 };
 
-RunCommand asked(const std::string& point, const std::string& store = {}) {
-    RunCommand command;
+cli::RunCommand asked(const std::string& point, const std::string& store = {}) {
+    cli::RunCommand command;
     command.point = point;
     command.store = store;
     return command;
 }
 
-std::string refusal_of(const RunCommand& command) {
+std::string refusal_of(const cli::RunCommand& command) {
     try {
-        static_cast<void>(of_stored_point(command));
+        static_cast<void>(sweep::of_stored_point(command));
     } catch (const std::runtime_error& error) { // of usage or of files
         return error.what();
     }
@@ -128,9 +128,9 @@ TEST_CASE("a stored point runs with its files, its settings and then those that 
     const Stores bench;
     const Json line = bench.line();
     bench.add("here.sweep", line);
-    RunCommand command = asked(line["key"], "here.sweep");
+    cli::RunCommand command = asked(line["key"], "here.sweep");
     command.sets = {"tile.workers=4"};
-    const std::string said = warnings_of([&] { command = of_stored_point(command); });
+    const std::string said = warnings_of([&] { command = sweep::of_stored_point(command); });
     CHECK(said.empty());
     CHECK(command.workloads == Texts{"./w.json"});
     CHECK(command.machine == "./m.json");
@@ -139,7 +139,7 @@ TEST_CASE("a stored point runs with its files, its settings and then those that 
     // a mode that is given counts
     command = asked(line["key"], "here.sweep");
     command.mode = "functional";
-    CHECK(of_stored_point(command).mode == "functional");
+    CHECK(sweep::of_stored_point(command).mode == "functional");
 }
 
 TEST_CASE("a point is one key, whatever number of lines it has and how much of it is given",
@@ -152,7 +152,8 @@ TEST_CASE("a point is one key, whatever number of lines it has and how much of i
     bench.add("two.sweep", line);
     for (const std::string& store : Texts{"", "one.sweep", "two.sweep"}) {
         for (const std::size_t length : {std::size_t{1}, std::size_t{12}, key.size()}) {
-            CHECK(of_stored_point(asked(key.substr(0, length), store)).machine == "./m.json");
+            CHECK(sweep::of_stored_point(asked(key.substr(0, length), store)).machine ==
+                  "./m.json");
         }
     }
     CHECK(refusal_of(asked(key.substr(1, 20), "one.sweep")) ==
@@ -161,11 +162,11 @@ TEST_CASE("a point is one key, whatever number of lines it has and how much of i
     // another key that begins so, in the same store or in another
     const std::string begin = key.substr(0, 3);
     bench.add_key("two.sweep", begin + (key[3] == 'f' ? "e" : "f"));
-    CHECK(of_stored_point(asked(begin, "one.sweep")).machine == "./m.json");
+    CHECK(sweep::of_stored_point(asked(begin, "one.sweep")).machine == "./m.json");
     for (const std::string& store : Texts{"", "two.sweep"}) {
         CHECK(refusal_of(asked(begin, store)) ==
               "run: --point: several keys begin with '" + begin + "'");
-        CHECK(of_stored_point(asked(key.substr(0, 4), store)).machine == "./m.json");
+        CHECK(sweep::of_stored_point(asked(key.substr(0, 4), store)).machine == "./m.json");
     }
 }
 
@@ -178,21 +179,21 @@ TEST_CASE("stores here are the folders of that ending, and none where one is nam
     const std::string begin = line["key"].get<std::string>().substr(0, 20);
     CHECK(refusal_of(asked(begin)) ==
           "run: --point: no key of the stores here begins with '" + begin + "'");
-    CHECK(of_stored_point(asked(line["key"], "results")).machine == "./m.json");
+    CHECK(sweep::of_stored_point(asked(line["key"], "results")).machine == "./m.json");
     bench.add_key("other.sweep", "0123");
     CHECK(refusal_of(asked(line["key"], "other.sweep")).find("no key of other.sweep") !=
           std::string::npos);
     bench.add("a.sweep", line);
-    CHECK(of_stored_point(asked(line["key"])).machine == "./m.json");
+    CHECK(sweep::of_stored_point(asked(line["key"])).machine == "./m.json");
 }
 
 TEST_CASE("what was frozen with a sweep is what its points run, whatever has become of the files",
           "[unit][sweep]") {
     const Stores bench;
-    const Json line = bench.line(kModelVersion, "s.sweep");
+    const Json line = bench.line(result::kModelVersion, "s.sweep");
     bench.add("s.sweep", line);
     const auto check = [&] {
-        const RunCommand run = of_stored_point(asked(line["key"], "s.sweep"));
+        const cli::RunCommand run = sweep::of_stored_point(asked(line["key"], "s.sweep"));
         CHECK_THAT(run.machine, Catch::EndsWith("machines/m.json"));
         CHECK_THAT(run.workloads.at(0), Catch::EndsWith("workloads/w.json"));
         CHECK_THAT(run.sets.at(0), Catch::StartsWith("workload.pattern.file=") &&
@@ -229,17 +230,18 @@ TEST_CASE("a point whose files have changed, or are gone, does not run", "[unit]
 TEST_CASE("a point of another model version is found by the key that it had, with a warning",
           "[unit][sweep]") {
     const Stores bench;
-    for (const int model : {1, kModelVersion - 1, kModelVersion, kModelVersion + 1}) {
+    for (const int model :
+         {1, result::kModelVersion - 1, result::kModelVersion, result::kModelVersion + 1}) {
         CAPTURE(model);
         const Json line = bench.line(model);
         bench.add("here.sweep", line);
         const std::string said = warnings_of([&] {
-            CHECK(of_stored_point(asked(line["key"], "here.sweep")).machine == "./m.json");
+            CHECK(sweep::of_stored_point(asked(line["key"], "here.sweep")).machine == "./m.json");
         });
-        const bool warns =
-            said.find("the point is of model version " + std::to_string(model) +
-                      ", this program is of " + std::to_string(kModelVersion)) != std::string::npos;
-        CHECK(warns == (model != kModelVersion));
+        const bool warns = said.find("the point is of model version " + std::to_string(model) +
+                                     ", this program is of " +
+                                     std::to_string(result::kModelVersion)) != std::string::npos;
+        CHECK(warns == (model != result::kModelVersion));
         CHECK(said.empty() == !warns);
     }
 }
@@ -249,7 +251,7 @@ TEST_CASE("lines without contents have keys with the names of files, and copies 
     const Stores bench;
     Json line = bench.line();
     const config::ConfigPaths paths = config::default_config_paths();
-    sweep::PointKeys keys(kModelVersion);
+    sweep::PointKeys keys(result::kModelVersion);
     const auto key =
         keys.of(sweep::PointKeys::part_of(spec::load_machine("./m.json", paths, {})),
                 keys.older_part_of(catalog::load_workload(
@@ -260,7 +262,7 @@ TEST_CASE("lines without contents have keys with the names of files, and copies 
     line["key"] = key.text();
     line.erase("contents");
     bench.add("old.sweep", line);
-    CHECK(of_stored_point(asked(key.text())).machine == "./m.json");
+    CHECK(sweep::of_stored_point(asked(key.text())).machine == "./m.json");
     // copies that an older version made beside the points: by the short name, in any of its sweeps
     for (const char* name : {"m", "w"}) {
         const std::string kind = name == std::string("m") ? "machines" : "workloads";
@@ -274,7 +276,7 @@ TEST_CASE("lines without contents have keys with the names of files, and copies 
         fs::copy_file(bench.path(name),
                       bench.path(std::string("old.sweep/sweeps/s-1/workloads/") + name));
     }
-    const RunCommand run = of_stored_point(asked(key.text()));
+    const cli::RunCommand run = sweep::of_stored_point(asked(key.text()));
     CHECK_THAT(run.machine, Catch::EndsWith("sweeps/s-1/machines/m.json"));
     CHECK_THAT(run.workloads.at(0), Catch::EndsWith("sweeps/s-1/workloads/w.json"));
 }
