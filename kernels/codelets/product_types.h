@@ -4,6 +4,8 @@
 
 #include "base/element_type.h"
 
+#include <compare>
+
 namespace tessera::codelets {
 
 struct ProductTypes {
@@ -12,7 +14,7 @@ struct ProductTypes {
 
     /// Whether a sum is the result as it stands.
     [[nodiscard]] constexpr bool sums_are_results() const { return data == partials; }
-    [[nodiscard]] constexpr bool operator==(const ProductTypes& other) const = default;
+    [[nodiscard]] constexpr auto operator<=>(const ProductTypes& other) const = default;
 };
 
 /// The types of a product of FP16 operands.

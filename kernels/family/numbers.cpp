@@ -2,13 +2,12 @@
 #include "kernels/family/numbers.h"
 
 #include "base/error.h"
-#include "base/float16.h"
+#include "kernels/workload/element_value.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace tessera::family {
@@ -24,14 +23,6 @@ std::string names_of(std::span<const ElementType> types) {
         names += name_of(types[i]);
     }
     return names;
-}
-
-template <class Element> Element read(const Value& value, std::int64_t index) {
-    Element element{};
-    const auto at = static_cast<std::size_t>(index) * sizeof element;
-    TESSERA_ASSERT(at + sizeof element <= value.bytes.size());
-    std::memcpy(&element, value.bytes.data() + at, sizeof element);
-    return element;
 }
 
 } // namespace
@@ -97,20 +88,10 @@ const TensorType& matrices_input(const Request& request, std::span<const Element
 }
 
 double element_of(const Value& value, std::int64_t index) {
-    switch (value.type.type) {
-    case ElementType::F16:
-        return f16_to_f32(read<std::uint16_t>(value, index));
-    case ElementType::F32:
-        return read<float>(value, index);
-    case ElementType::I32:
-        return read<std::int32_t>(value, index);
-    case ElementType::U32:
-        return read<std::uint32_t>(value, index);
-    default:
-        break;
-    }
-    TESSERA_ASSERT(!"an element of a type that no family checks");
-    return 0;
+    const auto size = static_cast<std::size_t>(bytes_of(value.type.type));
+    const std::size_t at = static_cast<std::size_t>(index) * size;
+    TESSERA_ASSERT(at + size <= value.bytes.size());
+    return workload::element_value(value.type.type, value.bytes.data() + at);
 }
 
 double number_at(const Value& value, std::int64_t index) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/copy.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "kernels/graph/copy_gathers.h"
 #include "kernels/graph/turned.h"
@@ -288,9 +289,7 @@ private:
             graph_.hold(*temporary_, tile, Bytes{used.temporary});
         }
         for (const auto& [tile, words] : list_words_) {
-            const auto bytes = std::as_bytes(std::span(words));
-            graph_.hold(*lists_, tile,
-                        std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
+            graph_.hold(*lists_, tile, shared_bytes(words));
         }
     }
     /// A tile sends and receives at once.
@@ -352,9 +351,7 @@ public:
             for (const auto& [key, some] : alike) {
                 add_vertex(squares, some, words);
             }
-            const auto bytes = std::as_bytes(std::span(words));
-            graph_.hold(lists_, first->tile,
-                        std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
+            graph_.hold(lists_, first->tile, shared_bytes(words));
             first = last;
         }
     }

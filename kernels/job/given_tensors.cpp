@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/job/given_tensors.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/float8.h"
-#include "kernels/workload/half.h"
+#include "kernels/workload/element_value.h"
 #include "kernels/workload/random.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -75,55 +75,33 @@ void give(Source& source, PipelineTensor tensor, Draw draw) {
     source.draws.push_back(std::move(draw));
 }
 
-template <class Element> std::vector<std::byte> bytes_of_all(const std::vector<Element>& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    return {bytes.begin(), bytes.end()};
-}
-
-/// As i32 and u32 have it.
-std::uint32_t word_of(double number) {
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(number));
-}
-
-/// The bytes of one element of the type.
-std::vector<std::byte> bytes_of_number(ElementType type, double number) {
-    if (!is_float(type)) {
-        return bytes_of_all(std::vector{word_of(number)});
-    }
-    if (type == ElementType::F32) {
-        return bytes_of_all(std::vector{static_cast<float>(number)});
-    }
-    if (type == ElementType::F16) {
-        return bytes_of_all(std::vector{workload::f64_to_f16(number)});
-    }
-    return {std::byte{f32_to_f8(static_cast<float>(number), type)}};
-}
-
 /// Of i32 or u32.
 std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Draw& draw) {
     if (draw.values.kind == ValuesSpec::Kind::File) {
         return workload::read_npy_bytes(draw.values, type.type, type.shape);
     }
-    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(type.elements()));
+    std::vector<std::byte> bytes;
+    bytes.reserve(static_cast<std::size_t>(type.elements() * bytes_of(type.type)));
     if (draw.below > 0) {
         constexpr std::uint64_t kStream = 4; // those of operands are lower
         const workload::CounterRandom random(draw.seed, kStream);
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            numbers[i] =
-                static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(draw.below), i));
+        for (std::int64_t i = 0; i < type.elements(); ++i) {
+            const auto number =
+                random.below(static_cast<std::uint64_t>(draw.below), static_cast<std::uint64_t>(i));
+            workload::append_element(type.type, static_cast<double>(number), bytes);
         }
-        return bytes_of_all(numbers);
+        return bytes;
     }
     constexpr std::int64_t kSmall = 32; // of that contraction they are at most 8
     ValuesSpec whole = draw.values;
     whole.kind = ValuesSpec::Kind::Integer;
-    const auto drawn =
-        workload::make_dense_f32(1, type.elements(), whole, draw.seed, Operand::B, kSmall);
     const bool is_signed = facts_of(type.type).kind == ElementFacts::Kind::Signed;
-    std::ranges::transform(drawn.values, numbers.begin(), [&](float number) {
-        return word_of(is_signed ? number : std::fabs(number));
-    });
-    return bytes_of_all(numbers);
+    for (const float number :
+         workload::make_dense_f32(1, type.elements(), whole, draw.seed, Operand::B, kSmall)
+             .values) {
+        workload::append_element(type.type, is_signed ? number : std::fabs(number), bytes);
+    }
+    return bytes;
 }
 
 /// A file may have the transposes of the matrices; generated numbers are the same either way.
@@ -276,7 +254,8 @@ family::Value given_values(const family::TensorType& type, const Draw& draw,
     value.whole_numbers = draw.values.kind == ValuesSpec::Kind::Integer &&
                           (draw.is_exact || contraction <= workload::kExactSum);
     if (draw.values.kind == ValuesSpec::Kind::Constant) {
-        const auto one = bytes_of_number(type.type, draw.values.constant);
+        std::vector<std::byte> one;
+        workload::append_element(type.type, draw.values.constant, one);
         for (std::int64_t i = 0; i < type.elements(); ++i) {
             value.bytes.insert(value.bytes.end(), one.begin(), one.end());
         }

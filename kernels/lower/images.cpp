@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/images.h"
 
+#include "base/bytes.h"
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -12,11 +14,6 @@ namespace {
 
 using Images = std::vector<program::Image>; ///< by tile
 using program::SegmentKind;
-
-program::SharedBytes share(const std::vector<std::uint32_t>& words) {
-    const auto bytes = std::as_bytes(std::span(words));
-    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
-}
 
 program::Segment segment(SegmentKind kind, const std::string& name, Address address,
                          program::SharedBytes data, program::Lifetime lifetime = {}) {
@@ -73,7 +70,7 @@ void hold_state(const Places& places, Images& images) {
             const MemoryPlan::Buffer& at = places.placing.at(tile, of);
             program::SharedBytes& bytes = shared[words];
             if (bytes == nullptr) {
-                bytes = share(words);
+                bytes = shared_bytes(words);
             }
             images[tile].segments.push_back(
                 segment(at.kind, at.name, at.begin, bytes, at.lifetime));
@@ -85,7 +82,7 @@ void hold_state(const Places& places, Images& images) {
 void hold_code(const program::Program& program, const Places& places, const CodeZone& zone,
                const Stubs& stubs, Images& images) {
     const auto& codelet = places.codelets.codelet();
-    const program::SharedBytes codelets = share(codelet.words);
+    const program::SharedBytes codelets = shared_bytes(codelet.words);
     for (std::size_t tile = 0; tile < images.size(); ++tile) {
         bool runs = false;
         for (std::size_t set = 0; set < program.compute_sets.size(); ++set) {
@@ -121,7 +118,7 @@ void hold_rows(const program::Program& program, const RowHomes& rows, Images& im
             if (rows.of_row[index][i] == index) {
                 images[row.tile].segments.push_back(
                     segment(SegmentKind::ExchangeRow, "row of " + exchange.name, row.address,
-                            share(row.words), {0, rows.rooms[index].last}));
+                            shared_bytes(row.words), {0, rows.rooms[index].last}));
             }
         }
     }

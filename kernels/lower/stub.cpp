@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/stub.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "models/isa/instruction.h"
 #include "models/spec/memory_spec.h"
@@ -145,14 +146,13 @@ Stubs make_stubs(std::span<const program::ComputeSet> sets, Address region0_base
                 continue;
             }
             auto words = make_stub(set.tiles[tile].vertices, region0_base);
-            const auto bytes = std::as_bytes(std::span(words));
-            longest = std::max(longest, static_cast<Bytes>(bytes.size()));
+            longest = std::max(longest, static_cast<Bytes>(4 * words.size()));
             const auto found = known.find(words);
             if (found != known.end()) {
                 code[tile] = found->second;
                 continue;
             }
-            code[tile] = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+            code[tile] = shared_bytes(words);
             known.emplace(std::move(words), code[tile]);
         }
         stubs.bytes.push_back(longest);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a product's blocks ask for, by their size and types: how operands come
-// and lie, the vertex that multiplies a part, and what it costs. A further kind is a class of its
-// own in a source of its own, and a line of kind_of().
+// and lie, the vertex that multiplies a part, and what it costs. A further kind is a record of this
+// with three functions, and a line of kind_of().
 //
-//   spmm_elements.cpp   1: multiply-accumulate, columns in groups of 8
-//   spmm_blocks.cpp     4, 8, and 16 in FP32: one or two weight loads a block
-//   spmm_blocks16.cpp   16 in FP16: a weight load a block, or two with FP32 partials
+//   1 (spmm_elements.cpp)   multiply-accumulate, columns in groups of 8
+//   4, 8, and 16 in FP32    one or two weight loads a block
+//   16 in FP16              a weight load a block, or two with FP32 partials
 // Source: docs/kernels.md.
 #pragma once
 
@@ -22,37 +22,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tessera::spmm {
 
 struct Problem;
 struct Part;
-
-/// The vertex of a kind, and how operands come and lie for it.
-struct BlockTraits {
-    std::string vertex;
-    program::VertexKind vertex_kind = program::VertexKind::Supervisor;
-    std::vector<std::string> codelets; ///< sources of the vertex
-    /// How a block's values stand in a tile: loops inside that over blocks.
-    std::vector<program::PieceDim> value_loops;
-    /// Bytes from the first line of X to where its last may begin at most; none: anywhere.
-    std::optional<Bytes> reach;
-    std::int64_t column_grain = 1;  ///< columns of X come in as many
-    std::int64_t values_a_unit = 1; ///< blocks whose values travel together
-    Bytes list_bytes = 0;           ///< of what its lists say of a block
-    std::int64_t block_work = 1;    ///< of a worker for a column group or weight load: of a block,
-    std::int64_t row_work = 0;      ///< and of a row that has some
-    std::int64_t block_roundings = 0; ///< of a sum, to the partials' type, for each of its blocks
-    graph::Where x = graph::Where::Any;
-    graph::Where values = graph::Where::Any;
-    Bytes x_beyond = 0;          ///< that the vertex reads behind X
-    Bytes partials_beyond = 0;   ///< and behind partial results
-    bool by_halves = false;      ///< lines of C are [2][column][8] instead of [column][block]
-    bool lists_partials = false; ///< its lists say where lines of partial results are
-    const char* unit = "";       ///< what its work counts
-};
 
 /// Buffers of a tile that a vertex uses.
 struct VertexBuffers {
@@ -76,9 +51,6 @@ struct PartMeans {
     double longest_row = 0; ///< blocks of the fullest row of a band, or of its pieces
 };
 
-/// Blocks of the fullest part.
-[[nodiscard]] double fullest_blocks(const PartMeans& means);
-
 /// What a part's vertex reads beside operands, and fields of its state that point into it.
 struct PartLists {
     program::SharedBytes contents;
@@ -92,43 +64,45 @@ struct PartLists {
 /// Vertices read up to one access behind their data.
 inline constexpr Bytes kReadAhead = 16;
 
-template <typename T> program::SharedBytes shared(const std::vector<T>& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
-}
-
 /// A pointer of a vertex that says elsewhere what it reads or writes in all.
 [[nodiscard]] inline graph::Field from(graph::BufferId buffer, Bytes offset) {
     return graph::pointer({buffer, offset}, 0, graph::Access::Read);
 }
 
-class BlockKind {
-public:
-    BlockKind(const BlockKind&) = delete;
-    BlockKind& operator=(const BlockKind&) = delete;
-    virtual ~BlockKind() = default;
-
-    [[nodiscard]] const BlockTraits& traits() const { return traits_; }
+/// The vertex of a kind, and how operands come and lie for it.
+struct BlockKind {
+    std::string vertex;
+    program::VertexKind vertex_kind = program::VertexKind::Supervisor;
+    std::vector<std::string> codelets; ///< sources of the vertex
+    /// How a block's values stand in a tile: loops inside that over blocks.
+    std::vector<program::PieceDim> value_loops = {};
+    /// Bytes from the first line of X to where its last may begin at most; none: anywhere.
+    std::optional<Bytes> reach = {};
+    std::int64_t column_grain = 1;  ///< columns of X come in as many
+    std::int64_t values_a_unit = 1; ///< blocks whose values travel together
+    Bytes list_bytes = 0;           ///< of what its lists say of a block
+    std::int64_t block_work = 1;    ///< of a worker for a column group or weight load: of a block,
+    std::int64_t row_work = 0;      ///< and of a row that has some
+    std::int64_t block_roundings = 0; ///< of a sum, to the partials' type, for each of its blocks
+    graph::Where x = graph::Where::Any;
+    graph::Where values = graph::Where::Any;
+    Bytes x_beyond = 0;          ///< that the vertex reads behind X
+    Bytes partials_beyond = 0;   ///< and behind partial results
+    bool by_halves = false;      ///< lines of C are [2][column][8] instead of [column][block]
+    bool lists_partials = false; ///< its lists say where lines of partial results are
+    const char* unit = "";       ///< what its work counts
 
     /// Lists of a part with so many columns, the same for all slices as wide. @throws DoesNotFit where
     /// a worker's loop would make more rounds than a repeat counts
-    [[nodiscard]] virtual PartLists lists(graph::Graph& graph, const spec::MachineSpec& machine,
-                                          const Problem& problem, const Part& part,
-                                          std::int64_t columns,
-                                          const VertexBuffers& buffers) const = 0;
-
+    PartLists (*lists)(graph::Graph& graph, const spec::MachineSpec& machine,
+                       const Problem& problem, const Part& part, std::int64_t columns,
+                       const VertexBuffers& buffers);
     /// Cycles of the vertex by means alone.
-    [[nodiscard]] virtual double estimate(const spec::MachineSpec& machine,
-                                          const PartMeans& means) const = 0;
+    double (*estimate)(const spec::MachineSpec& machine, const Problem& problem,
+                       const PartMeans& means);
     /// The vertex of a part, to the cycle.
-    virtual void run(plan::StubTimeline& stub, const Problem& problem, const Part& part,
-                     std::int64_t columns, std::int64_t workers) const = 0;
-
-protected:
-    explicit BlockKind(BlockTraits traits) : traits_(std::move(traits)) {}
-
-private:
-    BlockTraits traits_;
+    void (*run)(plan::StubTimeline& stub, const Problem& problem, const Part& part,
+                std::int64_t columns, std::int64_t workers);
 };
 
 /// @throws NotModelled where there is none
@@ -138,10 +112,7 @@ private:
 [[nodiscard]] bool has_kind(const spec::MachineSpec& machine, std::int64_t block,
                             codelets::ProductTypes types);
 
-// What kind_of() makes once each.
-[[nodiscard]] std::unique_ptr<BlockKind> elements(codelets::ProductTypes types);
-[[nodiscard]] std::unique_ptr<BlockKind> small_blocks(std::int64_t block,
-                                                      codelets::ProductTypes types);
-[[nodiscard]] std::unique_ptr<BlockKind> blocks16(codelets::ProductTypes types);
+/// The kind of single non-zeros, which kind_of() makes once for all types.
+[[nodiscard]] BlockKind elements(codelets::ProductTypes types);
 
 } // namespace tessera::spmm

@@ -117,7 +117,8 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         split.parts_n > 1 ? kRegular * value_events(machine, problem, split, average.blocks) : 0;
     Cycles syncs = brings_x || values > 0 ? 1 : 0;
     exchange += syncs > 0 ? bring_overhead(cost, split) : 0;
-    double compute = problem.kind->estimate(machine, average) + real(machine.control.step_cycles);
+    double compute =
+        problem.kind->estimate(machine, problem, average) + real(machine.control.step_cycles);
     if (average.contributors > 1.02 || average.cut_rows > 0 || !problem.types.sums_are_results()) {
         const auto line_bytes = real(problem.partial_line_bytes(problem.widest_slice(split)));
         const double more = std::max(average.contributors - 1, 0.0);
@@ -258,15 +259,13 @@ Bytes empty_bytes(const Problem& problem, const Split& split) {
 } // namespace
 
 Bytes beyond_reach(const Problem& problem, const Split& split, double lines) {
-    const auto furthest = problem.kind->traits().reach;
+    const auto furthest = problem.kind->reach;
     const auto line = real(problem.line_bytes_of(problem.widest_slice(split)));
     return furthest ? std::max<Bytes>(0, static_cast<Bytes>((lines - 1) * line) - *furthest) : 0;
 }
 
 Bytes estimate_beyond_reach(const Problem& problem, const Split& split) {
-    return problem.kind->traits().reach
-               ? beyond_reach(problem, split, averages(problem, split).lines)
-               : 0;
+    return problem.kind->reach ? beyond_reach(problem, split, averages(problem, split).lines) : 0;
 }
 
 Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, const Split& split) {
@@ -299,9 +298,8 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
                            partition.most_rows() * problem.partial_line_bytes(columns);
     const Bytes results = split.passes * reduction.most_results() * problem.line_bytes_of(columns);
     const Bytes empty = empty_bytes(problem, split);
-    Bytes multiply =
-        empty + partials + partition.most_x_lines() * problem.line_bytes_of(columns) +
-        partition.most_blocks() * (problem.value_bytes() + problem.kind->traits().list_bytes);
+    Bytes multiply = empty + partials + partition.most_x_lines() * problem.line_bytes_of(columns) +
+                     partition.most_blocks() * (problem.value_bytes() + problem.kind->list_bytes);
     if (split.passes > 1) { // X of the passes to come, results of those before, and rows of all
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
                                   problem.line_bytes_of(problem.n) / machine.chip.tiles;
@@ -314,8 +312,7 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
 
 Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem, const Part& part,
                        std::int64_t columns, const std::vector<std::int64_t>& copied_words) {
-    plan::StubTimeline stub(machine,
-                            problem.kind->traits().vertex_kind == program::VertexKind::Supervisor);
+    plan::StubTimeline stub(machine, problem.kind->vertex_kind == program::VertexKind::Supervisor);
     for (const std::int64_t words : copied_words) {
         stub.copy(words);
     }

@@ -71,7 +71,7 @@ private:
     /// be dealt evenly.
     [[nodiscard]] std::string work_unit() const {
         const bool even = columns(0) == columns(split_.slices() - 1);
-        return std::string(problem_.kind->traits().unit) + (even ? "" : " times columns");
+        return std::string(problem_.kind->unit) + (even ? "" : " times columns");
     }
 
     [[nodiscard]] std::int64_t columns(std::int64_t in) const {
@@ -89,7 +89,7 @@ private:
         // sends and receives.
         const bool pads_x = problem_.n % problem_.column_grain() != 0 ||
                             problem_.matrix->columns % problem_.block != 0;
-        const BlockTraits& kind = problem_.kind->traits();
+        const BlockKind& kind = *problem_.kind;
         // Results that stand in partials stay there, the passes' side by side.
         for (std::int64_t pass = 0; pass == 0 || (partials_stay() && pass < split_.passes);
              ++pass) {
@@ -129,7 +129,7 @@ private:
     graph::BufferId lists_of(std::int64_t in) {
         const bool widest = split_.passes == 1 || columns(in) == problem_.widest_slice(split_);
         const auto partial_lines =
-            problem_.kind->traits().lists_partials ? partials(in).index : std::uint32_t{0};
+            problem_.kind->lists_partials ? partials(in).index : std::uint32_t{0};
         const auto [at, is_new] = lists_.try_emplace({widest, partial_lines});
         if (is_new) {
             at->second = graph_.add_buffer(
@@ -138,7 +138,7 @@ private:
         return at->second;
     }
     void check_reach(Bytes last_line) const {
-        const auto furthest = problem_.kind->traits().reach;
+        const auto furthest = problem_.kind->reach;
         if (furthest && last_line > *furthest) {
             throw DoesNotFit(
                 fmt::format("{} does not fit in tile memory: the lines of X that a part "
@@ -269,8 +269,7 @@ private:
                                    graph::use({values_}, values, Access::Read),
                                    graph::use({x_}, lines, Access::Read),
                                    graph::use({partials(in)}, partial_lines, Access::Write)});
-        graph_.add_vertex(set, tile, problem_.kind->traits().vertex,
-                          problem_.kind->traits().vertex_kind, state);
+        graph_.add_vertex(set, tile, problem_.kind->vertex, problem_.kind->vertex_kind, state);
     }
 
     void add_reduction(const Range& slices, std::vector<graph::Step>& steps) {
@@ -371,7 +370,7 @@ private:
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
             const graph::CellGrid cells =
                 cells_of(problem_, problem_.matrix->rows, problem_.slice(split_, in),
-                         problem_.kind->traits().by_halves);
+                         problem_.kind->by_halves);
             for (const SumJob& job : reduction_.jobs) {
                 add_lines(tensor, partition_.tile(job.reducer, in), result(job, in), cells,
                           problem_.block, job.first_row, job.rows);
@@ -447,7 +446,7 @@ private:
 } // namespace
 
 std::vector<std::string> codelets_of(const Problem& problem) {
-    std::vector<std::string> names = problem.kind->traits().codelets;
+    std::vector<std::string> names = problem.kind->codelets;
     names.push_back(fmt::format("reduce_add_{}", codelets::suffix(problem.types)));
     names.emplace_back("copy");
     return names;

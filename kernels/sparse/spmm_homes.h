@@ -25,7 +25,7 @@ public:
         return partition_.problem().value_bytes() * values_a_unit();
     }
     [[nodiscard]] std::int64_t values_a_unit() const {
-        return partition_.problem().kind->traits().values_a_unit;
+        return partition_.problem().kind->values_a_unit;
     }
     [[nodiscard]] bool values_stay() const { return partition_.split().parts_n == 1; }
     /// Values go to pairs at double width.

@@ -44,7 +44,7 @@ struct Problem {
     std::vector<std::int64_t> row_blocks; ///< of the rows that have blocks, most first
 
     /// Columns of X come in this grain.
-    [[nodiscard]] std::int64_t column_grain() const { return kind->traits().column_grain; }
+    [[nodiscard]] std::int64_t column_grain() const { return kind->column_grain; }
     [[nodiscard]] std::int64_t column_groups() const {
         return (n + column_grain() - 1) / column_grain();
     }
@@ -66,8 +66,7 @@ struct Problem {
     [[nodiscard]] Bytes value_bytes() const { return bytes_of(types.data) * block * block; }
     /// Work of one row with so many blocks, in worker issues for one column group or weight load.
     [[nodiscard]] std::int64_t row_work(std::int64_t blocks) const {
-        const BlockTraits& traits = kind->traits();
-        return blocks == 0 ? 0 : traits.block_work * blocks + traits.row_work;
+        return blocks == 0 ? 0 : kind->block_work * blocks + kind->row_work;
     }
 };
 

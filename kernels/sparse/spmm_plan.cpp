@@ -49,7 +49,7 @@ std::int64_t roundings_of(const Partition& partition) {
     const std::int64_t blocks = problem.row_blocks.empty() ? 0 : problem.row_blocks.front();
     const bool half = problem.types.partials == ElementType::F16;
     const std::int64_t reduced = contributors > 1 ? 1 : 0;
-    return problem.kind->traits().block_roundings * blocks +
+    return problem.kind->block_roundings * blocks +
            (half ? reduced : static_cast<std::int64_t>(contributors));
 }
 
@@ -62,12 +62,16 @@ family::Cuts cuts_of(const Split& split) {
     return {split.parts_m, split.parts_k, split.parts_n, split.passes};
 }
 
-/// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
-/// is placed and this would take long. @throws DoesNotFit
-std::optional<family::Planned> emit_split(const spec::MachineSpec& machine, const Problem& problem,
-                                          const Split& split, bool compared) {
+/// A candidate's graph, and what is told of it, with its buffers placed. Nothing where it is only
+/// `compared` with one that is placed and this would take long. @throws DoesNotFit
+std::optional<family::Placed> place(const spec::MachineSpec& machine, const Problem& problem,
+                                    workload::Accumulate accumulate, const Candidate& candidate,
+                                    bool compared) {
+    if (compared && candidate.least_messages > kManyTransfers) {
+        return std::nullopt;
+    }
     std::optional<Activity> doing(std::in_place, "dividing the matrix");
-    const Partition partition(problem, split);
+    const Partition partition(problem, candidate.split);
     const Reduction reduction = find_reduction(partition);
     if (const Bytes bytes = least_bytes(machine, partition, reduction);
         bytes > machine.memory.bytes()) {
@@ -83,9 +87,10 @@ std::optional<family::Planned> emit_split(const spec::MachineSpec& machine, cons
     doing.reset();
     doing.emplace("dealing operands");
     family::Planned planned = emit(machine, homes, reduction, name_of(problem));
-    static_cast<family::Cuts&>(planned.division) = cuts_of(split);
+    static_cast<family::Cuts&>(planned.division) = cuts_of(candidate.split);
     planned.division.roundings = roundings_of(partition);
-    return planned;
+    doing.reset();
+    return family::placed(machine, std::move(planned), accumulate);
 }
 
 /// What placing a candidate came to, or scheduling its exchanges.
@@ -145,18 +150,10 @@ private:
         first_ = at;
         compared_ = compared;
         ahead_ = side_by_side<family::Placed>(
-            threads < 2 ? 1 : std::min(wanted, candidates_.size() - at),
-            [&](std::size_t i) { return place_one(candidates_[at + i], compared || i > 0); });
-    }
-
-    [[nodiscard]] std::optional<family::Placed> place_one(const Candidate& candidate,
-                                                          bool compared) const {
-        if (compared && candidate.least_messages > kManyTransfers) {
-            return std::nullopt;
-        }
-        auto planned = emit_split(machine_, problem_, candidate.split, compared);
-        return planned ? std::optional(family::placed(machine_, std::move(*planned), accumulate_))
-                       : std::nullopt;
+            threads < 2 ? 1 : std::min(wanted, candidates_.size() - at), [&](std::size_t i) {
+                return spmm::place(machine_, problem_, accumulate_, candidates_[at + i],
+                                   compared || i > 0);
+            });
     }
 
     const spec::MachineSpec& machine_;

@@ -45,7 +45,7 @@ std::vector<std::int64_t> useful_cuts(const spec::MachineSpec& machine, const Pr
     };
     for (const std::int64_t cut : {by_part, by_part * machine.tile.workers}) {
         const bool workers_have_rows =
-            problem.kind->traits().vertex_kind == program::VertexKind::MultiWorker;
+            problem.kind->vertex_kind == program::VertexKind::MultiWorker;
         if (split.parts_m > 1 && cuts_a_row(cut) && (cut == by_part || workers_have_rows)) {
             cuts.push_back(cut);
         }

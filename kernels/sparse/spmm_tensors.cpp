@@ -18,7 +18,7 @@ void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
                            place + (at - first) * problem.value_bytes(),
                            part.blocks[static_cast<std::size_t>(at)] * block * block,
                            {{end - at, block * block, problem.value_bytes()}}};
-        const auto& loops = problem.kind->traits().value_loops;
+        const auto& loops = problem.kind->value_loops;
         piece.dims.insert(piece.dims.end(), loops.begin(), loops.end());
         tensor.pieces.push_back(std::move(piece));
         at = end;

@@ -2,6 +2,7 @@
 #include "kernels/workload/values.h"
 
 #include "base/activity.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/float16.h"
 #include "base/host_memory.h"
@@ -476,8 +477,7 @@ std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type
         fail(values.key, "got " + shape_text(array.shape) + " in " + values.path + ", expected " +
                              shape_text(shape));
     }
-    const auto bytes = std::as_bytes(std::span(array.data));
-    return {bytes.begin(), bytes.end()};
+    return bytes_of_all(array.data);
 }
 
 void check_file(const ValuesSpec& values, ElementType type,

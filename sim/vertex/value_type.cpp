@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex/value_type.h"
 
-#include "base/error.h"
-#include "base/float16.h"
-#include "kernels/workload/half.h"
+#include "kernels/workload/element_value.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <limits>
 
 namespace tessera::vertex {
@@ -35,13 +30,7 @@ std::vector<ValueType> make_types() {
     return types;
 }
 
-void append(std::uint64_t bits, Bytes bytes, std::vector<std::byte>& out) {
-    for (Bytes i = 0; i < bytes; ++i) {
-        out.push_back(static_cast<std::byte>(bits >> (8 * static_cast<unsigned>(i))));
-    }
-}
-
-std::string append_integer(const ValueType& type, double value, std::vector<std::byte>& out) {
+std::string beyond_integer(const ValueType& type, double value) {
     const double steps = std::ldexp(1.0, static_cast<int>(8 * type.bytes()));
     const double low = facts_of(type.type).kind == Kind::Signed ? -steps / 2 : 0;
     const double high = low + steps - 1;
@@ -49,26 +38,19 @@ std::string append_integer(const ValueType& type, double value, std::vector<std:
         return fmt::format("got {}, expected a whole number of {:.0f}..{:.0f} ({})", value, low,
                            high, type.name);
     }
-    append(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), type.bytes(), out);
     return {};
 }
 
 /// A finite number may not become infinite.
-std::string append_half(double value, std::vector<std::byte>& out) {
-    constexpr double kFirstTooLarge = 65520;
-    if (std::isfinite(value) && std::fabs(value) >= kFirstTooLarge) {
+std::string beyond_float(ElementType type, double value) {
+    constexpr double kFirstTooLarge = 65520; // of f16
+    const double magnitude = std::isfinite(value) ? std::fabs(value) : 0;
+    if (type == ElementType::F16 && magnitude >= kFirstTooLarge) {
         return fmt::format("got {}, expected -65504..65504 (f16)", value);
     }
-    append(workload::f64_to_f16(value), 2, out);
-    return {};
-}
-
-std::string append_single(double value, std::vector<std::byte>& out) {
-    if (std::isfinite(value) &&
-        std::fabs(value) > static_cast<double>(std::numeric_limits<float>::max())) {
+    if (magnitude > static_cast<double>(std::numeric_limits<float>::max())) {
         return fmt::format("got {}, expected a number within f32", value);
     }
-    append(std::bit_cast<std::uint32_t>(static_cast<float>(value)), 4, out);
     return {};
 }
 
@@ -88,7 +70,7 @@ double magnitude_of(unsigned code, int fraction_bits) {
 
 std::string append_quarter(const ValueType& type, double value, std::vector<std::byte>& out) {
     if (std::isnan(value)) {
-        append(kNanCode, 1, out);
+        out.push_back(std::byte{kNanCode});
         return {};
     }
     const double magnitude = std::fabs(value);
@@ -107,7 +89,7 @@ std::string append_quarter(const ValueType& type, double value, std::vector<std:
         const double most = magnitude_of(kLargestCode, type.fraction_bits);
         return fmt::format("got {}, expected {}..{} ({})", value, -most, most, type.name);
     }
-    append(code == 0 || value > 0 ? code : code | kNanCode, 1, out);
+    out.push_back(static_cast<std::byte>(code == 0 || value > 0 ? code : code | kNanCode));
     return {};
 }
 
@@ -131,32 +113,17 @@ std::string append_element(const ValueType& type, double value, std::vector<std:
     if (type.fraction_bits != 0) {
         return append_quarter(type, value, bytes);
     }
-    if (!is_float(type.type)) {
-        return append_integer(type, value, bytes);
+    std::string beyond =
+        is_float(type.type) ? beyond_float(type.type, value) : beyond_integer(type, value);
+    if (beyond.empty()) {
+        workload::append_element(type.type, value, bytes);
     }
-    return type.type == ElementType::F16 ? append_half(value, bytes) : append_single(value, bytes);
-}
-
-double element_value(ElementType type, const std::byte* bytes) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, bytes, static_cast<std::size_t>(bytes_of(type)));
-    if (type == ElementType::F16) {
-        return static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(bits)));
-    }
-    if (type == ElementType::F32) {
-        return static_cast<double>(std::bit_cast<float>(bits));
-    }
-    TESSERA_ASSERT(!is_float(type));
-    if (facts_of(type).kind == Kind::Unsigned) {
-        return bits;
-    }
-    const unsigned unused = 32U - 8U * static_cast<unsigned>(bytes_of(type));
-    return static_cast<std::int32_t>(bits << unused) >> unused;
+    return beyond;
 }
 
 double element_value(const ValueType& type, const std::byte* bytes) {
     if (type.fraction_bits == 0) {
-        return element_value(type.type, bytes);
+        return workload::element_value(type.type, bytes);
     }
     const auto code = std::to_integer<unsigned>(*bytes);
     if (code == kNanCode) {

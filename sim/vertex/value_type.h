@@ -35,8 +35,7 @@ struct ValueType {
 [[nodiscard]] std::string append_element(const ValueType& type, double value,
                                          std::vector<std::byte>& bytes);
 
-/// The value of the element that starts at `bytes`. For FP8 take the overload with a ValueType.
-[[nodiscard]] double element_value(ElementType type, const std::byte* bytes);
+/// The value of the element that starts at `bytes`.
 [[nodiscard]] double element_value(const ValueType& type, const std::byte* bytes);
 
 /// All elements of an array.

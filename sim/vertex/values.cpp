@@ -4,6 +4,7 @@
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "kernels/workload/element_value.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/random.h"
 #include "sim/vertex/shapes.h"
@@ -29,7 +30,7 @@ template <class T> double number_at(const char* from) {
 
 double npy_number(const std::string& descr, const char* from) {
     if (const ElementFacts* known = find_npy_type(descr)) {
-        return element_value(known->type, reinterpret_cast<const std::byte*>(from));
+        return workload::element_value(known->type, reinterpret_cast<const std::byte*>(from));
     }
     switch (descr[1]) { // 8 bytes, which no element in a tile has
     case 'f':

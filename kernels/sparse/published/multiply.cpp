@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/bytes.h"
 #include "base/error.h"
 #include "kernels/codelets/static_elementwise_cost.h"
 #include "kernels/graph/halves.h"
@@ -9,8 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <memory>
 #include <vector>
 
 namespace tessera::spmm {
@@ -120,10 +119,8 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
     }
     heads.insert(heads.end(), lists.begin(), lists.end());
     heads.insert(heads.end(), 4, 0); // one more of each is read
-    auto bytes = std::make_shared<std::vector<std::byte>>(heads.size() * sizeof(std::uint16_t));
-    TESSERA_ASSERT(static_cast<Bytes>(bytes->size()) == meta_bytes(layout, mine));
-    std::memcpy(bytes->data(), heads.data(), bytes->size());
-    return bytes;
+    TESSERA_ASSERT(2 * std::ssize(heads) == meta_bytes(layout, mine));
+    return shared_bytes(heads);
 }
 
 } // namespace

@@ -431,11 +431,12 @@ TEST_CASE("blocks are estimated near to what their vertex takes where rows have 
                             spmm::multiply_cycles(machine, problem, partition.part(0), columns, {});
                         const double all = number(rows * row_blocks);
                         const double got =
-                            problem.kind->estimate(machine, {.blocks = all,
-                                                             .rows = number(rows),
-                                                             .all_rows = number(rows),
-                                                             .columns = number(columns),
-                                                             .longest_row = number(row_blocks)});
+                            problem.kind->estimate(machine, problem,
+                                                   {.blocks = all,
+                                                    .rows = number(rows),
+                                                    .all_rows = number(rows),
+                                                    .columns = number(columns),
+                                                    .longest_row = number(row_blocks)});
                         CAPTURE(block, codelets::suffix(types), rows, row_blocks, columns, exact,
                                 got);
                         CHECK(got > 0.9 * number(exact) - 100);

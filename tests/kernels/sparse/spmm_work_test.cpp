@@ -103,14 +103,14 @@ TEST_CASE("each kind of block has its vertex, its grain and its roundings", "[ke
     for (const Kind& kind : kinds) {
         const spmm::BlockKind& made = spmm::kind_of(kind.block, kind.types);
         CAPTURE(kind.vertex);
-        CHECK(made.traits().column_grain == kind.grain);
-        CHECK(made.traits().block_roundings == kind.roundings);
-        CHECK(made.traits().unit == kind.unit);
-        CHECK(made.traits().values_a_unit == kind.values_a_unit);
-        CHECK(made.traits().vertex.rfind(kind.vertex, 0) == 0);
-        CHECK(made.traits().reach.has_value() == (kind.block == 1));
-        CHECK(made.traits().by_halves == (kind.block == 16 && kind.types.data == ElementType::F16 &&
-                                          kind.types.partials == ElementType::F32));
+        CHECK(made.column_grain == kind.grain);
+        CHECK(made.block_roundings == kind.roundings);
+        CHECK(made.unit == kind.unit);
+        CHECK(made.values_a_unit == kind.values_a_unit);
+        CHECK(made.vertex.rfind(kind.vertex, 0) == 0);
+        CHECK(made.reach.has_value() == (kind.block == 1));
+        CHECK(made.by_halves == (kind.block == 16 && kind.types.data == ElementType::F16 &&
+                                 kind.types.partials == ElementType::F32));
         // a kind is made once
         CHECK(&made == &spmm::kind_of(kind.block, kind.types));
         for (const Kind& other : kinds) {
@@ -128,6 +128,11 @@ TEST_CASE("small blocks are expected to take their loads, columns and rows", "[k
                 if (block == 16 && types.data == ElementType::F16) {
                     continue; // not one of these
                 }
+                const workload::SparsePattern pattern{0, 0, block, {0}, {}};
+                workload::SpmmWorkload workload;
+                workload.dtype = types.data;
+                workload.partials = types.partials;
+                const spmm::Problem problem(workload, pattern);
                 for (const double columns : {1.0, 6.0, 7.0, 40.0}) {
                     for (const double longest : {1.0, 30.0}) {
                         spmm::PartMeans means;
@@ -149,7 +154,7 @@ TEST_CASE("small blocks are expected to take their loads, columns and rows", "[k
                                        codelets::blocks_issues(machine.amp, block, types, mine));
                         CAPTURE(block, name_of(types.data), name_of(types.partials), columns,
                                 longest);
-                        CHECK(spmm::kind_of(block, types).estimate(machine, means) ==
+                        CHECK(problem.kind->estimate(machine, problem, means) ==
                               Approx(150 + fullest * passes * load + 2 * turn * 5).epsilon(1e-12));
                     }
                 }
@@ -257,7 +262,7 @@ TEST_CASE("a sparse product is rounded for each block of its fullest row and eac
                 for (std::int64_t row = 0; row < a.block_rows(); ++row) {
                     parts = std::max(parts, partition.contributors(row).size());
                 }
-                const std::int64_t of_block = spmm::kind_of(block, types).traits().block_roundings;
+                const std::int64_t of_block = spmm::kind_of(block, types).block_roundings;
                 const std::int64_t of_sum = types.partials == ElementType::F16
                                                 ? (parts > 1 ? 1 : 0)
                                                 : static_cast<std::int64_t>(parts);

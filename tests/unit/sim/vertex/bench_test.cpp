@@ -471,7 +471,7 @@ TEST_CASE("element types keep what they can hold", "[unit][vertex]") {
     const auto& half = *vertex::find_value_type("f16");
     // One rounding: by way of binary32 this would become 1.
     CHECK(vertex::append_element(half, 1 + 0x1p-11 + 0x1p-40, bytes).empty());
-    CHECK(vertex::element_value(half.type, bytes.data()) == 1 + 0x1p-10);
+    CHECK(vertex::element_value(half, bytes.data()) == 1 + 0x1p-10);
     CHECK(vertex::find_value_type("f64") == nullptr);
 }
 

@@ -230,7 +230,7 @@ TEST_CASE("element types hold their least and greatest values", "[unit][vertex]"
     }
     std::vector<std::byte> half;
     CHECK(vertex::append_element(*vertex::find_value_type("f16"), 65519, half).empty());
-    CHECK(vertex::element_value(ElementType::F16, half.data()) == 65504);
+    CHECK(vertex::element_value(*vertex::find_value_type("f16"), half.data()) == 65504);
 }
 
 TEST_CASE("FP8 numbers are the nearest code", "[unit][vertex]") {
