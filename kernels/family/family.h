@@ -31,7 +31,7 @@
 #include <variant>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 class KnownSchedules;
 }
 namespace tessera::lower {
@@ -112,8 +112,8 @@ struct Over {
 
 /// The tiles that a step may use: [first_tile, first_tile + machine.chip.tiles), whole pairs.
 struct Site {
-    spec::MachineSpec machine;   ///< with as many tiles as the site has
-    plan::KnownSchedules& known; ///< of the pipeline
+    spec::MachineSpec machine;            ///< with as many tiles as the site has
+    exchange_plan::KnownSchedules& known; ///< of the pipeline
     TileId first_tile = 0;
     std::string owner;    ///< of the steps: the pipeline's name of the step
     bool in_loop = false; ///< the step may run several times

@@ -88,7 +88,8 @@ Placed placed(const spec::MachineSpec& machine, Planned planned, workload::Accum
     return {std::move(planned), std::move(lowering), least};
 }
 
-Divided lowered(const spec::MachineSpec& machine, Placed placed, plan::KnownSchedules& known) {
+Divided lowered(const spec::MachineSpec& machine, Placed placed,
+                exchange_plan::KnownSchedules& known) {
     lower::Lowered made = std::move(placed.lowering).lower(known);
     Planned& planned = placed.planned;
     planned.division.predicted += lower::predicted_exchanges(machine, made);
@@ -96,7 +97,7 @@ Divided lowered(const spec::MachineSpec& machine, Placed placed, plan::KnownSche
 }
 
 Divided lowered(const spec::MachineSpec& machine, Planned planned, workload::Accumulate accumulate,
-                plan::KnownSchedules& known) {
+                exchange_plan::KnownSchedules& known) {
     return lowered(machine, placed(machine, std::move(planned), accumulate), known);
 }
 

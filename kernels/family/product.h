@@ -92,10 +92,11 @@ void add_sum(graph::Graph& graph, const spec::MachineSpec& machine, graph::Compu
 [[nodiscard]] Placed placed(const spec::MachineSpec& machine, Planned planned,
                             workload::Accumulate accumulate = workload::Accumulate::None);
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Placed placed,
-                              plan::KnownSchedules& known);
+                              exchange_plan::KnownSchedules& known);
 /// Both, one after the other.
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, Planned planned,
-                              workload::Accumulate accumulate, plan::KnownSchedules& known);
+                              workload::Accumulate accumulate,
+                              exchange_plan::KnownSchedules& known);
 
 /// A division by closed forms alone, as searches compare them: no program is made, and whether its
 /// last bytes find a place is not known.

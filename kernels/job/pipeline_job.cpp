@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/host_memory.h"
 #include "kernels/catalog/resolve.h"
-#include "kernels/exchange/known_schedules.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/family/product.h"
 #include "kernels/job/number_json.h"
 #include "kernels/pipeline/pipeline.h"
@@ -684,7 +684,7 @@ private:
     std::vector<GivenMatrix> matrices_; ///< by tensor of the source; empty: not made yet
     pipeline::Pipeline pipeline_;       ///< without steps: not resolved yet
     pipeline::Planned planned_;
-    plan::KnownSchedules known_schedules_;                     ///< of all plans that it has made
+    exchange_plan::KnownSchedules known_schedules_;            ///< of all plans that it has made
     std::vector<std::shared_ptr<const family::Value>> given_;  ///< by tensor; null: not made
     std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
     /// Of them those outside the tiles that steps have written rows of.

@@ -2,7 +2,7 @@
 #include "kernels/lower/lower.h"
 
 #include "base/error.h"
-#include "kernels/exchange/search_effort.h"
+#include "kernels/exchange_plan/search_effort.h"
 #include "kernels/lower/binding.h"
 #include "kernels/lower/check.h"
 #include "kernels/lower/code_zone.h"
@@ -65,14 +65,15 @@ bool same_messages(const graph::Exchange& a, const graph::Exchange& b) {
 /// Exchanges at the places of the buffers, and what their rows ask for.
 struct Exchanges {
     std::vector<program::Exchange> all;
-    std::vector<plan::ExchangeStats> stats;
+    std::vector<exchange_plan::ExchangeStats> stats;
     RowHomes homes;
 };
 
 namespace {
 
 Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places, const Steps& steps,
-                         std::span<const std::uint32_t> last, plan::KnownSchedules& known) {
+                         std::span<const std::uint32_t> last,
+                         exchange_plan::KnownSchedules& known) {
     Exchanges planned;
     const auto exchange_of = [&](std::uint32_t number) -> const graph::Exchange& {
         return places.graph.exchanges[number];
@@ -83,15 +84,15 @@ Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places,
         const auto same = std::ranges::find_if(before, [&](std::uint32_t other) {
             return same_messages(exchange_of(other), exchange);
         });
-        plan::PlannedExchange one;
+        exchange_plan::PlannedExchange one;
         if (same != before.end()) { // passes over data have such
             const auto at = static_cast<std::size_t>(same - before.begin());
             one.exchange = planned.all[at];
             one.exchange.name = exchange.name;
             one.stats = planned.stats[at];
         } else {
-            one = plan::plan_exchange_with_stats(machine, exchange.name,
-                                                 bound_transfers(places, exchange), &known);
+            one = exchange_plan::plan_exchange_with_stats(
+                machine, exchange.name, bound_transfers(places, exchange), &known);
         }
         one.exchange.role = exchange.role;
         one.exchange.owner = exchange.owner;
@@ -139,7 +140,7 @@ public:
     }
 
     /// After place_first().
-    void plan(plan::KnownSchedules& known) {
+    void plan(exchange_plan::KnownSchedules& known) {
         while (true) {
             exchanges = plan_exchanges(machine_, places, steps_, last_, known);
             if (const RowBlocks needed = lay_out_rows(machine_, exchanges.homes.rooms);
@@ -292,14 +293,14 @@ plan::PredictedCycles PlacedGraph::least_exchanges() const {
 }
 
 Bytes PlacedGraph::quick_row_bytes() const {
-    constexpr plan::SearchEffort kFirst{
+    constexpr exchange_plan::SearchEffort kFirst{
         .attempts = 0, .late_first = 0, .most_late_first = 0, .looks = 0};
     Bytes bytes = 0;
     for (const std::uint32_t number : parts_->steps.exchanges) {
         const graph::Exchange& exchange = parts_->graph.exchanges[number];
         const auto transfers = bound_transfers(parts_->fitting.places, exchange);
-        bytes += plan::plan_exchange_with_stats(parts_->machine, exchange.name, transfers, nullptr,
-                                                kFirst)
+        bytes += exchange_plan::plan_exchange_with_stats(parts_->machine, exchange.name, transfers,
+                                                         nullptr, kFirst)
                      .stats.longest_row_bytes;
     }
     return bytes;
@@ -313,7 +314,7 @@ Bytes PlacedGraph::bytes_without_rows() const {
     return bytes;
 }
 
-Lowered PlacedGraph::lower(plan::KnownSchedules& known) && {
+Lowered PlacedGraph::lower(exchange_plan::KnownSchedules& known) && {
     auto& [machine, graph, last, state, codelets, steps, zone, fitting] = *parts_;
     fitting.plan(known);
 
@@ -350,11 +351,12 @@ Lowered PlacedGraph::lower(plan::KnownSchedules& known) && {
 }
 
 Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     return lower(machine, std::move(graph), known);
 }
 
-Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownSchedules& known) {
+Lowered lower(const spec::MachineSpec& machine, graph::Graph graph,
+              exchange_plan::KnownSchedules& known) {
     return PlacedGraph(machine, std::move(graph)).lower(known);
 }
 

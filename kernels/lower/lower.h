@@ -8,7 +8,7 @@
 //   steps      which steps run, in which order
 //   placing    where buffers stand
 //   binding    vertices, messages, contents and tensors at these places
-//   rows       exchange rows, equal ones of a tile once   (kernels/exchange plans them)
+//   rows       exchange rows, equal ones of a tile once   (kernels/exchange_plan plans them)
 //   stub, control_code   what a supervisor runs
 //   code_zone  where these and the codelets stand
 //   images     what each tile holds at the start
@@ -17,8 +17,8 @@
 // longer than expected and find no room elsewhere.
 #pragma once
 
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/known_schedules.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/graph/graph.h"
 #include "kernels/lower/steps.h"
 #include "kernels/plan/predicted_cycles.h"
@@ -35,7 +35,7 @@ namespace tessera::lower {
 /// What planning comes to, for all kinds of workloads.
 struct Lowered {
     program::Program program;
-    std::vector<plan::ExchangeStats> exchanges; ///< by exchange of the program
+    std::vector<exchange_plan::ExchangeStats> exchanges; ///< by exchange of the program
     Steps steps;
     std::map<std::string, Bytes> bytes_by_buffer; ///< of a tile with most of them, and "code"
     Bytes bytes_used = 0;                         ///< of that tile, code included
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] Bytes bytes_without_rows() const;
 
     /// Schedules exchanges; rows that turn out longer than expected move the buffers. @throws DoesNotFit
-    [[nodiscard]] Lowered lower(plan::KnownSchedules& known) &&;
+    [[nodiscard]] Lowered lower(exchange_plan::KnownSchedules& known) &&;
 
 private:
     struct Parts;
@@ -75,6 +75,6 @@ private:
 
 /// The same, with the schedules of other lowerings, and for others.
 [[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph,
-                            plan::KnownSchedules& known);
+                            exchange_plan::KnownSchedules& known);
 
 } // namespace tessera::lower

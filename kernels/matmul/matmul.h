@@ -32,7 +32,7 @@ namespace tessera::matmul {
 /// leaves rows, which steps behind it pay for.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::MatmulWorkload& workload,
-                                     plan::KnownSchedules& known, bool may_mirror = true);
+                                     exchange_plan::KnownSchedules& known, bool may_mirror = true);
 
 /// By closed forms alone the division that choose() plans first, in milliseconds. @throws DoesNotFit
 /// when none fits by its estimated bytes; NotModelled as choose(), and for what

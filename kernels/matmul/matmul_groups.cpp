@@ -135,8 +135,8 @@ double operand_bytes(const workload::MatmulWorkload& group) {
 }
 
 family::Divided choose_groups(const spec::MachineSpec& machine,
-                              const workload::MatmulWorkload& workload, plan::KnownSchedules& known,
-                              const PlanOfGroup& group) {
+                              const workload::MatmulWorkload& workload,
+                              exchange_plan::KnownSchedules& known, const PlanOfGroup& group) {
     const std::string name = fmt::format("matmul {} x {} x {}, {} groups", workload.m, workload.k,
                                          workload.n, workload.groups);
     const double bytes = static_cast<double>(workload.groups) * operand_bytes(workload);

@@ -25,7 +25,8 @@ struct PlanOfGroup {
 /// "b", "c" and "bias" have the groups as their first dimension. @throws DoesNotFit
 [[nodiscard]] family::Divided choose_groups(const spec::MachineSpec& machine,
                                             const workload::MatmulWorkload& workload,
-                                            plan::KnownSchedules& known, const PlanOfGroup& group);
+                                            exchange_plan::KnownSchedules& known,
+                                            const PlanOfGroup& group);
 
 /// What the least of them is expected to take. @throws DoesNotFit where no number does
 [[nodiscard]] Cycles cost_of_groups(const spec::MachineSpec& machine,

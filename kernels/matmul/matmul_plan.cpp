@@ -85,7 +85,7 @@ family::Planned as_told(const Way& way, family::Planned planned) {
 /// The first partition that fits. `workload` is mirrored where the way is.
 family::Divided choose_partition(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload, const Way& way,
-                                 plan::KnownSchedules& known) {
+                                 exchange_plan::KnownSchedules& known) {
     const std::size_t tried = exceeds_chip(machine, workload) ? 1
                               : way.is_mirrored               ? kTriedMirrored
                                                               : kTried;
@@ -114,7 +114,7 @@ bool has_codelets(const spec::MachineSpec& machine, ElementType partials) {
 /// lower its share of memory.
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload, const Way& way,
-                                 plan::KnownSchedules& known) {
+                                 exchange_plan::KnownSchedules& known) {
     constexpr int kShares = 5;
     constexpr std::int64_t kMostSteps = 32; // what each needs of rows and code adds up, too
     double share = published::kTemporaryShare;
@@ -178,7 +178,7 @@ std::vector<Way> ways_of(const spec::MachineSpec& machine, const workload::Matmu
 }
 
 family::Divided plan_way(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                         const Way& way, plan::KnownSchedules& known) {
+                         const Way& way, exchange_plan::KnownSchedules& known) {
     if (workload.groups > 1) {
         return choose_groups(machine, workload, known, plan_of_group(way));
     }
@@ -192,7 +192,7 @@ family::Divided plan_way(const spec::MachineSpec& machine, const workload::Matmu
 /// less than the best one is not planned.
 std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
                                         const workload::MatmulWorkload& workload, bool is_published,
-                                        bool may_mirror, plan::KnownSchedules& known,
+                                        bool may_mirror, exchange_plan::KnownSchedules& known,
                                         std::exception_ptr& misfit) {
     std::optional<family::Divided> best;
     std::exception_ptr of_mirrored;
@@ -269,7 +269,7 @@ private:
 } // namespace
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                       plan::KnownSchedules& known, bool may_mirror) {
+                       exchange_plan::KnownSchedules& known, bool may_mirror) {
     if (bytes_of(workload.dtype) == 1 && machine.chip.generation != spec::Generation::Ipu21) {
         throw NotModelled(fmt::format("matmul in {}: not modelled: FP8 on a machine whose "
                                       "chip.generation is not ipu21, which has none",

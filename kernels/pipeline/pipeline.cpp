@@ -67,7 +67,7 @@ constexpr std::size_t kStart = 0; ///< of the program, among beginnings
 class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, const Try& as,
-            plan::KnownSchedules& known)
+            exchange_plan::KnownSchedules& known)
         : machine_(machine), pipeline_(pipeline), as_(as), known_(known), graph_(pipeline.name),
           standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()),
           is_unread_(pipeline.tensors.size()), writers_(pipeline.tensors.size()) {
@@ -727,7 +727,7 @@ private:
     const spec::MachineSpec& machine_;
     const Pipeline& pipeline_;
     Try as_;
-    plan::KnownSchedules& known_;
+    exchange_plan::KnownSchedules& known_;
     graph::Graph graph_;
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
@@ -749,12 +749,12 @@ private:
 } // namespace
 
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     return plan(machine, pipeline, known);
 }
 
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
-             plan::KnownSchedules& known) {
+             exchange_plan::KnownSchedules& known) {
     Try as;
     for (int budgets = 1;;) {
         Emitter emitter(machine, pipeline, as, known);

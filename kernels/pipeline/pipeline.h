@@ -102,6 +102,6 @@ struct Planned {
 [[nodiscard]] Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline);
 /// The same with schedules that earlier plans have found, and for later ones.
 [[nodiscard]] Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
-                           plan::KnownSchedules& known);
+                           exchange_plan::KnownSchedules& known);
 
 } // namespace tessera::pipeline

@@ -42,14 +42,14 @@ namespace tessera::spmm {
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparsePattern& matrix,
-                                     plan::KnownSchedules& known, bool in_loop = false);
+                                     exchange_plan::KnownSchedules& known, bool in_loop = false);
 
 /// The best partition by our cost model, whatever the published plan takes: what choose() compares
 /// with that. A machine that has_kind().
 [[nodiscard]] family::Divided choose_ours(const spec::MachineSpec& machine,
                                           const workload::SpmmWorkload& workload,
                                           const workload::SparsePattern& matrix,
-                                          plan::KnownSchedules& known);
+                                          exchange_plan::KnownSchedules& known);
 
 /// By closed forms alone the division that choose() plans first: the pattern is cut, nothing is
 /// planned. @throws DoesNotFit when none fits by its estimated bytes; NotModelled as choose(), and

@@ -178,7 +178,8 @@ bool exceeds_chip(const spec::MachineSpec& machine, const workload::SpmmWorkload
 /// then further ones as long as they may be faster still. `misfit`: why none fits.
 std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
                                           std::vector<family::Placed> placed,
-                                          plan::KnownSchedules& known, std::string& misfit) {
+                                          exchange_plan::KnownSchedules& known,
+                                          std::string& misfit) {
     std::ranges::stable_sort(placed, {}, &family::Placed::least);
     std::optional<family::Divided> best;
     const auto may_be_faster = [&](const family::Placed& one) {
@@ -242,8 +243,8 @@ void check_passes(const spec::MachineSpec& machine, const workload::SpmmWorkload
 /// The published plan in as few passes, doubled each time, as fit.
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::SpmmWorkload& workload,
-                                 const workload::SparsePattern& matrix, plan::KnownSchedules& known,
-                                 PublishedUse use) {
+                                 const workload::SparsePattern& matrix,
+                                 exchange_plan::KnownSchedules& known, PublishedUse use) {
     constexpr std::int64_t kMostPasses = 32;
     constexpr std::int64_t kFewestColumns = 8;
     try {
@@ -268,7 +269,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
 std::optional<family::Divided> faster_published(const spec::MachineSpec& machine,
                                                 const workload::SpmmWorkload& workload,
                                                 const workload::SparsePattern& matrix,
-                                                plan::KnownSchedules& known, Cycles ours,
+                                                exchange_plan::KnownSchedules& known, Cycles ours,
                                                 PublishedUse use) {
     if (matrix.blocks() == 0) {
         return std::nullopt;
@@ -342,7 +343,7 @@ private:
 } // namespace
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix, plan::KnownSchedules& known,
+                       const workload::SparsePattern& matrix, exchange_plan::KnownSchedules& known,
                        bool in_loop) {
     const PublishedUse use{.passes = 1, .in_loop = in_loop};
     const bool published = workload.plan == workload::PlanKind::Published ||
@@ -371,7 +372,8 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 
 family::Divided choose_ours(const spec::MachineSpec& machine,
                             const workload::SpmmWorkload& workload,
-                            const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
+                            const workload::SparsePattern& matrix,
+                            exchange_plan::KnownSchedules& known) {
     const Problem problem(workload, matrix);
     const bool vain = exceeds_chip(machine, workload, matrix);
     const auto candidates = search(machine, problem);

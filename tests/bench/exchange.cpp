@@ -6,7 +6,7 @@
 //
 // usage: bench_exchange [--tiles N] [PATTERN[:BYTES]...]
 #include "base/heap.h"
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/bench/exchange_cases.h"
 
 #include <algorithm>
@@ -34,14 +34,14 @@ struct Result {
     double plan_s = 0;
     double execute_s = 0;
     Cycles cycles = 0;
-    plan::ExchangeStats stats;
+    exchange_plan::ExchangeStats stats;
 };
 
 Result measure(const spec::MachineSpec& machine, patterns::Transfers transfers) {
     Result result;
     result.transfers = transfers.size();
     const auto start = Clock::now();
-    auto plan = plan::plan_exchange_with_stats(machine, "bench", std::move(transfers));
+    auto plan = exchange_plan::plan_exchange_with_stats(machine, "bench", std::move(transfers));
     result.plan_s = seconds_since(start);
     const auto begin = Clock::now();
     const auto outcome = execute(machine, plan.exchange);

@@ -3,7 +3,7 @@
 // instructions which it takes can be counted (tools/instructions.py). What is counted is measured().
 //
 // usage: bench_instructions CASE
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "kernels/job/job.h"
 #include "models/exchange/core/fabric.h"
 #include "models/isa/engine.h"
@@ -85,12 +85,12 @@ bench::patterns::Transfers pattern(const spec::MachineSpec& machine) {
 void plan_exchange() {
     const spec::MachineSpec machine = machine_of(kTilesOfExchange);
     auto transfers = pattern(machine);
-    measured([&] { static_cast<void>(plan::plan_exchange(machine, "bench", transfers)); });
+    measured([&] { static_cast<void>(exchange_plan::plan_exchange(machine, "bench", transfers)); });
 }
 
 void execute_exchange() {
     const spec::MachineSpec machine = machine_of(kTilesOfExchange);
-    auto exchange = plan::plan_exchange(machine, "bench", pattern(machine));
+    auto exchange = exchange_plan::plan_exchange(machine, "bench", pattern(machine));
     measured([&] { static_cast<void>(bench::execute(machine, exchange)); });
 }
 

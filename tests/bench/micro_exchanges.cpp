@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Planning and executing exchanges of a whole chip. bench_exchange has all patterns and sizes, and
 // how good their rows are.
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/bench/exchange_cases.h"
 #include "tests/bench/micro.h"
 
@@ -29,7 +29,8 @@ void plan_it(benchmark::State& state, const Pattern& pattern, Bytes size) {
         state.PauseTiming();
         auto own = transfers;
         state.ResumeTiming();
-        const auto planned = plan::plan_exchange_with_stats(machine, "bench", std::move(own));
+        const auto planned =
+            exchange_plan::plan_exchange_with_stats(machine, "bench", std::move(own));
         bound = planned.stats.bound.cycles();
     }
     state.counters["messages"] = static_cast<double>(transfers.size());
@@ -38,7 +39,8 @@ void plan_it(benchmark::State& state, const Pattern& pattern, Bytes size) {
 
 void execute_it(benchmark::State& state, const Pattern& pattern, Bytes size) {
     const spec::MachineSpec machine;
-    auto exchange = plan::plan_exchange(machine, "bench", transfers_of(pattern, machine, size));
+    auto exchange =
+        exchange_plan::plan_exchange(machine, "bench", transfers_of(pattern, machine, size));
     Cycles cycles = 0;
     for (auto _ : state) {
         const auto outcome = execute(machine, exchange);

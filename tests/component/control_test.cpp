@@ -237,7 +237,7 @@ TEST_CASE("a word for a decision costs what a planned broadcast costs") {
             word.destinations.push_back({to, 0x90000});
         }
     }
-    const auto planned = plan::plan_exchange_with_stats(machine, "word", {word});
+    const auto planned = exchange_plan::plan_exchange_with_stats(machine, "word", {word});
     const Cycles rows = machine.exchange.prologue_cycles + planned.stats.longest_row_events +
                         machine.exchange.row_return_cycles;
     const Cycles formula = timing::word_broadcast_cycles(machine, from);

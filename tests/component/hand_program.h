@@ -3,7 +3,7 @@
 // compute sets that name symbols of it, and exchanges planned from transfers.
 #pragma once
 
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
 #include "models/program/program.h"
@@ -64,7 +64,8 @@ public:
     }
 
     std::uint32_t exchange(const std::string& name, std::vector<program::Transfer> transfers) {
-        program_.exchanges.push_back(plan::plan_exchange(machine_, name, std::move(transfers)));
+        program_.exchanges.push_back(
+            exchange_plan::plan_exchange(machine_, name, std::move(transfers)));
         for (auto& row : program_.exchanges.back().rows) {
             row.address = row_address_;
             program_.images.at(row.tile).segments.push_back(

@@ -8,7 +8,7 @@ namespace tessera::test {
 /// A product planned by itself.
 inline family::Divided choose_matmul(const spec::MachineSpec& machine,
                                      const workload::MatmulWorkload& workload) {
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     return matmul::choose(machine, workload, known);
 }
 

@@ -9,7 +9,7 @@ namespace tessera::test {
 inline family::Divided choose_spmm(const spec::MachineSpec& machine,
                                    const workload::SpmmWorkload& workload,
                                    const workload::SparsePattern& matrix) {
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     return spmm::choose(machine, workload, matrix, known);
 }
 

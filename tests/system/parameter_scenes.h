@@ -147,7 +147,7 @@ inline Scene exchange_scene(const std::vector<TileId>& to) {
 /// Bytes of the rows of a message to one tile.
 inline Scene rows_scene(Bytes bytes) {
     return [bytes](const spec::MachineSpec& machine, std::set<std::string>& /*parts*/) {
-        return plan::plan_exchange_with_stats(machine, "rows", {transfer(0, bytes, {3})})
+        return exchange_plan::plan_exchange_with_stats(machine, "rows", {transfer(0, bytes, {3})})
             .stats.row_bytes;
     };
 }
@@ -158,7 +158,7 @@ inline Cycles broadcast_events(const spec::MachineSpec& machine, std::set<std::s
     for (TileId tile = 1; tile < static_cast<TileId>(machine.chip.tiles); ++tile) {
         to.push_back(tile);
     }
-    return plan::plan_exchange_with_stats(machine, "broadcast", {transfer(0, 64, to)})
+    return exchange_plan::plan_exchange_with_stats(machine, "broadcast", {transfer(0, 64, to)})
         .stats.longest_row_events;
 }
 
@@ -170,7 +170,7 @@ inline Cycles longest_route_events(const spec::MachineSpec& machine,
     for (TileId from = 0; from < tiles; from += 9) {
         for (TileId to = 1; to < tiles; to += 9) {
             const auto planned =
-                plan::plan_exchange_with_stats(machine, "word", {transfer(from, 4, {to})});
+                exchange_plan::plan_exchange_with_stats(machine, "word", {transfer(from, 4, {to})});
             longest = std::max(longest, planned.stats.longest_row_events);
         }
     }

@@ -123,7 +123,7 @@ inline StepRun run_step(const family::Family& family, const family::Request& req
                         const std::vector<Stand>& stands, const std::vector<family::Value>& values,
                         spec::MachineSpec machine = {}, std::int64_t tiles = 4) {
     machine.chip.tiles = tiles;
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     const family::Site site{machine, known, 2, "step"};
     machine.chip.tiles = tiles + 4;
     const auto step = family.make(request);

@@ -73,7 +73,7 @@ TEST_CASE("rows are one vertex where that is no slower than a vertex for each, a
                 const auto request = request_of(*one.family, one.type, {rows, units * unit});
                 graph::Graph graph("test");
                 machine.chip.tiles = 1;
-                plan::KnownSchedules known;
+                exchange_plan::KnownSchedules known;
                 const family::Site site{machine, known, 0, "step"};
                 std::vector<std::optional<graph::TensorId>> where;
                 for (std::size_t i = 0; i < request.inputs.size(); ++i) {
@@ -125,7 +125,7 @@ TEST_CASE("a bias is added where x stands if each tile has one row, however far 
         constexpr std::int64_t kColumns = 5;
         spec::MachineSpec machine;
         machine.chip.tiles = kTiles;
-        plan::KnownSchedules known;
+        exchange_plan::KnownSchedules known;
         const family::Site site{machine, known, 0, "step"};
         graph::Graph graph("test");
         graph::Tensor x{.name = "x", .type = ElementType::F16, .shape = {rows, kColumns}};

@@ -125,7 +125,7 @@ inline StepRun run_step(const spec::MachineSpec& machine, family::Step& step,
     if (standing) {
         offered = (*standing)(graph, x.type);
     }
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     family::Site site{machine, known, first_tile, "step"};
     site.machine.chip.tiles -= static_cast<std::int64_t>(first_tile);
     auto emitted = step.emit(graph, site, std::array{offered});

@@ -3,7 +3,7 @@
 // fit the one of the least cycles.
 #include "base/error.h"
 #include "kernels/codelets/gather_rows_cost.h"
-#include "kernels/exchange/known_schedules.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/gather/gather.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/repeat_limit.h"
@@ -129,7 +129,7 @@ Emitted emitted(const spec::MachineSpec& machine, const Shape& shape) {
     const family::TensorType ids{ElementType::U32, {shape.numbers}};
     const auto step = gather::family().make({{table, ids}, {}});
     graph::Graph graph("test");
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     const family::Site site{machine, known, 0, "step"};
     const std::array<std::optional<graph::TensorId>, 2> nowhere;
     const auto made = step->emit(graph, site, nowhere);

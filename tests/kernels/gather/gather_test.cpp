@@ -31,7 +31,7 @@ Gathered gathered(const spec::MachineSpec& machine, const family::Value& table, 
     const family::Value ids = ids_value(list);
     const auto step = gather::family().make({{table.type, ids.type}, {}});
     graph::Graph graph("test");
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     const family::Site site{machine, known, 0, "step"};
     const std::array<std::optional<graph::TensorId>, 2> nowhere;
     auto emitted = step->emit(graph, site, nowhere);

@@ -337,7 +337,7 @@ TEST_CASE("rows that are longer than first guessed move data on", "[kernels]") {
     const spec::MachineSpec machine = fine_machine();
     const Bytes code = lower::lay_out_code(machine, 0, {}, machine.control.exchange_bytes).bytes;
     const Sketch sketch = messages_of(250'000, 250'000);
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     const auto lowered = lower::lower(machine, sketch.graph, known);
     CHECK(known.found() == 1); // placed twice, scheduled once
     const Bytes rows = lowered.exchanges.at(0).longest_row_bytes;
@@ -366,7 +366,7 @@ TEST_CASE("an exchange of the same messages as one before it is not planned agai
                           message.paired);
     }
     graph.control = graph::sequence({std::move(graph.control), graph::run(again)});
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     const auto lowered = lower::lower(small_machine(), graph, known);
     CHECK(known.found() == 0);
     const auto& exchanges = lowered.program.exchanges;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "kernels/graph/cells.h"
 #include "kernels/lower/code_zone.h"
 #include "kernels/lower/control_code.h"
@@ -101,7 +101,8 @@ TEST_CASE("a word to the last tile takes the estimated cycles in the mean", "[ke
         const auto one = [&](TileId from, TileId to) {
             const std::vector<program::Transfer> alone{{from, 0x80000, 4, false, {{to, 0x90000}}}};
             return plan::row_overhead(machine.exchange) +
-                   plan::plan_exchange_with_stats(machine, "one", alone).stats.longest_row_events;
+                   exchange_plan::plan_exchange_with_stats(machine, "one", alone)
+                       .stats.longest_row_events;
         };
         const plan::ExchangeCost cost(machine);
         const auto last = static_cast<TileId>(tiles - 1);
@@ -236,8 +237,8 @@ TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") 
     const Address data = machine.memory.region1_begin();
     std::vector<program::Exchange> exchanges;
     for (const Bytes bytes : {64, 128, 64}) {
-        exchanges.push_back(
-            plan::plan_exchange(machine, "message", {{0, data, bytes, false, {{1, data}}}}));
+        exchanges.push_back(exchange_plan::plan_exchange(machine, "message",
+                                                         {{0, data, bytes, false, {{1, data}}}}));
     }
     // a longer one from tile 0, the same one as before to tile 1
     exchanges.push_back(exchanges.back());

@@ -196,7 +196,7 @@ family::Planned no_plan(const spec::MachineSpec& /*machine*/, const MatmulWorklo
 }
 std::vector<Share> shares_of(const spec::MachineSpec& machine, std::int64_t groups) {
     asked.clear();
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     CHECK_THROWS_AS(
         matmul::choose_groups(machine, workload_of(groups, {64, 64, 64}, kHalf, PlanKind::Fastest),
                               known, {cost_of_share, no_plan}),

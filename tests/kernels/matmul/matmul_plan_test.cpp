@@ -265,7 +265,7 @@ TEST_CASE("a product that fits neither way is told as it is, not mirrored", "[ke
             machine.memory.region0_bytes = memory / 2;
             machine.memory.region1_bytes = memory / 2;
             const auto misfit = [&](bool may_mirror) {
-                plan::KnownSchedules known;
+                exchange_plan::KnownSchedules known;
                 try {
                     static_cast<void>(matmul::choose(machine, product({m, 64, n}, ElementType::F16),
                                                      known, may_mirror));

@@ -290,7 +290,7 @@ TEST_CASE(
                     }
                     tried.push_back(plan.split);
                     const std::string now = told([&] {
-                        plan::KnownSchedules known;
+                        exchange_plan::KnownSchedules known;
                         return family::lowered(
                             machine,
                             family::placed(machine,

@@ -331,7 +331,7 @@ family::Planned no_plan(const spec::MachineSpec& machine, const MatmulWorkload& 
 }
 
 std::string refusal(const spec::MachineSpec& machine, const MatmulWorkload& given) {
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     try {
         static_cast<void>(matmul::choose_groups(machine, given, known, {cost_of_turn, no_plan}));
     } catch (const DoesNotFit& error) {
@@ -404,7 +404,7 @@ TEST_CASE("groups are told with what all of their turns take", "[kernels]") {
             // on a tile each: nothing is summed, and FP32 sums are cast without an exchange
             auto given = workload_of(40, 200, 30, kMixed);
             given.groups = groups;
-            plan::KnownSchedules known;
+            exchange_plan::KnownSchedules known;
             const auto divided = matmul::choose_groups(machine_of(tiles), given, known,
                                                        {cost_of_turn, plan_of_turn});
             const auto& division = divided.division;

@@ -27,7 +27,7 @@ std::unique_ptr<family::Step> reduce_of(const family::TensorType& type, const st
 std::string emit_refusal(family::Step& step, const spec::MachineSpec& machine) {
     graph::Graph graph("test");
     const std::optional<graph::TensorId> nowhere;
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     try {
         static_cast<void>(step.emit(graph, {machine, known, 0, "step"}, std::array{nowhere}));
     } catch (const NotModelled& error) {
@@ -74,7 +74,7 @@ TEST_CASE("a softmax of FP16 has room for the rows that are worked on", "[kernel
                 const auto step = softmax::family().make({{{type, {rows, columns}}}, {}});
                 graph::Graph graph("test");
                 const std::optional<graph::TensorId> nowhere;
-                plan::KnownSchedules known;
+                exchange_plan::KnownSchedules known;
                 static_cast<void>(
                     step->emit(graph, {machine, known, 0, "step"}, std::array{nowhere}));
                 Bytes room = 0;

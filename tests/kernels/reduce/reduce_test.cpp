@@ -163,7 +163,7 @@ TEST_CASE("a reduction says what it does not take", "[kernels][reduce]") {
     graph::Graph graph("test");
     const auto step = reduce_of({ElementType::F32, {1, 1'000'000}}, "max");
     const std::optional<graph::TensorId> nowhere;
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     CHECK_THROWS_AS(step->emit(graph, {test::machine_of(2), known, 0, "step"}, std::array{nowhere}),
                     NotModelled);
 }

@@ -159,7 +159,7 @@ TEST_CASE("a softmax says what it does not take", "[kernels][softmax]") {
     graph::Graph graph("test");
     const auto step = softmax_of(wide);
     const std::optional<graph::TensorId> nowhere;
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     CHECK_THROWS_AS(step->emit(graph, {test::machine_of(2), known, 0, "step"}, std::array{nowhere}),
                     NotModelled);
 }

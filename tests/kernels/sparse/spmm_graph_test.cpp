@@ -331,7 +331,7 @@ TEST_CASE("a sparse sum is rounded for each block of its longest row and each ot
                 spec::MachineSpec machine;
                 machine.chip.tiles = tiles;
                 const auto workload = workload_of(8, block, types);
-                plan::KnownSchedules known;
+                exchange_plan::KnownSchedules known;
                 const auto division = spmm::choose_ours(machine, workload, a, known).division;
                 const Problem problem(workload, a);
                 const Partition partition(problem,

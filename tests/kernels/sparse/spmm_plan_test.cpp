@@ -53,7 +53,7 @@ family::Division check_product(const spec::MachineSpec& machine, const workload:
     workload.block = a.block;
     workload.dtype = types.data;
     workload.partials = types.partials;
-    plan::KnownSchedules known;
+    exchange_plan::KnownSchedules known;
     const family::Divided planned = spmm::choose_ours(machine, workload, a, known);
     CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
     check_planned(machine, a, n, types, planned);
@@ -108,7 +108,7 @@ TEST_CASE("sparse products go by the published plan where that is expected to be
             workload::SpmmWorkload workload;
             workload.n = n;
             workload.block = block;
-            plan::KnownSchedules known;
+            exchange_plan::KnownSchedules known;
             const auto ours = spmm::choose_ours(machine, workload, a, known).division.predicted;
             const auto chosen = test::choose_spmm(machine, workload, a).division.predicted;
             workload.plan = workload::PlanKind::Published;
@@ -281,7 +281,7 @@ TEST_CASE("a sparse product in passes over its columns is exact, and as fast as 
                 const spmm::Homes homes(machine, partition);
                 const spmm::Reduction reduction = spmm::find_reduction(partition);
                 auto emitted = spmm::emit(machine, homes, reduction, "passes");
-                plan::KnownSchedules known;
+                exchange_plan::KnownSchedules known;
                 check_planned(
                     machine, a, shape.n, types,
                     family::lowered(machine, family::placed(machine, std::move(emitted)), known));

@@ -355,7 +355,7 @@ TEST_CASE("a published sparse plan's compute sets take nearly as long as predict
             Laid laid(of, machine);
             CAPTURE(workers, of.tiles, of.block, of.n, name_of(of.types.data),
                     name_of(of.types.partials));
-            plan::KnownSchedules known;
+            exchange_plan::KnownSchedules known;
             const family::Divided planned = family::lowered(
                 laid.machine, family::placed(laid.machine, std::move(*laid.planned)), known);
             const std::vector<std::uint16_t> x(static_cast<std::size_t>(laid.a.columns * of.n));

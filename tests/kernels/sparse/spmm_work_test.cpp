@@ -251,7 +251,7 @@ TEST_CASE("a sparse product is rounded for each block of its fullest row and eac
         for (const codelets::ProductTypes& types : {kHalf, kMixed, kSingle}) {
             for (const std::int64_t tiles : {1, 12}) {
                 const auto a = test::sparse_operand({3 * block, 40 * block, 16, block, 60});
-                plan::KnownSchedules known;
+                exchange_plan::KnownSchedules known;
                 const auto divided =
                     spmm::choose_ours(machine_with(tiles), workload_of(16, block, types), a, known);
                 const auto& division = divided.division;
@@ -292,7 +292,7 @@ TEST_CASE("of the three splits that the search puts first the one with the fewes
                         const Partition partition(problem, candidates[at].split);
                         auto emitted = spmm::emit(machine, spmm::Homes(machine, partition),
                                                   spmm::find_reduction(partition), "test");
-                        plan::KnownSchedules known;
+                        exchange_plan::KnownSchedules known;
                         const auto planned = family::lowered(
                             machine, family::placed(machine, std::move(emitted)), known);
                         const Cycles cycles = planned.division.predicted.total();
@@ -301,7 +301,7 @@ TEST_CASE("of the three splits that the search puts first the one with the fewes
                             best = at;
                         }
                     }
-                    plan::KnownSchedules known;
+                    exchange_plan::KnownSchedules known;
                     const auto found = spmm::choose_ours(machine, workload, a, known).division;
                     CAPTURE(block, tiles, kept, n, best);
                     CHECK(found.predicted.total() == *least);

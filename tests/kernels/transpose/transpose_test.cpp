@@ -76,7 +76,7 @@ TEST_CASE("a transpose is brought where it is wanted", "[kernels][transpose]") {
         graph::Graph graph("test");
         const auto step = transpose_of(shape);
         const std::optional<graph::TensorId> nowhere;
-        plan::KnownSchedules known;
+        exchange_plan::KnownSchedules known;
         const auto emitted = step->emit(graph, {machine, known, 0, "step"}, std::array{nowhere});
         const auto wanted =
             graph::add_rows(graph, {.name = "y in rows", .type = type, .shape = {7, 13}}, {0, 4});

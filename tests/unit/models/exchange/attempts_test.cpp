@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Which ways of sending the messages of an exchange are tried, in which order and until when:
 // written down once more, one attempt after the other.
-#include "kernels/exchange/exchange_late_first.h"
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_parts.h"
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/exchange_schedule.h"
-#include "kernels/exchange/exchange_timelines.h"
-#include "kernels/exchange/search_effort.h"
+#include "kernels/exchange_plan/exchange_late_first.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_parts.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_timelines.h"
+#include "kernels/exchange_plan/search_effort.h"
 #include "tests/unit/models/exchange/random_transfers.h"
 
 #include <catch2/catch.hpp>
@@ -23,8 +23,8 @@
 
 using namespace tessera;
 using namespace tessera::exchange_test;
-using plan::JobList;
-using plan::JobOrder;
+using exchange_plan::JobList;
+using exchange_plan::JobOrder;
 
 namespace {
 
@@ -32,11 +32,11 @@ namespace {
 class Search {
 public:
     Search(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers,
-           const plan::SearchEffort& effort = {})
+           const exchange_plan::SearchEffort& effort = {})
         : effort_(effort), machine_(machine), timing_(machine),
           runs_(timing::transfer_runs(machine, transfers)),
           bound_(timing::exchange_bound(machine, transfers, runs_)),
-          list_(plan::make_jobs(timing_, transfers, runs_)) {
+          list_(exchange_plan::make_jobs(timing_, transfers, runs_)) {
         // Within 3 % of the bound and the latency of a message an exchange is good, and also where
         // it is no longer than its longest message by itself.
         near_ = static_cast<Cycles>(1.03 * static_cast<double>(bound_.cycles())) + 100;
@@ -56,9 +56,9 @@ public:
     }
 
     [[nodiscard]] std::vector<program::ExchangeRow> rows() const {
-        return plan::Timelines{machine_, timing_, *best_list_, *best_}.rows();
+        return exchange_plan::Timelines{machine_, timing_, *best_list_, *best_}.rows();
     }
-    [[nodiscard]] const plan::Schedule& schedule() const { return *best_; }
+    [[nodiscard]] const exchange_plan::Schedule& schedule() const { return *best_; }
     [[nodiscard]] const JobList& list() const { return *best_list_; }
     /// Receivers of the exchange's messages as they are given.
     [[nodiscard]] std::size_t receivers() const { return list_.receivers.size(); }
@@ -76,7 +76,7 @@ private:
         const bool wide = std::any_of(list_.jobs.begin(), list_.jobs.end(),
                                       [](const auto& job) { return job.wide; });
         if (multicasts) {
-            const auto grouped = plan::grouped_order(list_, grid);
+            const auto grouped = exchange_plan::grouped_order(list_, grid);
             if (2 * list_.receivers.size() > effort_.attempts) {
                 late_alone("groups, late alone", list_, grouped, {});
             } else {
@@ -86,7 +86,7 @@ private:
                 attempt("groups in words", list_, grouped, {.wide = false});
             }
             if (wanted()) {
-                if (auto parts = plan::divide_receivers(list_, grid, bound_)) {
+                if (auto parts = exchange_plan::divide_receivers(list_, grid, bound_)) {
                     attempt("divided", std::move(*parts));
                 }
             }
@@ -100,13 +100,13 @@ private:
             }
         }
         if (wanted()) {
-            attempt("shift", list_, plan::shift_order(list_, grid), {});
+            attempt("shift", list_, exchange_plan::shift_order(list_, grid), {});
         }
         if (wanted()) {
-            attempt("busiest", list_, plan::busiest_order(list_, grid), {});
+            attempt("busiest", list_, exchange_plan::busiest_order(list_, grid), {});
         }
         if (wanted()) {
-            attempt("rounds", list_, plan::round_order(list_, grid), {});
+            attempt("rounds", list_, exchange_plan::round_order(list_, grid), {});
         }
         for (const std::uint32_t least : {2U, 1U}) {
             if (wanted() && best_rules_.least_piece != least) {
@@ -116,14 +116,14 @@ private:
             }
         }
         if (wanted()) {
-            if (const auto order = plan::earliest_order(list_, grid, effort_.looks)) {
+            if (const auto order = exchange_plan::earliest_order(list_, grid, effort_.looks)) {
                 attempt("earliest", list_, *order, {});
             }
         }
         late_first();
         if (multicasts && machine_.exchange.far_first && best_->longest_row_events > near_ &&
             best_rules_.least_piece == 0) {
-            if (auto parts = plan::far_first(*best_list_, best_order_, timing_)) {
+            if (auto parts = exchange_plan::far_first(*best_list_, best_order_, timing_)) {
                 attempt("far first", std::move(*parts));
             }
         }
@@ -145,7 +145,7 @@ private:
         if (most == 1) {
             return;
         }
-        plan::LateFirst orders{list, best_order_, best_->rows.size()};
+        exchange_plan::LateFirst orders{list, best_order_, best_->rows.size()};
         auto order = orders.next(*best_);
         for (std::size_t i = 0; i < most && best_->longest_row_events > near_; ++i) {
             const auto made = attempt("late first", list, order, rules);
@@ -159,17 +159,19 @@ private:
                           spent_ + list_.receivers.size() <= effort_.attempts);
     }
 
-    plan::Schedule attempt(const std::string& name, const JobList& list, const JobOrder& order,
-                           const plan::PlacementRules& rules) {
+    exchange_plan::Schedule attempt(const std::string& name, const JobList& list,
+                                    const JobOrder& order,
+                                    const exchange_plan::PlacementRules& rules) {
         ++tried_[name];
         spent_ += list_.receivers.size();
-        plan::MessagePlacer placer{machine_, timing_, list};
+        exchange_plan::MessagePlacer placer{machine_, timing_, list};
         CHECK(placer.place_all(order, rules));
         keep_if_shorter(name, list, order, rules, placer.schedule());
         return placer.take_schedule();
     }
     void keep_if_shorter(const std::string& name, const JobList& list, const JobOrder& order,
-                         const plan::PlacementRules& rules, const plan::Schedule& made) {
+                         const exchange_plan::PlacementRules& rules,
+                         const exchange_plan::Schedule& made) {
         if (!best_ || made.longest_row_events < best_->longest_row_events) {
             best_ = made;
             best_list_ = &list;
@@ -181,32 +183,33 @@ private:
     /// What would end behind 97 % of the bound and the latency of a message goes to each receiver by itself, behind all
     /// that is placed as `rules` say, in pieces of two events.
     void late_alone(const std::string& name, const JobList& list, const JobOrder& order,
-                    const plan::PlacementRules& rules) {
+                    const exchange_plan::PlacementRules& rules) {
         ++tried_[name];
         spent_ += list_.receivers.size();
         auto with_late = rules;
         with_late.late = static_cast<Cycles>(0.97 * static_cast<double>(bound_.cycles())) + 100;
-        plan::MessagePlacer first{machine_, timing_, list};
+        exchange_plan::MessagePlacer first{machine_, timing_, list};
         CHECK(first.place_all(order, with_late));
         if (first.aside().empty()) {
             keep_if_shorter(name, list, order, rules, first.schedule());
             return;
         }
-        const auto& parts = parts_.emplace_back(plan::late_alone(list, order, first.aside()));
+        const auto& parts =
+            parts_.emplace_back(exchange_plan::late_alone(list, order, first.aside()));
         auto in_pieces = rules;
         in_pieces.least_piece = 2;
-        plan::MessagePlacer again{machine_, timing_, parts.list};
+        exchange_plan::MessagePlacer again{machine_, timing_, parts.list};
         const std::span<const std::uint32_t> all = parts.order;
         CHECK(again.place_all(all.first(all.size() - parts.late), rules));
         CHECK(again.place_all(all.last(parts.late), in_pieces));
         keep_if_shorter(name, parts.list, parts.order, in_pieces, again.schedule());
     }
-    void attempt(const std::string& name, plan::Parts made) {
+    void attempt(const std::string& name, exchange_plan::Parts made) {
         const auto& parts = parts_.emplace_back(std::move(made));
         static_cast<void>(attempt(name, parts.list, parts.order, {}));
     }
 
-    plan::SearchEffort effort_;
+    exchange_plan::SearchEffort effort_;
     std::size_t spent_ = 0; ///< receivers that all attempts so far have placed
     const spec::MachineSpec& machine_;
     timing::ExchangeTiming timing_;
@@ -215,16 +218,16 @@ private:
     JobList list_;
     Cycles near_ = 0;
     Cycles good_ = 0;
-    std::list<plan::Parts> parts_;
-    std::optional<plan::Schedule> best_;
+    std::list<exchange_plan::Parts> parts_;
+    std::optional<exchange_plan::Schedule> best_;
     const JobList* best_list_ = nullptr;
     JobOrder best_order_;
-    plan::PlacementRules best_rules_;
+    exchange_plan::PlacementRules best_rules_;
     std::map<std::string, int> tried_;
     std::string won_;
 };
 
-void check_stats(const plan::PlannedExchange& planned, const Search& search) {
+void check_stats(const exchange_plan::PlannedExchange& planned, const Search& search) {
     std::int64_t sent = 0;
     std::int64_t received = 0;
     std::int64_t wide = 0;
@@ -281,7 +284,7 @@ TEST_CASE("the rows of an exchange are those of the shortest attempt, made until
         }
         CAPTURE(seed);
         ++exchanges;
-        const auto planned = plan::plan_exchange_with_stats(machine, "x", transfers);
+        const auto planned = exchange_plan::plan_exchange_with_stats(machine, "x", transfers);
         const Search search(machine, transfers);
         for (const auto& [name, times] : search.tried()) {
             tried[name] += times;
@@ -321,9 +324,9 @@ TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
         pattern.max_words = 1000;
         pattern.paired_percent = seed % 4 == 0 ? 40 : 0;
         const auto transfers = RandomTransfers{machine, pattern, seed}.make();
-        const auto rows_of = [&](const plan::SearchEffort& effort) {
+        const auto rows_of = [&](const exchange_plan::SearchEffort& effort) {
             const auto planned =
-                plan::plan_exchange_with_stats(machine, "x", transfers, nullptr, effort);
+                exchange_plan::plan_exchange_with_stats(machine, "x", transfers, nullptr, effort);
             const Search search(machine, transfers, effort);
             const auto rows = search.rows();
             REQUIRE(planned.exchange.rows.size() == rows.size());
@@ -338,14 +341,14 @@ TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
         // that many attempts, and one fewer
         for (std::size_t times = 1; times <= 8; ++times) {
             CAPTURE(times);
-            plan::SearchEffort effort{.attempts = times * size, .late_first = 0};
+            exchange_plan::SearchEffort effort{.attempts = times * size, .late_first = 0};
             const auto enough = rows_of(effort);
             --effort.attempts;
             matters["attempts"][times] += rows_of(effort) != enough ? 1 : 0;
         }
         for (std::size_t times = 1; times <= 4; ++times) {
             CAPTURE(times);
-            plan::SearchEffort effort{.attempts = size, .late_first = times * size};
+            exchange_plan::SearchEffort effort{.attempts = size, .late_first = times * size};
             const auto enough = rows_of(effort);
             --effort.late_first;
             matters["late first"][times] += rows_of(effort) != enough ? 1 : 0;

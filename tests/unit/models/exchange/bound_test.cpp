@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Planned exchanges reach their bound: the longest row takes at most 1.10 x bound or bound + 200.
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "models/timing/exchange_bound.h"
 #include "tests/support/exchange_patterns.h"
 #include "tests/support/gc2.h"
@@ -23,7 +23,7 @@ void check_reaches_bound(const spec::MachineSpec& machine, Bytes bytes, Make mak
     auto transfers = layout.take();
     if (!transfers || transfers->empty())
         return; // larger than the tiles' memories
-    auto plan = plan::plan_exchange_with_stats(machine, "x", std::move(*transfers));
+    auto plan = exchange_plan::plan_exchange_with_stats(machine, "x", std::move(*transfers));
     const auto outcome = exchange_test::execute(machine, plan.exchange);
     const auto cycles = *std::max_element(outcome.row_cycles.begin(), outcome.row_cycles.end());
     const auto bound = timing::exchange_bound(machine, plan.exchange.transfers).cycles();
@@ -93,7 +93,7 @@ TEST_CASE("a broadcast to near and far tiles is shorter where far ones may be fi
         const auto row_events = [&] {
             Layout layout{machine};
             broadcast(layout, n, 1, false);
-            return plan::plan_exchange_with_stats(machine, "x", *layout.take())
+            return exchange_plan::plan_exchange_with_stats(machine, "x", *layout.take())
                 .stats.longest_row_events;
         };
         machine.exchange.far_first = false;

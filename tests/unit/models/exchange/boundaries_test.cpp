@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rules of rows at their boundaries: legal at one event, an error at the next.
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_rows.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/models/exchange/support.h"
 
@@ -36,7 +36,7 @@ bool says(const std::string& text, const std::string& part) {
 
 /// A row that only receives, as controls at their events, which can be moved and added to.
 struct Controls {
-    std::vector<plan::RowControl> all;
+    std::vector<exchange_plan::RowControl> all;
     Cycles end = 0;
 
     Controls(const program::ExchangeRow& row, Cycles later) {
@@ -55,7 +55,7 @@ struct Controls {
     [[nodiscard]] std::vector<std::uint32_t> words() {
         std::stable_sort(all.begin(), all.end(),
                          [](const auto& a, const auto& b) { return a.event < b.event; });
-        return plan::row_words(plan::row_instructions(kMachine, {}, all, end));
+        return exchange_plan::row_words(exchange_plan::row_instructions(kMachine, {}, all, end));
     }
 };
 
@@ -67,8 +67,8 @@ void delay(program::ExchangeRow& row, Cycles events) {
 
 /// 64 items from `source` to the pair {2, 3}, `later` events later than it could be.
 program::Exchange wide_message(TileId source, Address to, Cycles later) {
-    auto exchange = plan::plan_exchange(kMachine, "x",
-                                        {transfer(source, 0x50000, 512, {{2, to}, {3, to}}, true)});
+    auto exchange = exchange_plan::plan_exchange(
+        kMachine, "x", {transfer(source, 0x50000, 512, {{2, to}, {3, to}}, true)});
     for (auto& row : exchange.rows)
         if (later > 0)
             delay(row, later);
@@ -150,7 +150,7 @@ TEST_CASE("a lane is borrowed to the last event of a wide message and free behin
     for (const Bytes lane_bytes : {4, 8}) {
         auto machine = kMachine;
         machine.exchange.lane_bytes = lane_bytes;
-        const auto wide = plan::plan_exchange(
+        const auto wide = exchange_plan::plan_exchange(
             machine, "x", {transfer(0, 0x50000, 520, {{2, 0x60000}, {3, 0x60000}}, true)});
         const Cycles last = 31 + timing::LaneTiming{machine.exchange}.events(65);
         for (Cycles event = last - 2; event <= last + 2; ++event) {
@@ -234,7 +234,7 @@ TEST_CASE("a pointer acts on the words of its event and a format two events late
 
 TEST_CASE("a row may end with the last word's tail and no event before", "[exchange][broken]") {
     for (const Bytes words : {1, 40}) {
-        const auto planned = plan::plan_exchange(
+        const auto planned = exchange_plan::plan_exchange(
             kMachine, "x", {transfer(736, 0x50000, 4 * words, {{100, 0x60000}})});
         const Cycles end = 109 + words + kMachine.exchange.row_tail_cycles;
         for (Cycles events = end - 2; events <= end + 2; ++events) {
@@ -252,17 +252,17 @@ TEST_CASE("words that adjoin are not words twice", "[exchange][broken]") {
     // Tile 100 takes 40 words at `to` and sends 10 from 0x60000.
     for (int step = -45; step <= 15; ++step) {
         const auto to = static_cast<Address>(0x60000 + 4 * step);
-        auto exchange =
-            plan::plan_exchange(kMachine, "x", {transfer(736, 0x50000, 160, {{100, 0x90000}})});
+        auto exchange = exchange_plan::plan_exchange(
+            kMachine, "x", {transfer(736, 0x50000, 160, {{100, 0x90000}})});
         exchange.transfers[0].destinations[0].address = to;
         Controls controls(row_of(exchange, 100), 0);
         for (auto& control : controls.all)
             if (control.pointer)
                 control.pointer->value = to / 4;
         // The send comes when all has been received, so only the addresses meet.
-        const plan::RowSend send{400, 10, 0x60000 / 4, 1};
-        row_of(exchange, 100).words =
-            plan::row_words(plan::row_instructions(kMachine, {&send, 1}, controls.all, 410));
+        const exchange_plan::RowSend send{400, 10, 0x60000 / 4, 1};
+        row_of(exchange, 100).words = exchange_plan::row_words(
+            exchange_plan::row_instructions(kMachine, {&send, 1}, controls.all, 410));
         const bool overlap = to < 0x60000 + 40 && 0x60000 < to + 160;
         CAPTURE(step);
         CHECK(says(mistake(kMachine, exchange), "is received into and also sent") == overlap);

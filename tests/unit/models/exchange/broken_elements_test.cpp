@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows and data that meet in memory elements: the fabric finds each.
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_rows.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/models/exchange/broken_rows.h"
 
@@ -68,7 +68,7 @@ TEST_CASE("what lands in any word of the row that is being executed is found",
     std::vector<program::Transfer> transfers;
     for (TileId i = 0; i < 60; ++i)
         transfers.push_back(transfer(200 + 2 * i, 0x50000, 4, {{100, 0x90000 + 64 * i}}));
-    const auto planned = plan::plan_exchange(machine, "x", transfers);
+    const auto planned = exchange_plan::plan_exchange(machine, "x", transfers);
     constexpr Address kRow = 0x58000;
     const auto landing_at = [&](Address address) {
         auto exchange = planned;
@@ -100,9 +100,9 @@ namespace {
 /// Tile 100 receives at `to` and sends 80 words from `from` at the same time; the rows are planned
 /// for harmless addresses and then changed.
 program::Exchange duplex(Address from, Address to) {
-    auto exchange = plan::plan_exchange(kMachine, "x",
-                                        {transfer(736, 0x50000, 160, {{100, 0x60000}}),
-                                         transfer(100, 0x90000, 1600, {{740, 0x60000}})});
+    auto exchange = exchange_plan::plan_exchange(kMachine, "x",
+                                                 {transfer(736, 0x50000, 160, {{100, 0x60000}}),
+                                                  transfer(100, 0x90000, 1600, {{740, 0x60000}})});
     exchange.transfers[0].destinations[0].address = to;
     exchange.transfers[1].source_address = from;
     edit(exchange, 100, [&](auto& row) {
@@ -149,11 +149,12 @@ struct Stretches {
 program::Exchange duplex(const Stretches& at) {
     constexpr Bytes kBytes = 1600;
     constexpr Address kHarmless[] = {0x60000, 0x68000};
-    auto exchange = plan::plan_exchange(kMachine, "x",
-                                        {transfer(736, 0x50000, kBytes, {{100, kHarmless[0]}}),
-                                         transfer(100, 0x90000, kBytes, {{740, 0x60000}}),
-                                         transfer(736, 0x54000, kBytes, {{100, kHarmless[1]}}),
-                                         transfer(100, 0x98000, kBytes, {{740, 0x68000}})});
+    auto exchange =
+        exchange_plan::plan_exchange(kMachine, "x",
+                                     {transfer(736, 0x50000, kBytes, {{100, kHarmless[0]}}),
+                                      transfer(100, 0x90000, kBytes, {{740, 0x60000}}),
+                                      transfer(736, 0x54000, kBytes, {{100, kHarmless[1]}}),
+                                      transfer(100, 0x98000, kBytes, {{740, 0x68000}})});
     for (const std::size_t i : {0U, 1U}) {
         exchange.transfers[2 * i].destinations[0].address = at.received[i];
         exchange.transfers[2 * i + 1].source_address = at.sent[i];
@@ -219,10 +220,11 @@ namespace {
 program::Exchange one_long_send(Address first, Address second) {
     constexpr Bytes kShort = 160;
     constexpr Address kHarmless[] = {0x60000, 0x68000};
-    auto exchange = plan::plan_exchange(kMachine, "x",
-                                        {transfer(736, 0x50000, kShort, {{100, kHarmless[0]}}),
-                                         transfer(736, 0x54000, kShort, {{100, kHarmless[1]}}),
-                                         transfer(100, 0x90000, 16 * kShort, {{740, 0x60000}})});
+    auto exchange =
+        exchange_plan::plan_exchange(kMachine, "x",
+                                     {transfer(736, 0x50000, kShort, {{100, kHarmless[0]}}),
+                                      transfer(736, 0x54000, kShort, {{100, kHarmless[1]}}),
+                                      transfer(100, 0x90000, 16 * kShort, {{740, 0x60000}})});
     exchange.transfers[0].destinations[0].address = first;
     exchange.transfers[1].destinations[0].address = second;
     edit(exchange, 100, [&](auto& row) {
@@ -273,9 +275,9 @@ TEST_CASE("each of several receives under one long send is looked at", "[exchang
 TEST_CASE("receiving into what is sent or executed is found", "[exchange][broken]") {
     CHECK_THROWS_WITH(run_with(kMachine, duplex(0x60000, 0x60000)), Contains("tile 100"));
     // In time apart: 100 receives into the words that it sent before.
-    auto exchange = plan::plan_exchange(kMachine, "x",
-                                        {transfer(100, 0x90000, 160, {{740, 0x60000}}),
-                                         transfer(736, 0x50000, 160, {{100, 0x98000}})});
+    auto exchange = exchange_plan::plan_exchange(kMachine, "x",
+                                                 {transfer(100, 0x90000, 160, {{740, 0x60000}}),
+                                                  transfer(736, 0x50000, 160, {{100, 0x98000}})});
     exchange.transfers[1].destinations[0].address = 0x90000;
     edit(exchange, 100, [&](auto& row) {
         for (auto& in : row)

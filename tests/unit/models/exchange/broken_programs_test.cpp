@@ -2,7 +2,7 @@
 // Planned programs with one instruction changed: whichever it is, the fabric says which tile went
 // wrong, at which event and why. Rows that are broken in other ways: broken_rows_test.cpp.
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "models/timing/tile_position.h"
 #include "tests/support/exchange_patterns.h"
 #include "tests/unit/models/exchange/support.h"
@@ -35,7 +35,7 @@ program::Exchange all_to_all(const spec::MachineSpec& machine, Bytes words) {
     for (auto& transfer : *transfers)
         for (auto& to : transfer.destinations)
             to.address += 4 * transfer.source_tile;
-    return plan::plan_exchange(machine, "good", std::move(*transfers));
+    return exchange_plan::plan_exchange(machine, "good", std::move(*transfers));
 }
 
 /// Changes instruction `at`; false where the change does not apply to it.
@@ -157,9 +157,9 @@ TEST_CASE("a send from the element that receives meanwhile is caught", "[exchang
     const auto machine = machine_of(4);
     const auto begin = machine.memory.region1_begin();
     const auto pair = static_cast<Address>(2 * machine.memory.element_bytes);
-    const auto good = plan::plan_exchange(machine, "good",
-                                          {transfer(0, begin, 1600, {{1, begin + pair}}),
-                                           transfer(1, begin, 1600, {{0, begin + pair}})});
+    const auto good = exchange_plan::plan_exchange(machine, "good",
+                                                   {transfer(0, begin, 1600, {{1, begin + pair}}),
+                                                    transfer(1, begin, 1600, {{0, begin + pair}})});
     const auto found = changes_found(
         machine, good, 0,
         [&](auto& row, auto at) {

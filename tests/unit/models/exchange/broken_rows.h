@@ -2,7 +2,7 @@
 // Rows that are right but for one thing, which a test changes.
 #pragma once
 
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/models/exchange/support.h"
 
@@ -24,13 +24,14 @@ inline const spec::MachineSpec kMachine;
 /// 40 words from tile 736 to tile 100. Rows: {send, br} and {xpic 50, neutral 40, pointer 20, delay
 /// 45, br}.
 inline program::Exchange one_message() {
-    return plan::plan_exchange(kMachine, "x", {transfer(736, 0x50000, 160, {{100, 0x60000}})});
+    return exchange_plan::plan_exchange(kMachine, "x",
+                                        {transfer(736, 0x50000, 160, {{100, 0x60000}})});
 }
 
 /// 64 items from tile 0 to the pair {2, 3}; tile 1 lends its lane.
 inline program::Exchange wide_message() {
-    return plan::plan_exchange(kMachine, "x",
-                               {transfer(0, 0x50000, 512, {{2, 0x60000}, {3, 0x60000}}, true)});
+    return exchange_plan::plan_exchange(
+        kMachine, "x", {transfer(0, 0x50000, 512, {{2, 0x60000}, {3, 0x60000}}, true)});
 }
 
 using Edit = std::function<void(std::vector<ExchangeInstruction>&)>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows that are right but for one thing: the fabric finds each.
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_rows.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/models/exchange/broken_rows.h"
 
@@ -51,8 +51,8 @@ TEST_CASE("a send one event early or late is found", "[exchange][broken]") {
 TEST_CASE("words of two messages that meet at one mux are missed", "[exchange][broken]") {
     // Both are planned alone, so that they pass the receiver's mux in the same events.
     auto exchange = one_message();
-    const auto second =
-        plan::plan_exchange(kMachine, "x", {transfer(737, 0x50000, 160, {{100, 0x61000}})});
+    const auto second = exchange_plan::plan_exchange(
+        kMachine, "x", {transfer(737, 0x50000, 160, {{100, 0x61000}})});
     exchange.transfers.push_back(second.transfers.front());
     exchange.rows.push_back(second.rows.back());
     REQUIRE(exchange.rows.back().tile == 737);
@@ -164,8 +164,8 @@ TEST_CASE("a double instruction off its boundary is found", "[exchange][broken]"
 }
 
 TEST_CASE("counts above the machine's limits are found", "[exchange][broken]") {
-    auto exchange =
-        plan::plan_exchange(kMachine, "x", {transfer(736, 0x80000, 4000, {{100, 0x90000}})});
+    auto exchange = exchange_plan::plan_exchange(kMachine, "x",
+                                                 {transfer(736, 0x80000, 4000, {{100, 0x90000}})});
     auto shorter = kMachine;
     shorter.exchange.max_words_per_sendoff = 64;
     CHECK_THROWS_WITH(run_with(shorter, exchange),
@@ -221,9 +221,10 @@ TEST_CASE("what arrives elsewhere than planned is told with the event of its fir
     constexpr Cycles kWords = 40;
     const Cycles first = 1 + timing.latency(736, 100);
     for (const std::size_t moved : {0U, 1U}) {
-        auto exchange = plan::plan_exchange(kMachine, "x",
-                                            {transfer(736, 0x50000, 4 * kWords, {{100, 0x60000}}),
-                                             transfer(736, 0x50100, 4 * kWords, {{100, 0x62000}})});
+        auto exchange =
+            exchange_plan::plan_exchange(kMachine, "x",
+                                         {transfer(736, 0x50000, 4 * kWords, {{100, 0x60000}}),
+                                          transfer(736, 0x50100, 4 * kWords, {{100, 0x62000}})});
         exchange.transfers[moved].destinations[0].address += 0x4000;
         const auto event = std::to_string(first + static_cast<Cycles>(moved) * kWords);
         CHECK_THROWS_WITH(run_with(kMachine, exchange), Contains("event " + event + ": received"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows of double width that are right but for one thing: the fabric finds each.
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_rows.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/models/exchange/broken_rows.h"
 
@@ -132,7 +132,8 @@ TEST_CASE("wide receives that meet in one pair are found", "[exchange][broken]")
     for (const TileId tile : {0U, 1U, 2U})
         edit(exchange, tile,
              [](auto& row) { row.insert(row.begin(), {.op = ExchangeOp::Delay, .count = 200}); });
-    auto words = plan::plan_exchange(kMachine, "x", {transfer(736, 0x80000, 2400, {{3, 0x60000}})});
+    auto words =
+        exchange_plan::plan_exchange(kMachine, "x", {transfer(736, 0x80000, 2400, {{3, 0x60000}})});
     row_of(exchange, 3).words = row_of(words, 3).words;
     exchange.rows.push_back(row_of(words, 736));
     CHECK_THROWS_WITH(run_with(kMachine, exchange),
@@ -144,7 +145,7 @@ TEST_CASE("wide receives that meet in one pair are found", "[exchange][broken]")
     while (timing.mux_offset(other, 3) > timing.mux_offset(other, 2))
         other += 2;
     exchange = wide_message();
-    auto opposite = plan::plan_exchange(
+    auto opposite = exchange_plan::plan_exchange(
         kMachine, "x", {transfer(other, 0x50000, 512, {{2, 0x60000}, {3, 0x60000}}, true)});
     row_of(exchange, 3).words = row_of(opposite, 3).words;
     exchange.rows.push_back(row_of(opposite, other));
@@ -159,20 +160,20 @@ TEST_CASE("a wide sender or its partner may receive meanwhile", "[exchange]") {
     for (const TileId member : {0U, 1U}) {
         // The short message as it is planned alone, put under the wide one.
         const auto to_member = transfer(736, 0x50000, 40, {{member, 0x60000}});
-        auto alone = plan::plan_exchange(kMachine, "x", {to_member});
-        std::vector<plan::RowControl> controls;
+        auto alone = exchange_plan::plan_exchange(kMachine, "x", {to_member});
+        std::vector<exchange_plan::RowControl> controls;
         Cycles event = 0;
         for (const auto& in : instructions_of(row_of(alone, member))) {
             event += in.count;
             if (in.mux || in.pointer)
                 controls.push_back({event, in.mux, in.pointer});
         }
-        std::vector<plan::RowSend> sends;
+        std::vector<exchange_plan::RowSend> sends;
         if (member == 0)
             sends.push_back({31, 512, 0x50000 / 8, 5});
-        auto exchange = plan::plan_exchange(kMachine, "x", {wide});
-        row_of(exchange, member).words =
-            plan::row_words(plan::row_instructions(kMachine, sends, controls, 31 + 512));
+        auto exchange = exchange_plan::plan_exchange(kMachine, "x", {wide});
+        row_of(exchange, member).words = exchange_plan::row_words(
+            exchange_plan::row_instructions(kMachine, sends, controls, 31 + 512));
         exchange.rows.push_back(row_of(alone, 736));
         exchange.transfers.push_back(to_member);
         CHECK_NOTHROW(run_with(kMachine, exchange));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Words that an exchange may not send or receive twice, and what a plan says of its rows.
 #include "base/error.h"
-#include "kernels/exchange/exchange_check.h"
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_check.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/unit/models/exchange/support.h"
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ namespace {
 std::string fault_of(const spec::MachineSpec& machine,
                      const std::vector<program::Transfer>& transfers) {
     try {
-        plan::check_transfers(machine, "x", transfers);
+        exchange_plan::check_transfers(machine, "x", transfers);
     } catch (const ProgramError& error) {
         return error.what();
     }
@@ -142,7 +142,7 @@ TEST_CASE("a plan counts its words, messages and rows", "[exchange][check]") {
             received += words * static_cast<std::int64_t>(to.size());
             transfers.push_back(transfer(2 * source, 0x60000, 4 * words, to));
         }
-        const auto plan = plan::plan_exchange_with_stats(machine, "x", transfers);
+        const auto plan = exchange_plan::plan_exchange_with_stats(machine, "x", transfers);
         Bytes bytes = 0;
         Bytes longest = 0;
         for (const auto& row : plan.exchange.rows) {

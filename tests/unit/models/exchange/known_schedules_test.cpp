@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Messages that come again elsewhere are not scheduled again, and get the rows that they would have got by themselves.
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/known_schedules.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "tests/unit/models/exchange/random_transfers.h"
 
 #include <catch2/catch.hpp>
@@ -28,9 +28,9 @@ Transfers elsewhere(Transfers transfers, Address sends, Address receives) {
 
 /// Whether planning with and without `known` says the same.
 bool same_plan(const spec::MachineSpec& machine, const Transfers& transfers,
-               plan::KnownSchedules& known) {
-    const auto by_itself = plan::plan_exchange_with_stats(machine, "one", transfers);
-    const auto again = plan::plan_exchange_with_stats(machine, "one", transfers, &known);
+               exchange_plan::KnownSchedules& known) {
+    const auto by_itself = exchange_plan::plan_exchange_with_stats(machine, "one", transfers);
+    const auto again = exchange_plan::plan_exchange_with_stats(machine, "one", transfers, &known);
     const auto& one = by_itself.exchange.rows;
     const auto& other = again.exchange.rows;
     return again.stats.longest_row_events == by_itself.stats.longest_row_events &&
@@ -76,7 +76,7 @@ TEST_CASE("what comes again elsewhere has the rows that it would have by itself"
         for (unsigned seed = 1; seed <= 12; ++seed) {
             CAPTURE(pattern.tiles, pattern.max_receivers, seed);
             const auto transfers = RandomTransfers{machine, pattern, seed}.make();
-            plan::KnownSchedules known;
+            exchange_plan::KnownSchedules known;
             CHECK(same_plan(machine, transfers, known));
             CHECK(known.found() == 0);
             CHECK(same_plan(machine, elsewhere(transfers, 0, 0x8000), known));
@@ -102,7 +102,7 @@ TEST_CASE("messages that were taken apart are known elsewhere, in the same parts
             for (TileId to = 32; to < 64; to += 1 + tile % 2)
                 transfer.destinations.push_back({to, from + 0x20000 + 16 * tile});
         }
-        plan::KnownSchedules known;
+        exchange_plan::KnownSchedules known;
         CHECK(same_plan(machine, transfers, known));
         CHECK(known.found() == 0);
         CHECK(same_plan(machine, elsewhere(transfers, 8, 0x8000), known));
@@ -119,7 +119,7 @@ TEST_CASE("where sends and receives share an element, addresses decide", "[excha
         CAPTURE(seed);
         const auto shared = RandomTransfers{machine, pattern, seed}.make();
         const auto apart = elsewhere(shared, 0, 0x20000);
-        plan::KnownSchedules known;
+        exchange_plan::KnownSchedules known;
         CHECK(same_plan(machine, shared, known));
         CHECK(known.bytes() == 0);
         CHECK(same_plan(machine, apart, known));
@@ -131,10 +131,12 @@ TEST_CASE("where sends and receives share an element, addresses decide", "[excha
 TEST_CASE("other messages and other machines are not known", "[exchange]") {
     const auto machine = machine_of(8);
     const auto transfers = two_messages(machine);
-    REQUIRE(plan::plan_exchange_with_stats(machine, "one", transfers).stats.wide_messages == 1);
+    REQUIRE(
+        exchange_plan::plan_exchange_with_stats(machine, "one", transfers).stats.wide_messages ==
+        1);
     const auto found_after =
         [&](const std::function<void(spec::MachineSpec&, Transfers&)>& change) {
-            plan::KnownSchedules known;
+            exchange_plan::KnownSchedules known;
             CHECK(same_plan(machine, transfers, known));
             auto changed_machine = machine;
             auto changed = transfers;
@@ -167,14 +169,14 @@ TEST_CASE("the oldest schedules go when there is too much", "[exchange]") {
     auto second = first;
     second[1].bytes = 16;
     const auto bytes_of = [&](const Transfers& transfers) {
-        plan::KnownSchedules known;
+        exchange_plan::KnownSchedules known;
         CHECK(same_plan(machine, transfers, known));
         return known.bytes();
     };
     const std::size_t both = bytes_of(first) + bytes_of(second);
     REQUIRE(bytes_of(first) > 0);
     const auto found_of = [&](std::size_t most, const Transfers& asked) {
-        plan::KnownSchedules known(most);
+        exchange_plan::KnownSchedules known(most);
         CHECK(same_plan(machine, first, known));
         CHECK(same_plan(machine, second, known));
         CHECK(known.bytes() <= most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lanes of more than a word a cycle: what a row counts, how long it lasts, and what stays a cycle.
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "models/exchange/core/demand.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/support/exchange_patterns.h"
@@ -30,7 +30,8 @@ spec::MachineSpec with_lanes(Bytes lane_bytes) {
 
 /// `words` words from tile 736 to tile 100.
 program::Exchange message(const spec::MachineSpec& machine, Bytes words) {
-    return plan::plan_exchange(machine, "x", {transfer(736, 0x80000, 4 * words, {{100, 0xb0000}})});
+    return exchange_plan::plan_exchange(machine, "x",
+                                        {transfer(736, 0x80000, 4 * words, {{100, 0xb0000}})});
 }
 
 Cycles row_cycles_of(const exchange::FabricOutcome& outcome, TileId tile) {
@@ -93,7 +94,7 @@ TEST_CASE("a pair takes twice a lane an event", "[exchange][lanes]") {
         const timing::ExchangeTiming timing{machine};
         for (const Bytes items : {64, 66, 128, 251}) {
             CAPTURE(lane_bytes, items);
-            auto plan = plan::plan_exchange_with_stats(
+            auto plan = exchange_plan::plan_exchange_with_stats(
                 machine, "x",
                 {transfer(0, 0x50000, 8 * items, {{2, 0x60000}, {3, 0x60000}}, true)});
             REQUIRE(plan.stats.wide_messages == 1);
@@ -175,9 +176,10 @@ TEST_CASE("elements that two runs touch in one event are found at any width", "[
         const auto machine = with_lanes(lane_bytes);
         const Cycles events = 400; // long enough that both go on at once
         const Bytes bytes = events * lane_bytes;
-        auto planned = plan::plan_exchange(machine, "x",
-                                           {transfer(736, 0x50000, bytes, {{100, 0x60000}}),
-                                            transfer(100, 0xa0000, bytes, {{740, 0x60000}})});
+        auto planned =
+            exchange_plan::plan_exchange(machine, "x",
+                                         {transfer(736, 0x50000, bytes, {{100, 0x60000}}),
+                                          transfer(100, 0xa0000, bytes, {{740, 0x60000}})});
         planned.transfers[0].destinations[0].address = 0x90000;
         planned.transfers[1].source_address = from;
         auto& row = row_of(planned, 100);
@@ -236,7 +238,7 @@ TEST_CASE("an event that is not full uses the elements of its own words only",
             for (Bytes sent = 1; sent <= lane; ++sent)
                 for (Address to = 0; to < 16; to += 4)
                     for (Address from = 0; from < 16; from += 4) {
-                        auto planned = plan::plan_exchange(
+                        auto planned = exchange_plan::plan_exchange(
                             machine, "x",
                             {transfer(736, 0x50000, 4 * taken, {{100, 0x90000 + to}})});
                         const Cycles events = (taken + lane - 1) / lane;
@@ -292,7 +294,7 @@ TEST_CASE("lanes of twice the width carry twice the bytes in the same events",
         auto transfers = layout.take();
         REQUIRE(transfers);
         const auto stats =
-            plan::plan_exchange_with_stats(machine, "x", std::move(*transfers)).stats;
+            exchange_plan::plan_exchange_with_stats(machine, "x", std::move(*transfers)).stats;
         return std::pair{stats.longest_row_events, stats.bound.cycles()};
     };
     const auto check = [&](std::int64_t tiles, bool far_first, auto make) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Orders of messages, and how multicasts are taken apart, beside their definitions.
-#include "kernels/exchange/exchange_groups.h"
-#include "kernels/exchange/exchange_late_first.h"
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_parts.h"
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_groups.h"
+#include "kernels/exchange_plan/exchange_late_first.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_parts.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/unit/models/exchange/support.h"
 
 #include <catch2/catch.hpp>
@@ -18,9 +18,9 @@
 
 using namespace tessera;
 using namespace tessera::exchange_test;
-using plan::Job;
-using plan::JobList;
-using plan::JobOrder;
+using exchange_plan::Job;
+using exchange_plan::JobList;
+using exchange_plan::JobOrder;
 
 namespace {
 
@@ -68,7 +68,7 @@ struct Messages {
 
     /// Jobs by ascending `key`, equal ones as given.
     template <typename Key> [[nodiscard]] JobOrder by(Key key) const {
-        auto order = plan::given_order(list);
+        auto order = exchange_plan::given_order(list);
         std::stable_sort(order.begin(), order.end(),
                          [&](auto a, auto b) { return key(a) < key(b); });
         return order;
@@ -76,7 +76,8 @@ struct Messages {
 
 private:
     void add(const std::vector<program::Transfer>& transfers) {
-        list = plan::make_jobs(timing, transfers, timing::transfer_runs(machine, transfers));
+        list =
+            exchange_plan::make_jobs(timing, transfers, timing::transfer_runs(machine, transfers));
     }
 };
 
@@ -131,8 +132,9 @@ TEST_CASE("groups of messages are the pairs that they go to, or go between", "[e
     for (unsigned seed = 0; seed < 60; ++seed) {
         const Messages some(seed, 5, 60);
         for (const bool with_sender : {false, true}) {
-            const auto found = plan::find_groups(
-                some.list, 1, with_sender ? plan::GroupBy::AllTiles : plan::GroupBy::Receivers);
+            const auto found = exchange_plan::find_groups(
+                some.list, 1,
+                with_sender ? exchange_plan::GroupBy::AllTiles : exchange_plan::GroupBy::Receivers);
             const auto [groups, of_job] = groups_of(some.list, with_sender);
             REQUIRE(found.pairs == groups);
             REQUIRE(found.group_of_job == of_job);
@@ -154,7 +156,8 @@ TEST_CASE("messages are ordered by how far they go round the ring", "[exchange][
             return static_cast<std::size_t>(std::find(ring.begin(), ring.end(), tile) -
                                             ring.begin());
         };
-        REQUIRE(plan::shift_order(list, some.timing.grid()) == some.by([&](std::uint32_t job) {
+        REQUIRE(exchange_plan::shift_order(list,
+                                           some.timing.grid()) == some.by([&](std::uint32_t job) {
             const auto& at = list.jobs[job];
             return (place(list.of(at).front().tile) + ring.size() - place(at.source)) % ring.size();
         }));
@@ -172,12 +175,13 @@ TEST_CASE("the busiest tile's messages come first", "[exchange][orders]") {
             for (const auto& to : list.of(job))
                 in[to.tile] += job.words;
         }
-        REQUIRE(plan::busiest_order(list, some.timing.grid()) == some.by([&](std::uint32_t job) {
-            auto load = out[list.jobs[job].source];
-            for (const auto& to : list.of(list.jobs[job]))
-                load = std::max(load, in[to.tile]);
-            return -load;
-        }));
+        REQUIRE(exchange_plan::busiest_order(list, some.timing.grid()) ==
+                some.by([&](std::uint32_t job) {
+                    auto load = out[list.jobs[job].source];
+                    for (const auto& to : list.of(list.jobs[job]))
+                        load = std::max(load, in[to.tile]);
+                    return -load;
+                }));
     }
 }
 
@@ -194,7 +198,7 @@ TEST_CASE("in a round a tile sends and receives one message", "[exchange][orders
                 used.push_back(to.tile);
             of_job.push_back(claimed(rounds, used));
         }
-        REQUIRE(plan::round_order(list, some.timing.grid()) ==
+        REQUIRE(exchange_plan::round_order(list, some.timing.grid()) ==
                 some.by([&](std::uint32_t job) { return of_job[job]; }));
     }
 }
@@ -224,7 +228,7 @@ TEST_CASE("groups that share receivers go one after another", "[exchange][orders
         std::vector<std::uint32_t> of_group;
         for (const auto& group : groups)
             of_group.push_back(claimed(rounds, group));
-        REQUIRE(plan::grouped_order(list, some.timing.grid()) ==
+        REQUIRE(exchange_plan::grouped_order(list, some.timing.grid()) ==
                 some.by([&, of = of_job](std::uint32_t job) {
                     return std::tuple{of_group[of[job]], of[job], list.jobs[job].source,
                                       !list.jobs[job].wide};
@@ -238,7 +242,7 @@ TEST_CASE("wide messages of a sender go before its others", "[exchange][orders]"
                          transfer(0, 0x61000, 1024, {{2, 0x91000}, {3, 0x91000}}, true),
                          transfer(0, 0x62000, 400, {{2, 0x92000}, {3, 0x92000}})});
     REQUIRE(some.list.jobs.at(1).wide);
-    CHECK(plan::grouped_order(some.list, some.timing.grid()) == JobOrder{1, 0, 2});
+    CHECK(exchange_plan::grouped_order(some.list, some.timing.grid()) == JobOrder{1, 0, 2});
 }
 
 TEST_CASE("of a sender's messages that start at once the one with most to take goes first",
@@ -247,7 +251,7 @@ TEST_CASE("of a sender's messages that start at once the one with most to take g
     for (unsigned seed = 0; seed < 60; ++seed) {
         const Messages some(seed, 2 + seed % 8, 40, 1 + seed % 3, 1 + seed % 3);
         const auto& list = some.list;
-        const auto order = plan::earliest_order(list, some.timing.grid(), 1'000'000);
+        const auto order = exchange_plan::earliest_order(list, some.timing.grid(), 1'000'000);
         REQUIRE(order);
         std::map<TileId, Cycles> lane_free;
         std::map<TileId, Cycles> input_free;
@@ -301,8 +305,9 @@ TEST_CASE("a search for the earliest gives up where it would look too often",
             }
             const Messages some(transfers);
             const auto looks = jobs * (jobs + 1) / 2 * receivers;
-            CHECK(plan::earliest_order(some.list, some.timing.grid(), looks).has_value());
-            CHECK_FALSE(plan::earliest_order(some.list, some.timing.grid(), looks - 1).has_value());
+            CHECK(exchange_plan::earliest_order(some.list, some.timing.grid(), looks).has_value());
+            CHECK_FALSE(exchange_plan::earliest_order(some.list, some.timing.grid(), looks - 1)
+                            .has_value());
         }
 }
 
@@ -310,13 +315,13 @@ TEST_CASE("messages of late tiles pass the others, again and again", "[exchange]
     for (unsigned seed = 0; seed < 60; ++seed) {
         const Messages some(seed, 4 + seed % 12, 40, 1 + seed % 4);
         const auto& list = some.list;
-        auto order = plan::shift_order(list, some.timing.grid());
-        plan::LateFirst orders{list, order, kTiles};
+        auto order = exchange_plan::shift_order(list, some.timing.grid());
+        exchange_plan::LateFirst orders{list, order, kTiles};
         std::vector<std::int64_t> places(order.size());
         for (std::size_t place = 0; place < order.size(); ++place)
             places[order[place]] = static_cast<std::int64_t>(place);
         for (int again = 0; again < 3; ++again) {
-            plan::MessagePlacer placer{some.machine, some.timing, list};
+            exchange_plan::MessagePlacer placer{some.machine, some.timing, list};
             REQUIRE(placer.place_all(order, {.least_piece = 2}));
             const auto& schedule = placer.schedule();
             std::map<TileId, Cycles> sent;
@@ -357,7 +362,7 @@ TEST_CASE("receivers are divided as often as every lane has room for", "[exchang
                                                   out};
                 const auto most_parts =
                     static_cast<std::size_t>(bound.cycles() / std::max<Cycles>(out, 1));
-                const auto parts = plan::divide_receivers(list, grid, bound);
+                const auto parts = exchange_plan::divide_receivers(list, grid, bound);
                 CAPTURE(seed, in, out);
                 REQUIRE(parts.has_value() == (most_parts >= 2));
                 if (!parts)
@@ -419,20 +424,20 @@ TEST_CASE("far receivers get first words where the last word then arrives sooner
         // of one word, a few and many
         const Messages some(seed, 30, 6, 12, seed % 3 == 0 ? 2 : seed % 3 == 1 ? 20 : 120);
         const auto& list = some.list;
-        const auto start = [](const plan::Receiver& to) {
+        const auto start = [](const exchange_plan::Receiver& to) {
             return std::max<Cycles>(0, -to.mux_offset);
         };
-        const auto latency = [&](const plan::Receiver& to) {
+        const auto latency = [&](const exchange_plan::Receiver& to) {
             return to.mux_offset + some.timing.mux_to_pointer(to.tile);
         };
         using Made =
             std::tuple<TileId, Address, std::uint32_t, std::vector<std::pair<TileId, Address>>>;
         std::vector<Made> expected;
         bool gains = false;
-        const auto order = plan::shift_order(list, some.timing.grid());
+        const auto order = exchange_plan::shift_order(list, some.timing.grid());
         for (const auto index : order) {
             const auto& job = list.jobs[index];
-            std::vector<plan::Receiver> to(list.of(job).begin(), list.of(job).end());
+            std::vector<exchange_plan::Receiver> to(list.of(job).begin(), list.of(job).end());
             std::stable_sort(to.begin(), to.end(),
                              [&](const auto& a, const auto& b) { return start(a) < start(b); });
             const auto end_of = [&](std::size_t from, std::size_t until) {
@@ -474,12 +479,12 @@ TEST_CASE("far receivers get first words where the last word then arrives sooner
             }
             add(0, early, best, to.size());
         }
-        const auto parts = plan::far_first(list, order, some.timing);
+        const auto parts = exchange_plan::far_first(list, order, some.timing);
         CAPTURE(seed);
         REQUIRE(parts.has_value() == gains);
         if (!parts)
             continue;
-        REQUIRE(parts->order == plan::given_order(parts->list));
+        REQUIRE(parts->order == exchange_plan::given_order(parts->list));
         REQUIRE(parts->list.jobs.size() == expected.size());
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const auto& job = parts->list.jobs[i];
@@ -492,7 +497,7 @@ TEST_CASE("far receivers get first words where the last word then arrives sooner
     CHECK(divided > 30);
     CHECK(in_three > 10);
     const Messages wide({transfer(0, 0x60000, 1024, {{2, 0x90000}, {3, 0x90000}}, true)});
-    CHECK_FALSE(plan::far_first(wide.list, {0}, wide.timing).has_value());
+    CHECK_FALSE(exchange_plan::far_first(wide.list, {0}, wide.timing).has_value());
 }
 
 TEST_CASE("what was put aside goes to each receiver by itself, behind all others",
@@ -500,7 +505,7 @@ TEST_CASE("what was put aside goes to each receiver by itself, behind all others
     // sender, first word, words, receivers with their addresses
     using Sent =
         std::tuple<TileId, Address, std::uint32_t, std::vector<std::pair<TileId, Address>>>;
-    const auto sent = [](const JobList& list, const plan::Job& job) {
+    const auto sent = [](const JobList& list, const exchange_plan::Job& job) {
         Sent all{job.source, job.address, job.words, {}};
         for (const auto& to : list.of(job))
             std::get<3>(all).emplace_back(to.tile, to.address);
@@ -512,12 +517,12 @@ TEST_CASE("what was put aside goes to each receiver by itself, behind all others
         CAPTURE(seed);
         const Messages some(seed, 12, 60, 5, 80);
         const auto& list = some.list;
-        const auto order = plan::busiest_order(list, some.timing.grid());
+        const auto order = exchange_plan::busiest_order(list, some.timing.grid());
         for (const std::uint32_t least : {0U, 2U}) {
-            plan::MessagePlacer all(some.machine, some.timing, list);
+            exchange_plan::MessagePlacer all(some.machine, some.timing, list);
             REQUIRE(all.place_all(order, {}));
             const Cycles late = all.schedule().longest_row_events * 3 / 4;
-            plan::MessagePlacer placer(some.machine, some.timing, list);
+            exchange_plan::MessagePlacer placer(some.machine, some.timing, list);
             REQUIRE(placer.place_all(order, {.least_piece = least, .late = late}));
             std::map<std::uint32_t, std::uint32_t> first_aside;
             std::vector<Sent> alone;
@@ -538,7 +543,7 @@ TEST_CASE("what was put aside goes to each receiver by itself, behind all others
                                      job.words - first,
                                      {{to.tile, to.address + 4 * first}}});
             }
-            const auto parts = plan::late_alone(list, order, placer.aside());
+            const auto parts = exchange_plan::late_alone(list, order, placer.aside());
             REQUIRE(parts.late == alone.size());
             std::vector<Sent> expected;
             for (const auto number : order) {
@@ -586,7 +591,7 @@ TEST_CASE("where no rows are executed words and the bound are told", "[exchange]
     for (const auto fabric : {spec::Fabric::Mesh, spec::Fabric::Ring, spec::Fabric::Bound}) {
         auto machine = some_machine();
         machine.exchange.fabric = fabric;
-        const auto plan = plan::plan_exchange_with_stats(machine, "x", transfers);
+        const auto plan = exchange_plan::plan_exchange_with_stats(machine, "x", transfers);
         CHECK(plan.exchange.name == "x");
         CHECK(plan.exchange.rows.empty());
         CHECK(plan.exchange.transfers.size() == 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/unit/models/exchange/random_transfers.h"
 #include "tests/unit/models/exchange/support.h"
 
@@ -26,7 +26,7 @@ program::Transfer wide_transfer(Bytes bytes = 1024) {
 }
 
 void plan_one(program::Transfer one) {
-    (void)plan::plan_exchange(kMachine, "x", {std::move(one)});
+    (void)exchange_plan::plan_exchange(kMachine, "x", {std::move(one)});
 }
 
 /// Groups of `group` neighbours, each of whose tiles sends to all of the next group.
@@ -123,7 +123,7 @@ TEST_CASE("a mux that reaches the pointer at once keeps double width", "[exchang
         program::Transfer all{0, 0x80000, 8 * 200, true, {}};
         for (TileId tile = 2; tile < 1472; ++tile)
             all.destinations.push_back({tile, 0xa0000});
-        auto plan = plan::plan_exchange_with_stats(machine, "x", {all});
+        auto plan = exchange_plan::plan_exchange_with_stats(machine, "x", {all});
         CHECK(execute(machine, plan.exchange).words_received == 1470 * 400);
         CHECK(plan.stats.wide_messages == (mux_to_pointer == 1 ? 0 : 1));
         return plan.stats.longest_row_events;
@@ -135,7 +135,7 @@ TEST_CASE("a mux that reaches the pointer at once keeps double width", "[exchang
 }
 
 TEST_CASE("a paired transfer that cannot be wide is sent as words", "[exchange][planner]") {
-    auto plan = plan::plan_exchange_with_stats(kMachine, "x", {wide_transfer(100)});
+    auto plan = exchange_plan::plan_exchange_with_stats(kMachine, "x", {wide_transfer(100)});
     CHECK(plan.stats.wide_messages == 0);
     CHECK(plan.stats.lowered_messages == 1);
     CHECK(execute(kMachine, plan.exchange).words_received == 50);
@@ -144,7 +144,8 @@ TEST_CASE("a paired transfer that cannot be wide is sent as words", "[exchange][
 TEST_CASE("one member of a pair sends wide and the other waits for its lane",
           "[exchange][planner]") {
     auto other = transfer(1, 0x70000, 1024, {{4, 0x60000}, {5, 0x60000}}, true);
-    auto plan = plan::plan_exchange_with_stats(kMachine, "x", {wide_transfer(0x2000), other});
+    auto plan =
+        exchange_plan::plan_exchange_with_stats(kMachine, "x", {wide_transfer(0x2000), other});
     CHECK(plan.stats.wide_messages == 1);
     CHECK(plan.stats.lowered_messages == 1);
     CHECK(execute(kMachine, plan.exchange).words_received == 2 * (0x2000 + 1024) / 4);
@@ -153,16 +154,17 @@ TEST_CASE("one member of a pair sends wide and the other waits for its lane",
 TEST_CASE("double width is left where it would make the exchange longer", "[exchange][planner]") {
     // Of two equal messages of one pair the second would wait for the first.
     auto other = transfer(1, 0x70000, 1024, {{4, 0x60000}, {5, 0x60000}}, true);
-    auto plan = plan::plan_exchange_with_stats(kMachine, "x", {wide_transfer(), other});
+    auto plan = exchange_plan::plan_exchange_with_stats(kMachine, "x", {wide_transfer(), other});
     CHECK(plan.stats.wide_messages == 0);
     CHECK(plan.stats.lowered_messages == 2);
     CHECK(execute(kMachine, plan.exchange).words_received == 1024);
 }
 
 TEST_CASE("transfers that continue each other become one message", "[exchange][planner]") {
-    auto plan = plan::plan_exchange_with_stats(kMachine, "x",
-                                               {transfer(736, 0x50000, 80, {{100, 0x60000}}),
-                                                transfer(736, 0x50050, 80, {{100, 0x60050}})});
+    auto plan =
+        exchange_plan::plan_exchange_with_stats(kMachine, "x",
+                                                {transfer(736, 0x50000, 80, {{100, 0x60000}}),
+                                                 transfer(736, 0x50050, 80, {{100, 0x60050}})});
     CHECK(listing(row_of(plan.exchange, 736)) ==
           std::vector<std::string>{"send 40, 0x14000, 2", "br $m10"});
     CHECK(plan.exchange.transfers.size() == 2);
@@ -183,7 +185,8 @@ TEST_CASE("the bound counts items in and lanes out", "[exchange][planner]") {
 
 TEST_CASE("gathers between groups come near their bound", "[exchange][planner]") {
     for (const TileId group : {8U, 16U, 32U}) {
-        auto plan = plan::plan_exchange_with_stats(kMachine, "x", gathers(1472, group, 4 * 200));
+        auto plan =
+            exchange_plan::plan_exchange_with_stats(kMachine, "x", gathers(1472, group, 4 * 200));
         CAPTURE(group, plan.stats.longest_row_events, plan.stats.bound.cycles());
         CHECK(plan.stats.bound.cycles() == 200 * static_cast<Cycles>(group));
         CHECK(static_cast<double>(plan.stats.longest_row_events) <=
@@ -193,7 +196,8 @@ TEST_CASE("gathers between groups come near their bound", "[exchange][planner]")
 
 TEST_CASE("planned rows do not depend on the length of a message", "[exchange][planner]") {
     const auto words = [](Bytes bytes) {
-        return plan::plan_exchange(kMachine, "x", {transfer(736, 0x80000, bytes, {{100, 0xb0000}})})
+        return exchange_plan::plan_exchange(kMachine, "x",
+                                            {transfer(736, 0x80000, bytes, {{100, 0xb0000}})})
             .rows[0]
             .words.size();
     };
@@ -201,7 +205,7 @@ TEST_CASE("planned rows do not depend on the length of a message", "[exchange][p
 }
 
 TEST_CASE("an exchange of nothing has no rows", "[exchange][planner]") {
-    auto plan = plan::plan_exchange_with_stats(kMachine, "x", {});
+    auto plan = exchange_plan::plan_exchange_with_stats(kMachine, "x", {});
     CHECK(plan.exchange.rows.empty());
     CHECK(plan.stats.longest_row_events == 0);
     CHECK(execute(kMachine, plan.exchange).row_cycles.empty());
@@ -228,7 +232,7 @@ TEST_CASE("transfers that no row can do are errors", "[exchange][planner]") {
     CHECK_THROWS_WITH(plan_one(transfer(0, 0xe7ffc, 8, {{1, 0x60000}})),
                       Contains("outside tile memory"));
     const auto two = [](program::Transfer a, program::Transfer b) {
-        (void)plan::plan_exchange(kMachine, "x", {std::move(a), std::move(b)});
+        (void)exchange_plan::plan_exchange(kMachine, "x", {std::move(a), std::move(b)});
     };
     CHECK_THROWS_WITH(
         two(transfer(0, 0x50000, 8, {{1, 0x60000}}), transfer(2, 0x50000, 8, {{1, 0x60004}})),
@@ -257,9 +261,10 @@ TEST_CASE("rows do not depend on the number of host threads", "[exchange][planne
             CAPTURE(pattern.transfers, seed);
             const auto transfers = RandomTransfers{machine, pattern, seed}.make();
             const auto rows_on = [&](int threads) {
-                plan::PlannedExchange plan;
-                tbb::task_arena(threads).execute(
-                    [&] { plan = plan::plan_exchange_with_stats(machine, "random", transfers); });
+                exchange_plan::PlannedExchange plan;
+                tbb::task_arena(threads).execute([&] {
+                    plan = exchange_plan::plan_exchange_with_stats(machine, "random", transfers);
+                });
                 std::vector<std::vector<std::uint32_t>> words;
                 for (const auto& row : plan.exchange.rows)
                     words.push_back(row.words);

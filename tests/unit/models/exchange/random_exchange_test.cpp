@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/unit/models/exchange/random_transfers.h"
 #include "tests/unit/models/exchange/support.h"
 
@@ -54,7 +54,7 @@ std::int64_t check_random(spec::MachineSpec machine, const Pattern& pattern, uns
     machine.chip.tiles = pattern.tiles;
     auto transfers = RandomTransfers{machine, pattern, seed}.make();
     CAPTURE(seed, pattern.tiles, transfers.size());
-    auto plan = plan::plan_exchange_with_stats(machine, "random", transfers);
+    auto plan = exchange_plan::plan_exchange_with_stats(machine, "random", transfers);
     const auto outcome = execute(machine, plan.exchange);
 
     Memories simulated{machine};

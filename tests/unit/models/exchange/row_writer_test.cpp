@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_rows.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace tessera;
-using namespace tessera::plan;
+using namespace tessera::exchange_plan;
 using isa::ExchangeInstruction;
 using isa::ExchangeOp;
 
@@ -16,11 +16,11 @@ namespace {
 
 const spec::MachineSpec kMachine;
 
-RowControl mux_at(Cycles event, std::uint32_t source) {
+exchange_plan::RowControl mux_at(Cycles event, std::uint32_t source) {
     return {event, isa::MuxControl{false, source}, std::nullopt};
 }
 
-RowControl both_at(Cycles event, std::uint32_t source, std::uint32_t pointer) {
+exchange_plan::RowControl both_at(Cycles event, std::uint32_t source, std::uint32_t pointer) {
     return {event, isa::MuxControl{false, source}, isa::PointerControl{false, pointer}};
 }
 
@@ -67,9 +67,9 @@ std::vector<Event> played(const std::vector<ExchangeInstruction>& row, std::int6
 } // namespace
 
 TEST_CASE("controls inside a message ride on it and the rest continues", "[exchange][rows]") {
-    const RowSend send{10, 300, 0x100, 3};
-    const std::vector<RowControl> controls{mux_at(50, 7), mux_at(250, 8)};
-    const auto row = row_instructions(kMachine, {&send, 1}, controls, 310);
+    const exchange_plan::RowSend send{10, 300, 0x100, 3};
+    const std::vector<exchange_plan::RowControl> controls{mux_at(50, 7), mux_at(250, 8)};
+    const auto row = exchange_plan::row_instructions(kMachine, {&send, 1}, controls, 310);
     const std::vector<ExchangeInstruction> expected{
         {.op = ExchangeOp::Delay, .count = 10},
         {.op = ExchangeOp::Send, .count = 39, .address = 0x100, .ctl = 3},
@@ -80,9 +80,9 @@ TEST_CASE("controls inside a message ride on it and the rest continues", "[excha
 }
 
 TEST_CASE("a double control in a message restates its address", "[exchange][rows]") {
-    const RowSend send{0, 20, 0x100, 1};
-    const std::vector<RowControl> controls{both_at(11, 7, 0x200)};
-    const auto row = row_instructions(kMachine, {&send, 1}, controls, 20);
+    const exchange_plan::RowSend send{0, 20, 0x100, 1};
+    const std::vector<exchange_plan::RowControl> controls{both_at(11, 7, 0x200)};
+    const auto row = exchange_plan::row_instructions(kMachine, {&send, 1}, controls, 20);
     const std::vector<ExchangeInstruction> expected{
         {.op = ExchangeOp::Send, .count = 9, .address = 0x100, .ctl = 1},
         {.op = ExchangeOp::SendOff, .count = 1, .ctl = 1},
@@ -97,8 +97,8 @@ TEST_CASE("a double control in a message restates its address", "[exchange][rows
 
 TEST_CASE("a double control finds its boundary even where nothing can be split",
           "[exchange][rows]") {
-    const std::vector<RowControl> controls{mux_at(1, 4), both_at(2, 7, 0x200)};
-    const auto row = row_instructions(kMachine, {}, controls, 2);
+    const std::vector<exchange_plan::RowControl> controls{mux_at(1, 4), both_at(2, 7, 0x200)};
+    const auto row = exchange_plan::row_instructions(kMachine, {}, controls, 2);
     const std::vector<ExchangeInstruction> expected{{.op = ExchangeOp::SendPicp,
                                                      .mux = isa::MuxControl{false, 4},
                                                      .pointer = isa::PointerControl{true, 0}},
@@ -109,9 +109,9 @@ TEST_CASE("a double control finds its boundary even where nothing can be split",
 }
 
 TEST_CASE("delays beyond their fields are split", "[exchange][rows]") {
-    const std::vector<RowControl> controls{mux_at(5000, 4),
-                                           {5200, std::nullopt, isa::PointerControl{false, 9}}};
-    const auto row = row_instructions(kMachine, {}, controls, 1'000'000);
+    const std::vector<exchange_plan::RowControl> controls{
+        mux_at(5000, 4), {5200, std::nullopt, isa::PointerControl{false, 9}}};
+    const auto row = exchange_plan::row_instructions(kMachine, {}, controls, 1'000'000);
     const std::vector<ExchangeInstruction> expected{
         {.op = ExchangeOp::Delay, .count = 904},
         {.op = ExchangeOp::DelayXpic, .count = 4096, .mux = isa::MuxControl{false, 4}},
@@ -133,8 +133,8 @@ TEST_CASE("crowded random rows do what was asked event by event", "[exchange][ro
         const auto lane = static_cast<std::uint32_t>(machine.exchange.lane_items());
         const Cycles end = 1 + static_cast<Cycles>(random() % 40);
         std::vector<Event> wanted(static_cast<std::size_t>(end) + 1);
-        std::vector<RowSend> sends;
-        std::vector<RowControl> controls;
+        std::vector<exchange_plan::RowSend> sends;
+        std::vector<exchange_plan::RowControl> controls;
         const auto last = static_cast<std::uint32_t>(end);
         for (auto e = static_cast<std::uint32_t>(random() % 4); e < last;) {
             const auto events = std::min(last - e, 1 + static_cast<std::uint32_t>(random() % 6));
@@ -153,7 +153,7 @@ TEST_CASE("crowded random rows do what was asked event by event", "[exchange][ro
                                             [&](const auto& s) { return s.start + 1 == e; });
             if (starts || random() % 3 == 0)
                 continue;
-            RowControl control{e, std::nullopt, std::nullopt};
+            exchange_plan::RowControl control{e, std::nullopt, std::nullopt};
             const auto kind = random() % 3;
             if (kind != 0)
                 control.mux = isa::MuxControl{false, static_cast<std::uint32_t>(e)};
@@ -164,7 +164,7 @@ TEST_CASE("crowded random rows do what was asked event by event", "[exchange][ro
             wanted[static_cast<std::size_t>(e)].mux = control.mux;
             wanted[static_cast<std::size_t>(e)].pointer = control.pointer;
         }
-        auto got = played(row_instructions(machine, sends, controls, end), lane);
+        auto got = played(exchange_plan::row_instructions(machine, sends, controls, end), lane);
         // A control added for the boundary repeats what stands: the mux, or item format 0.
         isa::MuxControl standing{false, 0x640};
         REQUIRE(got.size() == wanted.size());
@@ -183,5 +183,5 @@ TEST_CASE("crowded random rows do what was asked event by event", "[exchange][ro
 
 TEST_CASE("row words end with the branch", "[exchange][rows]") {
     const std::vector<ExchangeInstruction> row{{.op = ExchangeOp::Delay, .count = 3}};
-    CHECK(row_words(row) == std::vector<std::uint32_t>{0x40a00002, 0x43a00000});
+    CHECK(exchange_plan::row_words(row) == std::vector<std::uint32_t>{0x40a00002, 0x43a00000});
 }

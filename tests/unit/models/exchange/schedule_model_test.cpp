@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Starts of messages and of their pieces beside a model that looks at every event and word.
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 #include "tests/unit/models/exchange/support.h"
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ constexpr TileId kTiles = 6;
 class Model {
 public:
     Model(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-          const plan::JobList& list)
+          const exchange_plan::JobList& list)
         : memory_(machine.memory), tail_(machine.exchange.row_tail_cycles), timing_(timing),
           list_(list) {
         for (const auto& job : list.jobs)
@@ -40,7 +40,7 @@ public:
     };
 
     /// A wide message goes by words where its partner's lane cannot be borrowed.
-    std::vector<Piece> place(const plan::Job& job, std::uint32_t least) {
+    std::vector<Piece> place(const exchange_plan::Job& job, std::uint32_t least) {
         std::vector<Piece> pieces;
         if (job.wide) {
             const auto items = job.words / 2;
@@ -96,7 +96,7 @@ private:
     [[nodiscard]] std::uint32_t lane() const {
         return static_cast<std::uint32_t>(list_.lane.items());
     }
-    [[nodiscard]] Cycles least_start(const plan::Job& job, bool wide) const {
+    [[nodiscard]] Cycles least_start(const exchange_plan::Job& job, bool wide) const {
         Cycles start = 0;
         for (const auto& to : list_.of(job))
             start = std::max<Cycles>(start, -to.offset(wide));
@@ -107,10 +107,10 @@ private:
             return (address - memory_.region0_begin()) / memory_.element_bytes;
         return 1000 + (address - memory_.region1_begin()) / (2 * memory_.element_bytes);
     }
-    [[nodiscard]] Cycles arrival(const plan::Receiver& to, Cycles start, bool wide) const {
+    [[nodiscard]] Cycles arrival(const exchange_plan::Receiver& to, Cycles start, bool wide) const {
         return start + 1 + to.offset(wide) + (wide ? 1 : 0) + timing_.mux_to_pointer(to.tile);
     }
-    [[nodiscard]] bool are_free(const plan::Job& job, Cycles start, std::uint32_t items,
+    [[nodiscard]] bool are_free(const exchange_plan::Job& job, Cycles start, std::uint32_t items,
                                 bool wide) {
         const auto events = list_.lane.events(items);
         for (Cycles event = start + 1; event <= start + events; ++event) {
@@ -128,8 +128,8 @@ private:
     /// Calls `visit(tile, writes, element, event)` for each event in which an item is on its way
     /// from or to an element.
     template <typename Visit>
-    void for_items(const plan::Job& job, std::uint32_t first, std::uint32_t items, Cycles start,
-                   bool wide, const Visit& visit) const {
+    void for_items(const exchange_plan::Job& job, std::uint32_t first, std::uint32_t items,
+                   Cycles start, bool wide, const Visit& visit) const {
         const Address bytes = wide ? 8 : 4;
         for (std::uint32_t i = 0; i < items; ++i)
             for (Cycles late = 0; late <= 7; ++late) {
@@ -146,8 +146,8 @@ private:
         return next != events.end() && *next <= last;
     }
     /// Elements and controls.
-    [[nodiscard]] bool meets(const plan::Job& job, std::uint32_t first, std::uint32_t items,
-                             Cycles start, bool wide) {
+    [[nodiscard]] bool meets(const exchange_plan::Job& job, std::uint32_t first,
+                             std::uint32_t items, Cycles start, bool wide) {
         bool found = false;
         for_items(job, first, items, start, wide,
                   [&](TileId tile, bool writes, std::int64_t element, Cycles event) {
@@ -188,7 +188,7 @@ private:
         met += found ? 1 : 0;
         return found;
     }
-    void take(const plan::Job& job, std::uint32_t first, std::uint32_t items, Cycles start,
+    void take(const exchange_plan::Job& job, std::uint32_t first, std::uint32_t items, Cycles start,
               bool wide) {
         const auto events = list_.lane.events(items);
         auto& sender = tiles_[job.source];
@@ -238,19 +238,20 @@ private:
     spec::MemorySpec memory_;
     Cycles tail_;
     const timing::ExchangeTiming& timing_;
-    const plan::JobList& list_;
+    const exchange_plan::JobList& list_;
     std::map<TileId, Tile> tiles_;
     std::set<std::tuple<TileId, bool, std::int64_t, Cycles>> in_element_;
 };
 
 /// Places the list as given, and compares; the messages of double width.
 int check_placed(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-                 const plan::JobList& list, const plan::PlacementRules& rules, Model& model) {
-    plan::MessagePlacer placer{machine, timing, list};
-    REQUIRE(placer.place_all(plan::given_order(list), rules));
-    const plan::Schedule& schedule = placer.schedule();
-    std::vector<plan::Placement> expected;
-    std::vector<plan::Placement> others;
+                 const exchange_plan::JobList& list, const exchange_plan::PlacementRules& rules,
+                 Model& model) {
+    exchange_plan::MessagePlacer placer{machine, timing, list};
+    REQUIRE(placer.place_all(exchange_plan::given_order(list), rules));
+    const exchange_plan::Schedule& schedule = placer.schedule();
+    std::vector<exchange_plan::Placement> expected;
+    std::vector<exchange_plan::Placement> others;
     int wide = 0;
     for (std::uint32_t job = 0; job < list.jobs.size(); ++job)
         for (const auto& piece : model.place(list.jobs[job], rules.least_piece)) {
@@ -277,8 +278,9 @@ int check_placed(const spec::MachineSpec& machine, const timing::ExchangeTiming&
     }
     REQUIRE(schedule.longest_row_events == longest);
     for (const Cycles more : {0, 1}) {
-        plan::MessagePlacer limited{machine, timing, list};
-        const bool shorter = limited.place_all(plan::given_order(list), rules, longest + more);
+        exchange_plan::MessagePlacer limited{machine, timing, list};
+        const bool shorter =
+            limited.place_all(exchange_plan::given_order(list), rules, longest + more);
         REQUIRE(shorter == (more > 0));
     }
     return wide;
@@ -317,7 +319,7 @@ TEST_CASE("messages and pieces leave at the first event that no rule forbids",
             transfers.push_back(transfer(source, address(), 4 * Bytes{words}, to));
         }
         const auto runs = timing::transfer_runs(machine, transfers);
-        const auto list = plan::make_jobs(timing, transfers, runs);
+        const auto list = exchange_plan::make_jobs(timing, transfers, runs);
         const std::uint32_t least = round % 3;
         CAPTURE(round, least, machine.exchange.lane_bytes);
         Model model(machine, timing, list);
@@ -370,8 +372,9 @@ TEST_CASE("messages of double width leave at the first event that no rule forbid
                 transfers.push_back(transfer(source, from, 4 * Bytes{words}, to, as_wide));
         }
         const auto list =
-            plan::make_jobs(timing, transfers, timing::transfer_runs(machine, transfers));
-        const plan::PlacementRules rules{.wide = true, .least_piece = round % 4 == 3 ? 1U : 0U};
+            exchange_plan::make_jobs(timing, transfers, timing::transfer_runs(machine, transfers));
+        const exchange_plan::PlacementRules rules{.wide = true,
+                                                  .least_piece = round % 4 == 3 ? 1U : 0U};
         CAPTURE(round, machine.exchange.lane_bytes);
         Model model(machine, timing, list);
         const int placed = check_placed(machine, timing, list, rules, model);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a schedule keeps: the earliest legal starts, margins in elements, controls of double width
 // that stand alone; and the lanes that it is made of, beside a plain model of them.
-#include "kernels/exchange/event_lanes.h"
-#include "kernels/exchange/event_marks.h"
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_planner.h"
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/event_lanes.h"
+#include "kernels/exchange_plan/event_marks.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 #include "tests/unit/models/exchange/support.h"
 
 #include <catch2/catch.hpp>
@@ -32,9 +32,9 @@ struct Placed {
         : timing(machine) {
         const auto runs = timing::transfer_runs(machine, transfers);
         REQUIRE(runs.size() == transfers.size());
-        const auto list = plan::make_jobs(timing, transfers, runs);
-        plan::MessagePlacer placer{machine, timing, list};
-        REQUIRE(placer.place_all(plan::given_order(list), {}));
+        const auto list = exchange_plan::make_jobs(timing, transfers, runs);
+        exchange_plan::MessagePlacer placer{machine, timing, list};
+        REQUIRE(placer.place_all(exchange_plan::given_order(list), {}));
         for (const auto& placement : placer.schedule().placements) {
             starts.push_back(placement.start);
             wide.push_back(placement.wide);
@@ -50,7 +50,7 @@ TEST_CASE("lanes find what a plain model of them finds", "[exchange][lanes]") {
     const auto below = [&](std::uint32_t limit) { return static_cast<Cycles>(random() % limit); };
     for (int round = 0; round < 300; ++round) {
         constexpr std::uint32_t kLanes = 3;
-        plan::EventLanes lanes;
+        exchange_plan::EventLanes lanes;
         REQUIRE(lanes.add(kLanes) == 0);
         REQUIRE(lanes.add(1) == kLanes);
         std::vector<std::vector<bool>> taken(kLanes, std::vector<bool>(2 * kEnd));
@@ -72,25 +72,27 @@ TEST_CASE("lanes find what a plain model of them finds", "[exchange][lanes]") {
             REQUIRE(lanes.any_taken(asked, from, length) == (last >= 0));
             REQUIRE(lanes.taken(asked, from) == taken[asked][static_cast<std::size_t>(from)]);
 
-            std::vector<plan::LaneUse> uses;
+            std::vector<exchange_plan::LaneUse> uses;
             for (std::uint32_t l = 0; l < kLanes; ++l)
                 uses.push_back({l, static_cast<std::int32_t>(below(15))});
             const auto is_free = [&](Cycles start) {
-                return std::all_of(uses.begin(), uses.end(), [&](const plan::LaneUse& use) {
-                    for (Cycles e = start + use.offset; e < start + use.offset + length; ++e)
-                        if (taken[use.lane][static_cast<std::size_t>(e)])
-                            return false;
-                    return true;
-                });
+                return std::all_of(
+                    uses.begin(), uses.end(), [&](const exchange_plan::LaneUse& use) {
+                        for (Cycles e = start + use.offset; e < start + use.offset + length; ++e)
+                            if (taken[use.lane][static_cast<std::size_t>(e)])
+                                return false;
+                        return true;
+                    });
             };
             Cycles start = from;
             while (!is_free(start))
                 ++start;
             REQUIRE(lanes.first_free(uses, from, length) == start);
             const auto all_free_at = [&](Cycles e) {
-                return std::none_of(uses.begin(), uses.end(), [&](const plan::LaneUse& use) {
-                    return taken[use.lane][static_cast<std::size_t>(e + use.offset)];
-                });
+                return std::none_of(
+                    uses.begin(), uses.end(), [&](const exchange_plan::LaneUse& use) {
+                        return taken[use.lane][static_cast<std::size_t>(e + use.offset)];
+                    });
             };
             for (const Cycles begin : {start, from}) { // the second may be taken
                 std::int64_t free = 0;
@@ -104,7 +106,7 @@ TEST_CASE("lanes find what a plain model of them finds", "[exchange][lanes]") {
 }
 
 TEST_CASE("marks are of single events, and none stands below 0", "[exchange][lanes]") {
-    plan::EventMarks marks;
+    exchange_plan::EventMarks marks;
     CHECK_FALSE(marks.any_marked(-2, 3));
     for (const Cycles event : {-1, 0, 63, 64, 300})
         marks.mark(event);
@@ -249,13 +251,13 @@ TEST_CASE(
         transfers.push_back(
             transfer(736, 0x60000 + 1024 * i, i == kMost ? 240 : 120, {{100 + 4 * i, 0xa0000}}));
     const auto runs = timing::transfer_runs(kMachine, transfers);
-    const auto list = plan::make_jobs(timing, transfers, runs);
+    const auto list = exchange_plan::make_jobs(timing, transfers, runs);
     REQUIRE(list.jobs.size() == transfers.size());
     for (std::uint32_t i = 1; i < list.jobs.size(); ++i)
         REQUIRE(timing.mux_offset(736, 100) >= timing.mux_offset(736, 100 + 4 * i));
-    const auto order = plan::earliest_order(list, timing.grid(), 1000);
+    const auto order = exchange_plan::earliest_order(list, timing.grid(), 1000);
     REQUIRE(order.has_value());
-    CHECK(*order == plan::JobOrder{0, kMost, 1, 2, 3, 4, 6, 7, 8});
+    CHECK(*order == exchange_plan::JobOrder{0, kMost, 1, 2, 3, 4, 6, 7, 8});
 }
 
 namespace {
@@ -323,7 +325,7 @@ TEST_CASE("no control and no start of a send stands beside a control of double w
                 at[to] += 4 + static_cast<Address>(bytes);
             }
         }
-        auto planned = plan::plan_exchange(machine, "x", transfers);
+        auto planned = exchange_plan::plan_exchange(machine, "x", transfers);
         CHECK_NOTHROW(execute(machine, planned));
         for (const auto& row : planned.rows) {
             const RowEvents events(row);
@@ -356,8 +358,8 @@ TEST_CASE("of all messages that wait the one that can start first is always next
                                          {{to, 0xa0000 + 4096 * i}}));
         }
         const auto runs = timing::transfer_runs(kMachine, transfers);
-        const auto list = plan::make_jobs(timing, transfers, runs);
-        const auto order = plan::earliest_order(list, timing.grid(), 100'000);
+        const auto list = exchange_plan::make_jobs(timing, transfers, runs);
+        const auto order = exchange_plan::earliest_order(list, timing.grid(), 100'000);
         REQUIRE(order.has_value());
         REQUIRE(std::set<std::uint32_t>(order->begin(), order->end()).size() == list.jobs.size());
         std::vector<Cycles> lane_free(200, 0);

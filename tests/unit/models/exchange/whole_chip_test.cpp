@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An all-to-all of a whole chip, two million messages, reaches its bound.
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 #include "tests/support/exchange_patterns.h"
 #include "tests/unit/models/exchange/support.h"
 
@@ -16,7 +16,7 @@ TEST_CASE("an all-to-all of all tiles reaches its bound", "[exchange][bound]") {
             machine.chip.tiles = tiles;
             Layout layout{machine};
             all_to_all(layout, n, static_cast<TileId>(tiles));
-            auto plan = plan::plan_exchange_with_stats(machine, "x", *layout.take());
+            auto plan = exchange_plan::plan_exchange_with_stats(machine, "x", *layout.take());
             const auto outcome = exchange_test::execute(machine, plan.exchange);
             const auto bound = (tiles - 1) * n / 4;
             const auto cycles =

@@ -2,8 +2,8 @@
 // From placed messages to what each tile does in order, and to its row.
 #pragma once
 
-#include "kernels/exchange/exchange_rows.h"
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// A message at one receiver, by its mux.
 struct ReceiveRun {
@@ -61,4 +61,4 @@ private:
     std::vector<std::size_t> runs_begin_;
 };
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

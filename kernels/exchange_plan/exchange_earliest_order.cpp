@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The order of a list schedule: a quick one that only appends, on the first free event of each lane
 // and each input.
-#include "kernels/exchange/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_orders.h"
 
 #include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -107,4 +107,4 @@ std::optional<JobOrder> earliest_order(const JobList& list, const timing::TileGr
     return ListSchedule{list, static_cast<std::size_t>(grid.tiles()), most_looks}.order();
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// A stretch that begins at `offset` + start on `lane`.
 struct LaneUse {
@@ -84,4 +84,4 @@ private:
     std::vector<Cursor> cursors_; ///< scratch
 };
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -2,13 +2,13 @@
 // Orders that learn from what the one before came to.
 #pragma once
 
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// The messages of tiles that are busy for long go forward in the order, again and again: squeaky wheel optimisation
 /// (Joslin and Clements, "Squeaky Wheel" Optimization, JAIR 10, 1999).
@@ -28,4 +28,4 @@ private:
     std::vector<Cycles> taken_; ///< likewise, of those that it receives
 };
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
 
 #include "models/isa/exchange_word.h"
 
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -65,4 +65,4 @@ JobList make_jobs(const timing::ExchangeTiming& timing,
     return list;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -2,11 +2,11 @@
 // How far the planner of an exchange searches for a short one.
 #pragma once
 
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 
 #include <cstddef>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 struct SearchEffort {
     /// Receivers that one exchange may place in all its attempts, after the first: about a quarter
@@ -27,4 +27,4 @@ struct SearchEffort {
                                                        KnownSchedules* known,
                                                        const SearchEffort& effort);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// Throws ProgramError as plan_exchange says.
 void check_transfers(const spec::MachineSpec& machine, const std::string& name,
                      std::span<const program::Transfer> transfers);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/units.h"
-#include "kernels/exchange/event_lanes.h"
-#include "kernels/exchange/event_marks.h"
-#include "kernels/exchange/exchange_jobs.h"
-#include "kernels/exchange/memory_elements.h"
+#include "kernels/exchange_plan/event_lanes.h"
+#include "kernels/exchange_plan/event_marks.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
+#include "kernels/exchange_plan/memory_elements.h"
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
 
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// Events of the format controls around a wide run that arrives at A: on at A-2, off at A-2+items.
 inline constexpr Cycles kFormatLead = 2;
@@ -175,4 +175,4 @@ private:
     std::vector<LaneUse> uses_; ///< scratch: lanes of the message that is being placed
 };
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

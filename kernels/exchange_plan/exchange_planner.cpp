@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange_plan/exchange_planner.h"
 
 #include "base/activity.h"
-#include "kernels/exchange/exchange_check.h"
-#include "kernels/exchange/exchange_jobs.h"
-#include "kernels/exchange/exchange_late_first.h"
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_parts.h"
-#include "kernels/exchange/exchange_schedule.h"
-#include "kernels/exchange/exchange_timelines.h"
-#include "kernels/exchange/known_schedules.h"
-#include "kernels/exchange/search_effort.h"
+#include "kernels/exchange_plan/exchange_check.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_late_first.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_parts.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_timelines.h"
+#include "kernels/exchange_plan/known_schedules.h"
+#include "kernels/exchange_plan/search_effort.h"
 #include "models/timing/exchange_latency.h"
 
 #include <tbb/parallel_invoke.h>
@@ -24,7 +24,7 @@
 #include <span>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -368,4 +368,4 @@ program::Exchange plan_exchange(const spec::MachineSpec& machine, std::string na
     return plan_exchange_with_stats(machine, std::move(name), std::move(transfers)).exchange;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

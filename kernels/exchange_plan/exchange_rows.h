@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// A message on the tile's outgoing lane: `items` items from event start+1 on, as many an event as
 /// the lane is wide.
@@ -41,4 +41,4 @@ row_instructions(const spec::MachineSpec& machine, std::span<const RowSend> send
 [[nodiscard]] std::vector<std::uint32_t>
 row_words(std::span<const isa::ExchangeInstruction> instructions);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_parts.h"
+#include "kernels/exchange_plan/exchange_parts.h"
 
-#include "kernels/exchange/exchange_groups.h"
+#include "kernels/exchange_plan/exchange_groups.h"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -261,4 +261,4 @@ JobList moved(const Parts& parts, const JobList& whole, const JobList& elsewhere
     return list;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 class KnownSchedules;
 
@@ -56,4 +56,4 @@ struct PlannedExchange {
 [[nodiscard]] program::Exchange plan_exchange(const spec::MachineSpec& machine, std::string name,
                                               std::vector<program::Transfer> transfers);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

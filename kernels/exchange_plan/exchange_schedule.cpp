@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 
 #include "base/activity.h"
 #include "base/error.h"
 
 #include <algorithm>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -405,4 +405,4 @@ void MessagePlacer::mark_controls(const Reception& run) {
             marks.wide_controls.mark(event);
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

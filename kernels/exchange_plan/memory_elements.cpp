@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/memory_elements.h"
+#include "kernels/exchange_plan/memory_elements.h"
 
 #include <cstddef>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 Elements::Elements(const spec::MemorySpec& memory)
     : memory_(memory),
@@ -49,4 +49,4 @@ std::vector<std::uint8_t> tiles_with_shared_elements(const spec::MachineSpec& ma
     return shared;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/known_schedules.h"
+#include "kernels/exchange_plan/known_schedules.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -79,4 +79,4 @@ void KnownSchedules::keep(const spec::MachineSpec& machine, JobList list, Schedu
     known_.push_back(known);
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 class EventMarks {
 public:
@@ -42,4 +42,4 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -2,12 +2,12 @@
 // Groups the messages of an exchange that go to the same tiles.
 #pragma once
 
-#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 enum class GroupBy {
     Receivers, ///< messages to the same pairs of tiles are one group
@@ -22,4 +22,4 @@ struct Groups {
 
 [[nodiscard]] Groups find_groups(const JobList& list, TileId pair_bit, GroupBy by);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -3,9 +3,9 @@
 // of the receivers first and to others later.
 #pragma once
 
-#include "kernels/exchange/exchange_jobs.h"
-#include "kernels/exchange/exchange_orders.h"
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 #include "models/timing/exchange_bound.h"
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 struct Parts {
     JobList list;
@@ -52,4 +52,4 @@ struct Parts {
 /// differs from it in addresses alone.
 [[nodiscard]] JobList moved(const Parts& parts, const JobList& whole, const JobList& elsewhere);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_timelines.h"
+#include "kernels/exchange_plan/exchange_timelines.h"
 
 #include "base/sort_keys.h"
 
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -199,4 +199,4 @@ std::vector<program::ExchangeRow> Timelines::rows() const {
     return rows;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_late_first.h"
+#include "kernels/exchange_plan/exchange_late_first.h"
 
 #include <algorithm>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 LateFirst::LateFirst(const JobList& list, const JobOrder& first, std::size_t tiles)
     : list_(list), places_(list.jobs.size()), sent_(tiles), taken_(tiles) {
@@ -39,4 +39,4 @@ JobOrder LateFirst::next(const Schedule& schedule) {
     return order;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

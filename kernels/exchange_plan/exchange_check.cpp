@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_check.h"
+#include "kernels/exchange_plan/exchange_check.h"
 
 #include "base/error.h"
 
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -139,4 +139,4 @@ void check_transfers(const spec::MachineSpec& machine, const std::string& name,
     TransferChecker{machine, name}.check(transfers);
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -2,7 +2,7 @@
 // Orders in which the messages of an exchange may be placed. None is best for all exchanges.
 #pragma once
 
-#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
 #include "models/timing/tile_position.h"
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 using JobOrder = std::vector<std::uint32_t>;
 
@@ -44,4 +44,4 @@ void sort_into_ring(std::vector<TileId>& tiles, const timing::TileGrid& grid);
 [[nodiscard]] std::optional<JobOrder>
 earliest_order(const JobList& list, const timing::TileGrid& grid, std::size_t most_looks);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

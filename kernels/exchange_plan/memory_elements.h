@@ -3,13 +3,13 @@
 #pragma once
 
 #include "base/units.h"
-#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// Memory elements by number: those of region 0, then the pairs of region 1.
 class Elements {
@@ -28,4 +28,4 @@ private:
 [[nodiscard]] std::vector<std::uint8_t> tiles_with_shared_elements(const spec::MachineSpec& machine,
                                                                    const JobList& list);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_groups.h"
+#include "kernels/exchange_plan/exchange_groups.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -46,4 +46,4 @@ Groups find_groups(const JobList& list, TileId pair_bit, GroupBy by) {
     return groups;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

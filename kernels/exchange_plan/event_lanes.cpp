@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/event_lanes.h"
+#include "kernels/exchange_plan/event_lanes.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 std::uint32_t EventLanes::add(std::size_t count) {
     const auto first = lanes_.size();
@@ -94,4 +94,4 @@ std::int64_t EventLanes::free_from(std::span<const LaneUse> uses, Cycles start,
     return most;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// One tile that takes a message. In a wide message both members of a pair are listed; both go by
 /// the mux offset of the early member, the one with the smaller offset, which alone sets a mux.
@@ -64,4 +64,4 @@ struct JobList {
                                 std::span<const program::Transfer> transfers,
                                 std::span<const timing::TransferRun> runs);
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

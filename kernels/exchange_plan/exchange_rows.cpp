@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange_plan/exchange_rows.h"
 
 #include "base/error.h"
 #include "models/timing/exchange_latency.h"
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -247,4 +247,4 @@ std::vector<std::uint32_t> row_words(std::span<const ExchangeInstruction> instru
     return words;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

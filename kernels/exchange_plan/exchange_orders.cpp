@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/exchange/exchange_orders.h"
+#include "kernels/exchange_plan/exchange_orders.h"
 
 #include "base/sort_keys.h"
-#include "kernels/exchange/exchange_groups.h"
+#include "kernels/exchange_plan/exchange_groups.h"
 
 #include <tbb/parallel_invoke.h>
 
@@ -12,7 +12,7 @@
 #include <span>
 #include <tuple>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 namespace {
 
@@ -154,4 +154,4 @@ JobOrder busiest_order(const JobList& list, const timing::TileGrid& grid) {
     });
 }
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan

@@ -3,9 +3,9 @@
 // for a step has found, and placing again, with more room for rows, reuses the schedules of the first try.
 #pragma once
 
-#include "kernels/exchange/exchange_jobs.h"
-#include "kernels/exchange/exchange_parts.h"
-#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange_plan/exchange_jobs.h"
+#include "kernels/exchange_plan/exchange_parts.h"
+#include "kernels/exchange_plan/exchange_schedule.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <mutex>
 #include <optional>
 
-namespace tessera::plan {
+namespace tessera::exchange_plan {
 
 /// Thread-safe.
 class KnownSchedules {
@@ -66,4 +66,4 @@ private:
     std::size_t found_ = 0;
 };
 
-} // namespace tessera::plan
+} // namespace tessera::exchange_plan
