@@ -16,10 +16,14 @@ add_library(tessera_options INTERFACE)
 target_compile_options(tessera_options INTERFACE -ffp-contract=off)
 # Without it ccache keeps nothing that uses precompiled headers.
 target_compile_options(tessera_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-if(TESSERA_SANITIZE)
+option(TESSERA_FUZZ "Build the libFuzzer programs (tests/fuzz); needs clang++" OFF)
+if(TESSERA_SANITIZE OR TESSERA_FUZZ)
   target_compile_options(tessera_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(tessera_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(TESSERA_FUZZ)
+  target_compile_options(tessera_options INTERFACE -g -O1 -fsanitize=fuzzer-no-link)
 endif()
 
 # The standard library and fmt, parsed once for all libraries and once more for the tests, which

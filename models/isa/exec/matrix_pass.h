@@ -76,7 +76,9 @@ inline bool allowed(const Context& c, const MatrixPass& pass, const Rows& rows, 
         return false;
     }
     const MemoryView& memory = *c.memory;
-    const auto [x, partials, results] = rows.first;
+    const Address x = rows.first[0];
+    const Address partials = rows.first[1];
+    const Address results = rows.first[2];
     for (const MatrixPass::Direct& direct : pass.directs) {
         if (c.main[direct.base] + direct.offset_bytes != x + 8U * direct.input) {
             return false;

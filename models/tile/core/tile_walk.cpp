@@ -227,8 +227,9 @@ void TileWalk::skip_to_last(const Step& repeat) {
 }
 
 std::span<const program::TileValue> TileWalk::own_rounds(const Step& repeat) const {
-    const auto own = std::ranges::equal_range(repeat.rounds, tile_, {}, &program::TileValue::tile);
-    return {own.begin(), own.end()};
+    const auto tile = &program::TileValue::tile;
+    return {std::ranges::lower_bound(repeat.rounds, tile_, {}, tile),
+            std::ranges::upper_bound(repeat.rounds, tile_, {}, tile)};
 }
 
 bool TileWalk::end_round(const Step& repeat) {
