@@ -63,6 +63,6 @@ tessera_test(test_kernels_published_plans LABELS kernels
     kernels/published/static_model_test.cpp
     kernels/published/static_planner_test.cpp
   LINK tessera_published fmt::fmt)
-tessera_test(test_kernels_dynamic LABELS kernels
-  SOURCES kernels/dynamic/dynamic_planner_test.cpp
-  LINK tessera_dynamic tessera_published)
+tessera_test(test_kernels_dynamic LABELS kernels TIMEOUT 180
+  SOURCES kernels/dynamic/dynamic_encode_test.cpp kernels/dynamic/dynamic_fuzz_test.cpp kernels/dynamic/dynamic_planner_test.cpp
+  LINK tessera_dynamic tessera_published tessera_operands)

@@ -49,8 +49,10 @@ std::vector<std::int64_t> splits_of(std::int64_t grains, std::int64_t most) {
 class Costs {
 public:
     Costs(const Problem& problem, const DenseMachine& machine)
-        : problem_(problem), machine_(machine), b_(problem.product_block()), rows_(problem.m / b_),
-          columns_(problem.k / b_), n_grain_(b_ == 1 ? kLaneBytes * 2 / bytes_of(problem.data) : 1),
+        : problem_(problem), machine_(machine), b_(problem.product_block()),
+          rows_(ceil_div(problem.m, problem.block) * (problem.block / b_)),
+          columns_(ceil_div(problem.k, problem.block) * (problem.block / b_)),
+          n_grain_(problem.n_grain()),
           blocks_(whole(problem.density * static_cast<double>(rows_ * columns_))) {}
 
     [[nodiscard]] std::int64_t rows() const { return rows_; }
@@ -72,8 +74,10 @@ public:
     }
 
     [[nodiscard]] bool encodable(const Part& part) const {
-        return b_ > 1 || ((part.columns - 1) * part.n * bytes_of(problem_.data) <= kMostOffset &&
-                          part.rows <= kMostRows);
+        const std::int64_t place =
+            b_ > 1 ? 1 : part.n * bytes_of(problem_.data); // of the next column
+        return (part.columns - 1) * place <= kMostOffset && part.rows <= kMostRows &&
+               part.n <= kMostOffset;
     }
 
     [[nodiscard]] Bucket bucket(const Split& split, const Part& part) const {
@@ -211,7 +215,6 @@ void check(const Problem& problem) {
     const std::int64_t b = problem.block;
     TESSERA_ASSERT(b == 1 || b == 4 || b == 8 || b == 16);
     TESSERA_ASSERT(problem.m >= 1 && problem.k >= 1 && problem.n >= 1);
-    TESSERA_ASSERT(problem.m % b == 0 && problem.k % b == 0);
     TESSERA_ASSERT(problem.density > 0 && problem.density <= 1);
     TESSERA_ASSERT(problem.excess >= 0);
     TESSERA_ASSERT(problem.data == ElementType::F16 || problem.data == ElementType::F32);

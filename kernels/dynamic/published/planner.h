@@ -29,8 +29,8 @@ struct Passes {
 };
 
 struct Problem {
-    std::int64_t m = 0; ///< a multiple of the block
-    std::int64_t k = 0; ///< a multiple of the block
+    std::int64_t m = 0; ///< padded to whole blocks, as k
+    std::int64_t k = 0;
     std::int64_t n = 0;
     std::int64_t block = 1;                  ///< 1, 4, 8 or 16
     double density = 0;                      ///< of blocks, above 0, at most 1
@@ -43,6 +43,8 @@ struct Problem {
     [[nodiscard]] std::int64_t product_block() const {
         return data == ElementType::F32 && block == 16 ? 8 : block;
     }
+    /// Columns of X that stay together.
+    [[nodiscard]] std::int64_t n_grain() const { return block == 1 ? 8 / bytes_of(data) : 1; }
 };
 
 struct Split {
@@ -111,13 +113,14 @@ struct Plan {
 [[nodiscard]] Plan plan_of(const Problem& problem, const published::DenseMachine& machine,
                            const Split& split);
 
-/// Elements have offsets of 16 bits into their part of X, which some splits exceed.
+/// Places in a part are words of 16 bits, of elements byte offsets into its part of X. Some splits
+/// exceed them.
 [[nodiscard]] bool is_encodable(const Problem& problem, const Split& split);
 
 /// The plan with the least cycles, then the least temporary bytes, then the first by x, y, z, under
 /// the first of the bounds that some split keeps: published::kTemporaryShare of a tile, doubled up
-/// to two tiles, none. Nothing where no split is encodable. Sizes below 1, or no multiple of the
-/// block, and other blocks, types and densities than those above are a broken invariant.
+/// to two tiles, none. Nothing where no split is encodable. Sizes below 1, other
+/// blocks, types and densities than those above are a broken invariant.
 [[nodiscard]] std::optional<Plan> plan(const Problem& problem,
                                        const published::DenseMachine& machine);
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// A pattern as buckets: what the host writes to tiles for the steps that read the sparse operand.
+// Source: docs/published_plans.md#buckets.
+//
+//     const Plan plan = *dynamic::plan(problem, machine);
+//     const Encoding encoding = encode(layout_of(problem, machine, plan), pattern);
+//     const auto values = bucket_values(encoding, operand.values);
+#pragma once
+
+#include "base/error.h"
+#include "kernels/dynamic/layout.h"
+#include "kernels/workload/operands.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::dynamic {
+
+/// How far buckets travel until each tile has seen the blocks of its part. A bucket moves to the
+/// next higher number of z, then y, then x, round and round.
+struct Travel {
+    Split end;                           ///< loops run up to here
+    std::vector<std::uint16_t> x_in_use; ///< a bit for each distance in x, low bits first
+
+    /// Rounds of the loops behind the distribution. An x that is not in use has none.
+    [[nodiscard]] std::int64_t steps(const Split& split) const;
+    [[nodiscard]] bool uses_x(std::int64_t distance) const {
+        return (x_in_use[static_cast<std::size_t>(distance / 16)] >> (distance % 16) & 1) != 0;
+    }
+    /// The control words: end of x, y and z, then x_in_use.
+    [[nodiscard]] std::vector<std::uint16_t> words() const;
+
+    bool operator==(const Travel&) const = default;
+};
+
+struct Encoding {
+    std::vector<std::uint16_t> metadata; ///< [bucket][Bucket::metadata]
+    /// [bucket][Bucket::blocks]: the block's first element in the pattern's values; -1: no block.
+    std::vector<std::int64_t> first_value;
+    std::int64_t block = 1;        ///< of the buckets
+    std::int64_t value_stride = 1; ///< from a row of a block to the next in the pattern's values
+    Travel travel;
+    std::int64_t overfull = 0; ///< buckets that part of their own blocks had to leave
+};
+
+/// A pattern does not fit into buckets of this size. Exit code 4.
+class BucketsOverflow : public DoesNotFit {
+public:
+    struct Facts {
+        std::int64_t bucket = 0;
+        std::int64_t group = 0;  ///< number of the sub-group in metadata
+        std::int64_t wanted = 0; ///< blocks of the bucket's share of its part
+        std::int64_t held = 0;   ///< of these, in any bucket
+        /// The least excess with which the pattern fits, of those tried.
+        std::optional<double> excess;
+    };
+    explicit BucketsOverflow(const Facts& facts, const Layout& layout);
+    [[nodiscard]] const Facts& facts() const { return facts_; }
+
+private:
+    Facts facts_;
+};
+
+/// The layout with another excess; nothing where there is none.
+using LayoutOf = std::function<std::optional<Layout>(double excess)>;
+
+inline constexpr double kExcessStep = 0.01;
+
+/// `pattern` is in blocks of the layout or in larger ones, which are cut. Throws BucketsOverflow; the
+/// second one, which takes the layout of `excess`, then looks for the excess that would do: a
+/// multiple of kExcessStep with which the pattern fits, while it does not with one step less.
+[[nodiscard]] Encoding encode(const Layout& layout, const workload::SparsePattern& pattern);
+[[nodiscard]] Encoding encode(const LayoutOf& layout_of, double excess,
+                              const workload::SparsePattern& pattern);
+
+/// Values of a pattern's blocks, row-major in each, in the order of the buckets; zero where a bucket
+/// has no block.
+template <class Element>
+[[nodiscard]] std::vector<Element> bucket_values(const Encoding& encoding,
+                                                 const std::vector<Element>& values) {
+    const std::int64_t b = encoding.block;
+    std::vector<Element> buckets(encoding.first_value.size() * static_cast<std::size_t>(b * b));
+    auto to = buckets.begin();
+    for (const std::int64_t first : encoding.first_value) {
+        for (std::int64_t row = 0; row < b; ++row, to += b) {
+            if (first >= 0) {
+                std::copy_n(values.begin() + first + row * encoding.value_stride, b, to);
+            }
+        }
+    }
+    return buckets;
+}
+
+/// The other way: values in the order of the pattern's blocks.
+template <class Element>
+[[nodiscard]] std::vector<Element> pattern_values(const Encoding& encoding,
+                                                  const std::vector<Element>& buckets,
+                                                  const workload::SparsePattern& pattern) {
+    const std::int64_t b = encoding.block;
+    std::vector<Element> values(static_cast<std::size_t>(pattern.stored_elements()));
+    auto from = buckets.begin();
+    for (const std::int64_t first : encoding.first_value) {
+        for (std::int64_t row = 0; row < b; ++row, from += b) {
+            if (first >= 0) {
+                std::copy_n(from, b, values.begin() + first + row * encoding.value_stride);
+            }
+        }
+    }
+    return values;
+}
+
+} // namespace tessera::dynamic
