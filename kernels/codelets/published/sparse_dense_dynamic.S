@@ -10,11 +10,13 @@
 //     8  values     table of pointers, one a bucket
 //    12  dense      [row of the dense operand][columns], 8-byte aligned, in no memory element that values or metaInfo are in
 //    16  columns: a multiple of 8    18 subGroup: number of this tile's, not 0    20 bucketsM1
-// A bucket's metaInfo is a list of sub-groups of 16-bit words, then a zero. A sub-group is
-//     {its number, words to the next sub-group, non-zeros,
-//      for each worker {non-zeros before its own, words from the sub-group to its rows, rows},
+// A bucket's metaInfo is a list of sub-groups of 16-bit words, then a zero. A sub-group is (docs/published_plans.md#buckets)
+//     {its number, its x, its y, non-zeros, words to the next sub-group, rows - 1, lists, columns, words to its rows,
+//      for each worker {non-zeros before its own, columns, first column, rows, words from the sub-group to its rows},
+//      lists of the gradient of the values, if there are any,
 //      rows: {row, non-zeros - 1, byte offset in `dense` of each non-zero's row}}
-// One value and one word of metaInfo beyond the last are read. Workers keep their place in the lists in their scratch.
+// A worker's columns are a multiple of 8 here. One value and one word of metaInfo beyond the last are read. Workers keep their place in
+// the lists in their scratch.
 // Timing, worker issues: a row of z non-zeros takes 18 and for each 8 columns 3 z + 15 (half), or 18 and for each 4 columns 3 z + 11.
 #ifdef __IPU__
 
@@ -30,10 +32,16 @@
 #define VERTEX_BUCKETS_M1 10
 
 #define SUB_GROUP_ID 0
-#define SUB_GROUP_WORDS 1
-#define SUB_GROUP_NON_ZEROS 2
-#define SUB_GROUP_WORKERS 3
-#define WORKER_BYTES 6
+#define SUB_GROUP_NON_ZEROS 3
+#define SUB_GROUP_WORDS 4
+#define SUB_GROUP_WORKERS 9
+// and of a worker's entry there
+#define WORKER_NON_ZEROS SUB_GROUP_WORKERS + 0
+#define WORKER_COLUMNS SUB_GROUP_WORKERS + 1
+#define WORKER_FIRST_COLUMN SUB_GROUP_WORKERS + 2
+#define WORKER_ROWS SUB_GROUP_WORKERS + 3
+#define WORKER_ROWS_WORDS SUB_GROUP_WORKERS + 4
+#define WORKER_BYTES 10
 
 // words of the worker's scratch
 #define SCRATCH_GROUPS_M1 0
@@ -42,6 +50,8 @@
 #define SCRATCH_BUCKETS 3
 #define SCRATCH_META_INFO 4
 #define SCRATCH_VALUES 5
+#define SCRATCH_OUT 6
+#define SCRATCH_DENSE 7
 
 #define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
 
@@ -135,12 +145,8 @@ DEF_STACK_USAGE 0 .text.SparseDenseMatMulElementWise_\IN\()_float
     .worker
     .align 8
 SparseDenseMatMulElementWise_\IN\()_float:
-    { ldz16     $id, $mvertex_base, $mzero, VERTEX_COLUMNS ; setzi $x, ZAACC_BITMASK }
-    { shr       $id, $id, columns_shift_\IN ; uput $FP_CLR, $x }
-    add         $id, $id, -1
-    st32        $id, $mworker_base, $mzero, SCRATCH_GROUPS_M1
-    ld32        $meta, $mvertex_base, VERTEX_META_INFO
-    ld32        $values, $mvertex_base, VERTEX_VALUES
+    { ld32      $meta, $mvertex_base, VERTEX_META_INFO ; setzi $x, ZAACC_BITMASK }
+    { ld32      $values, $mvertex_base, VERTEX_VALUES ; uput $FP_CLR, $x }
     ldz16       $scratch, $mvertex_base, $mzero, VERTEX_BUCKETS_M1
 .Lbucket_\IN:
     st32        $scratch, $mworker_base, $mzero, SCRATCH_BUCKETS
@@ -178,10 +184,23 @@ SparseDenseMatMulElementWise_\IN\()_float:
     and         $entry, $entry, CSR_W_WSR__CTXTID_M1__MASK
     mul         $entry, $entry, WORKER_BYTES
     add         $entry, $entry, $meta
-    ldz16       $rows, $entry, $mzero, SUB_GROUP_WORKERS + 2
+    ldz16       $rows, $entry, $mzero, WORKER_ROWS
     brz         $rows, .Lmatch_done_\IN
-    ldz16       $row_deltas, $entry, $mzero, SUB_GROUP_WORKERS + 1
-    ldz16       $temp, $entry, $mzero, SUB_GROUP_WORKERS
+    ldz16       $groups, $entry, $mzero, WORKER_COLUMNS
+    shr         $groups, $groups, columns_shift_\IN
+    add         $groups, $groups, -1
+    st32        $groups, $mworker_base, $mzero, SCRATCH_GROUPS_M1
+    ldz16       $groups, $entry, $mzero, WORKER_FIRST_COLUMN
+    ld32        $dense, $mvertex_base, VERTEX_DENSE
+    shl         $temp, $groups, value_shift_\IN
+    add         $dense, $dense, $temp
+    st32        $dense, $mworker_base, $mzero, SCRATCH_DENSE
+    ld32        $dense, $mvertex_base, VERTEX_OUT
+    shl         $temp, $groups, 2
+    add         $dense, $dense, $temp
+    st32        $dense, $mworker_base, $mzero, SCRATCH_OUT
+    ldz16       $row_deltas, $entry, $mzero, WORKER_ROWS_WORDS
+    ldz16       $temp, $entry, $mzero, WORKER_NON_ZEROS
     shl         $row_deltas, $row_deltas, 1
     add         $row_deltas, $row_deltas, $meta
     shl         $temp, $temp, value_shift_\IN
@@ -191,11 +210,11 @@ SparseDenseMatMulElementWise_\IN\()_float:
     ldz16step   $out, $mzero, $row_deltas+=, 1
     ldz16       $temp, $mvertex_base, $mzero, VERTEX_COLUMNS
     mul         $out, $out, $temp
-    ld32        $temp, $mvertex_base, VERTEX_OUT
+    ld32        $temp, $mworker_base, SCRATCH_OUT
     shl         $out, $out, 2
     add         $out, $out, $temp
     ldz16step   $more, $mzero, $row_deltas+=, 1
-    ld32        $dense, $mvertex_base, VERTEX_DENSE
+    ld32        $dense, $mworker_base, SCRATCH_DENSE
     ld32        $groups, $mworker_base, SCRATCH_GROUPS_M1
     mov         $deltas, $row_deltas
     mov         $now_values, $row_values
