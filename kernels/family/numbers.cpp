@@ -140,12 +140,15 @@ Checked Comparison::finish() const {
                               fmt::format("element {}", checked.overflow.first));
     }
     checked.passed = checked.failed_elements == 0;
-    checked.sentence =
-        checked.passed
-            ? fmt::format("{:.1f} % of what is allowed", 100 * checked.max_error_over_tolerance)
-            : fmt::format("WRONG: {} of {} elements; {}", checked.failed_elements, checked.elements,
-                          first_failure_);
+    checked.sentence = sentence_of(checked, first_failure_);
     return checked;
+}
+
+std::string sentence_of(const workload::CheckResult& result, const std::string& failure) {
+    return result.passed
+               ? fmt::format("{:.1f} % of what is allowed", 100 * result.max_error_over_tolerance)
+               : fmt::format("WRONG: {} of {} elements; {}", result.failed_elements,
+                             result.elements, failure);
 }
 
 Checked compare(const Value& output, const std::function<Expected(std::int64_t)>& expected) {

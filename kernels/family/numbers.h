@@ -57,6 +57,10 @@ private:
     std::string first_failure_;
 };
 
+/// What a check found, in words. `failure` tells of one of the elements that are wrong.
+[[nodiscard]] std::string sentence_of(const workload::CheckResult& result,
+                                      const std::string& failure);
+
 /// Every element of `output` against what is expected, by Comparison::add_rounded.
 [[nodiscard]] Checked compare(const Value& output,
                               const std::function<Expected(std::int64_t element)>& expected);

@@ -27,30 +27,28 @@ std::string text_of(const TensorType& type) {
     return fmt::format("{} {}", name_of(type.type), fmt::join(type.shape, " x "));
 }
 
-template <class Element> workload::Dense<Element> dense(const Value& value) {
-    const std::int64_t columns = value.type.shape.back();
-    workload::Dense<Element> made{value.type.elements() / columns, columns, {}};
-    if (bytes_of(value.type.type) == 1) { // FP8, as the host's reference has its numbers
-        if constexpr (std::is_same_v<Element, std::uint16_t>) {
-            made.values.reserve(value.bytes.size());
-            for (const std::byte code : value.bytes) {
-                made.values.push_back(
-                    f32_to_f16(f8_to_f32(std::to_integer<std::uint8_t>(code), value.type.type)));
-            }
-        }
-        return made;
-    }
-    made.values.resize(value.bytes.size() / sizeof(Element));
-    std::memcpy(made.values.data(), value.bytes.data(), value.bytes.size());
-    return made;
-}
-
-/// The operand as the product reads it, of matrices one below the other.
+/// Matrix `number` of several that stand one below the other, as the product reads it: of FP8 the
+/// numbers in FP16.
 template <class Element>
-workload::Dense<Element> operand_of(const workload::Dense<Element>& all, std::int64_t groups,
-                                    std::int64_t number, bool is_transposed) {
-    auto one = workload::matrix_of(all, all.rows / groups, number);
-    return is_transposed ? workload::transposed(one) : one;
+workload::Dense<Element> matrix_of(const Value& value, bool is_transposed,
+                                   std::int64_t matrices = 1, std::int64_t number = 0) {
+    const ElementType type = value.type.type;
+    const std::int64_t elements = value.type.elements() / matrices;
+    const std::int64_t columns = value.type.shape.back();
+    workload::Dense<Element> made{elements / columns, columns, {}};
+    made.values.resize(static_cast<std::size_t>(elements));
+    const std::byte* from = value.bytes.data() + number * elements * bytes_of(type);
+    if (bytes_of(type) > 1) {
+        std::memcpy(made.values.data(), from, made.values.size() * sizeof(Element));
+    } else if constexpr (std::is_same_v<Element, std::uint16_t>) {
+        std::transform(from, from + elements, made.values.begin(), [&](std::byte code) {
+            return f32_to_f16(f8_to_f32(std::to_integer<std::uint8_t>(code), type));
+        });
+    }
+    if (is_transposed) {
+        return workload::transposed(made);
+    }
+    return made;
 }
 
 Checked checked_of(const workload::CheckResult& result) {
@@ -58,13 +56,9 @@ Checked checked_of(const workload::CheckResult& result) {
     if (result.overflow.elements > 0) {
         made.overflow_warning = workload::overflow_text(result);
     }
-    made.sentence =
-        result.passed
-            ? fmt::format("{:.1f} % of what is allowed", 100 * result.max_error_over_tolerance)
-            : fmt::format("WRONG: {} of {} elements; worst at row {} column {}: got {}, "
-                          "expected {}",
-                          result.failed_elements, result.elements, result.worst_row,
-                          result.worst_column, result.worst_got, result.worst_expected);
+    made.sentence = sentence_of(
+        result, fmt::format("worst at row {} column {}: got {}, expected {}", result.worst_row,
+                            result.worst_column, result.worst_got, result.worst_expected));
     return made;
 }
 
@@ -101,14 +95,11 @@ Divided lowered(const spec::MachineSpec& machine, Planned planned, workload::Acc
     return lowered(machine, placed(machine, std::move(planned), accumulate), known);
 }
 
-void check_plan(workload::PlanKind plan, const std::string& what) {
+void check_estimable(const spec::MachineSpec& machine, const std::string& what,
+                     const std::vector<std::string>& codelets, workload::PlanKind plan) {
     if (plan == workload::PlanKind::Published) {
         throw NotModelled(what + ": not modelled: its published plan; see docs/published_plans.md");
     }
-}
-
-void check_estimable(const spec::MachineSpec& machine, const std::string& what,
-                     const std::vector<std::string>& codelets) {
     const spec::Fabric fabric = machine.exchange.fabric;
     if (fabric == spec::Fabric::Mesh || fabric == spec::Fabric::Ring) {
         throw NotModelled(fmt::format(
@@ -315,8 +306,8 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
 template <class Element>
 workload::CheckResult Product::checked(std::span<const Value* const> inputs, const Value& output,
                                        workload::CheckOptions options) const {
-    const auto b = dense<Element>(*inputs[1]);
-    const auto c = dense<Element>(output);
+    const auto c = matrix_of<Element>(output, false);
+    const std::span<const Element> result(c.values);
     if (a().sparse != nullptr) {
         workload::Sparse<Element> sparse;
         static_cast<workload::SparsePattern&>(sparse) = pattern();
@@ -326,10 +317,9 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
             sparse.values = workload::transposed_values(sparse.values, *turned_);
         }
         options.after = accumulating({}, inputs, 0);
-        return workload::check(std::span<const Element>(c.values), sparse,
-                               transposed_[1] ? workload::transposed(b) : b, options);
+        return workload::check(result, sparse, matrix_of<Element>(*inputs[1], transposed_[1]),
+                               options);
     }
-    const auto a = dense<Element>(*inputs[0]);
     const auto elements = static_cast<std::size_t>(told_.m * told_.n);
     workload::CheckResult all;
     for (std::int64_t group = 0; group < told_.groups; ++group) {
@@ -338,18 +328,10 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
             bias.push_back(element_of(*inputs[2], group * told_.n + i));
         }
         options.after = accumulating(after(std::move(bias)), inputs, group);
-        const std::span<const Element> result(c.values);
-        if (told_.groups == 1 && !transposed_[0] && !transposed_[1]) {
-            return workload::check(result, a, b, options);
-        }
-        const auto one =
-            workload::check(result.subspan(static_cast<std::size_t>(group) * elements, elements),
-                            operand_of(a, told_.groups, group, transposed_[0]),
-                            operand_of(b, told_.groups, group, transposed_[1]), options);
-        if (told_.groups == 1) {
-            return one;
-        }
-        workload::join(all, one, group * told_.m);
+        const auto left = matrix_of<Element>(*inputs[0], transposed_[0], told_.groups, group);
+        const auto right = matrix_of<Element>(*inputs[1], transposed_[1], told_.groups, group);
+        const auto own = result.subspan(static_cast<std::size_t>(group) * elements, elements);
+        workload::join(all, workload::check(own, left, right, options), group * told_.m);
     }
     return all;
 }

@@ -115,13 +115,10 @@ struct Estimate {
                                Estimate estimate, workload::Accumulate accumulate, ElementType type,
                                std::int64_t elements);
 
-/// @throws NotModelled for the published plan
-void check_plan(workload::PlanKind plan, const std::string& what);
-
-/// Before that. @throws NotModelled where the machine lacks instructions of a codelet, and for a
-/// fabric on which messages wait for links, which closed forms know nothing of
+/// Before that. @throws NotModelled for the published plan, where the machine lacks instructions of a
+/// codelet, and for a fabric on which messages wait for links, which closed forms know nothing of
 void check_estimable(const spec::MachineSpec& machine, const std::string& what,
-                     const std::vector<std::string>& codelets);
+                     const std::vector<std::string>& codelets, workload::PlanKind plan);
 
 class Product : public Step {
 public:

@@ -38,15 +38,6 @@ std::vector<TileId> Operand::receivers(std::size_t group) const {
     return tiles;
 }
 
-bool Operand::receives(TileId tile, std::size_t group) const {
-    if (static_cast<std::int64_t>(tile) >= grid_.partition().tiles()) {
-        return false;
-    }
-    const TilePart part = grid_.part(tile);
-    const TilePart wanted = part_of_group(group);
-    return part.ik == wanted.ik && (is_a_ ? part.im == wanted.im : part.in == wanted.in);
-}
-
 std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
     const Partition& p = grid_.partition();
     const auto groups = static_cast<std::size_t>(p.parts_k * (is_a_ ? p.parts_m : p.parts_n));
@@ -88,7 +79,7 @@ std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
     const std::int64_t shortest = ceil_div(plan::kShortestMessage, unit_bytes_);
     auto homes =
         plan::deal_homes(units_in_order, candidates, shortest, [&](TileId tile, std::size_t place) {
-            return receives(tile, order[place]);
+            return std::ranges::binary_search(receivers_of_groups[order[place]], tile);
         });
     for (plan::Home& home : homes) {
         home.group = order[home.group];

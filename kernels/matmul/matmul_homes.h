@@ -30,13 +30,13 @@ public:
     }
     [[nodiscard]] Bytes most_home_bytes() const { return std::ranges::max(filled_); }
     [[nodiscard]] TilePart part_of_group(std::size_t group) const;
+    /// Ascending.
     [[nodiscard]] std::vector<TileId> receivers(std::size_t group) const;
     /// Units of a group's chunk that come before those of an absolute k group, for tiles that hold
     /// all chunks.
     [[nodiscard]] std::int64_t units(const TilePart& part, std::int64_t k_groups) const;
 
 private:
-    [[nodiscard]] bool receives(TileId tile, std::size_t group) const;
     [[nodiscard]] std::vector<plan::Home> deal(std::int64_t chunk) const;
     /// Lets homes of A begin at rows whose number is a multiple of 16, where that makes none shorter by more than an
     /// eighth. Squares of an operand that is turned begin there, and a square on two tiles is turned on both.

@@ -60,11 +60,6 @@ std::string name_of(const Problem& problem) {
     return fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n);
 }
 
-/// Operands and result alone are more than there is.
-bool exceeds_chip(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
-    return plan::exceeds_chip(machine, operand_bytes(workload));
-}
-
 /// Whose plan it is, and of which of the two products.
 struct Way {
     bool is_published = false;
@@ -86,9 +81,9 @@ family::Planned as_told(const Way& way, family::Planned planned) {
 family::Divided choose_partition(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload, const Way& way,
                                  exchange_plan::KnownSchedules& known) {
-    const std::size_t tried = exceeds_chip(machine, workload) ? 1
-                              : way.is_mirrored               ? kTriedMirrored
-                                                              : kTried;
+    const std::size_t tried = plan::exceeds_chip(machine, operand_bytes(workload)) ? 1
+                              : way.is_mirrored                                    ? kTriedMirrored
+                                                                                   : kTried;
     const Problem problem(workload);
     std::string reason;
     for (const family::Estimate& one : search(machine, problem, tried)) {
@@ -280,7 +275,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
     }
     const bool has_ours =
         workload.dtype == ElementType::F16 && has_codelets(machine, workload.partials);
-    if (workload.groups == 1 && has_ours && exceeds_chip(machine, workload)) {
+    if (workload.groups == 1 && has_ours && plan::exceeds_chip(machine, operand_bytes(workload))) {
         return plan_way(machine, workload, {}, known); // no way helps
     }
     std::exception_ptr misfit;
@@ -300,9 +295,9 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
-    family::check_plan(has_codelets(machine, workload.partials) ? workload.plan
-                                                                : workload::PlanKind::Published,
-                       name_of(problem));
+    family::check_estimable(
+        machine, name_of(problem), codelets_of(problem),
+        has_codelets(machine, workload.partials) ? workload.plan : workload::PlanKind::Published);
     if (workload.dtype != ElementType::F16) {
         throw NotModelled(
             fmt::format("{}, {}: not modelled: an estimate; see docs/published_plans.md",
@@ -311,7 +306,6 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
     if (workload.groups > 1) {
         throw NotModelled(name_of(problem) + ": not modelled: an estimate of several groups");
     }
-    family::check_estimable(machine, name_of(problem), codelets_of(problem));
     family::Estimate best = search(machine, problem, 1).front();
     if (!workload.bias && !workload.unmirrored) {
         family::Estimate other = search(machine, Problem(mirrored(workload)), 1).front();

@@ -26,98 +26,63 @@ std::set<std::int64_t> useful_and_even(std::int64_t length, std::int64_t most) {
     return parts;
 }
 
-class Search {
-public:
-    Search(const spec::MachineSpec& machine, const Problem& problem)
-        : machine_(machine), exchange_(machine), problem_(problem),
-          limit_(plan::bytes_for_data(machine)) {}
-
-    void run() {
-        const std::int64_t tiles = machine_.chip.tiles;
-        for (const std::int64_t pm : useful_and_even(problem_.m, tiles)) {
-            for (const std::int64_t pn : useful_and_even(problem_.out_groups, tiles / pm)) {
-                for (const std::int64_t pk : useful_parts(problem_.k_groups, tiles / pm / pn)) {
-                    chunks({pm, pk, pn, 1, Paired::None});
-                }
-            }
-        }
-    }
-
-    std::vector<family::Estimate> best(std::size_t most) {
-        if (fitting_.empty()) {
-            return {smallest_};
-        }
-        const auto key = [](const family::Estimate& one) {
-            return std::make_tuple(one.cycles(), one.cuts.tiles(), one.cuts.chunks,
-                                   one.cuts.parts_m, one.cuts.parts_k);
-        };
-        const std::size_t kept = std::min(most, fitting_.size());
-        std::ranges::partial_sort(fitting_, fitting_.begin() + static_cast<std::ptrdiff_t>(kept),
-                                  {}, key);
-        fitting_.resize(kept);
-        return fitting_;
-    }
-
-private:
-    void chunks(Partition partition) {
-        // More chunks only cost more, but the estimate of bytes is a little low: keep a few that
-        // fit.
-        constexpr int kKept = 4;
-        const std::int64_t most = problem_.k_groups / partition.parts_k;
-        int fitting = 0;
-        for (const std::int64_t chunk_count :
-             useful_parts(most, std::min<std::int64_t>(most, kMostChunks))) {
-            partition.chunks = chunk_count;
-            fitting += consider(partition) ? 1 : 0;
-            if (fitting == kKept || (partition.parts_m == 1 && partition.parts_n == 1)) {
-                break;
-            }
-        }
-    }
-
-    bool consider(Partition partition) {
-        const Bytes bytes = estimate_bytes(machine_, Grid(problem_, partition));
-        const bool fits = bytes <= limit_;
-        const bool pairs = machine_.exchange.pairs();
-        add(partition, bytes, fits);
-        // The homes of a group's data are pairs of another group.
-        if (pairs && partition.parts_n % 2 == 0 && partition.parts_m * partition.parts_k > 1) {
-            partition.paired = Paired::A;
-            add(partition, bytes, fits);
-        }
-        if (pairs && partition.parts_m % 2 == 0 && partition.parts_n * partition.parts_k > 1) {
-            partition.paired = Paired::B;
-            add(partition, bytes, fits);
-        }
-        return fits;
-    }
-
-    void add(const Partition& partition, Bytes bytes, bool fits) {
-        family::Estimate candidate{partition, {}, bytes};
-        if (smallest_.bytes == 0 || bytes < smallest_.bytes) {
-            smallest_ = candidate;
-        }
-        if (fits) {
-            candidate.predicted = estimate(machine_, exchange_, Grid(problem_, partition));
-            fitting_.push_back(candidate);
-        }
-    }
-
-    const spec::MachineSpec& machine_;
-    plan::ExchangeCost exchange_;
-    const Problem& problem_;
-    Bytes limit_;
-    std::vector<family::Estimate> fitting_;
-    family::Estimate smallest_;
-};
-
 } // namespace
 
 std::vector<family::Estimate> search(const spec::MachineSpec& machine, const Problem& problem,
                                      std::size_t most) {
-    Search search(machine, problem);
-    search.run();
-    return search.best(most);
+    const plan::ExchangeCost exchange(machine);
+    std::vector<family::Estimate> fitting;
+    family::Estimate smallest;
+    const auto fits = [&](Partition partition) {
+        const Bytes bytes = estimate_bytes(machine, Grid(problem, partition));
+        if (smallest.bytes == 0 || bytes < smallest.bytes) {
+            smallest = {partition, {}, bytes};
+        }
+        if (bytes > plan::bytes_for_data(machine)) {
+            return false;
+        }
+        for (const Paired paired : {Paired::None, Paired::A, Paired::B}) {
+            const bool is_a = paired == Paired::A;
+            const std::int64_t in_pairs = is_a ? partition.parts_n : partition.parts_m;
+            // The homes of a group's data are pairs of another group.
+            const bool has_others = partition.tiles() > in_pairs;
+            if (paired == Paired::None ||
+                (machine.exchange.pairs() && in_pairs % 2 == 0 && has_others)) {
+                partition.paired = paired;
+                fitting.push_back(
+                    {partition, estimate(machine, exchange, Grid(problem, partition)), bytes});
+            }
+        }
+        return true;
+    };
+    const std::int64_t tiles = machine.chip.tiles;
+    for (const std::int64_t pm : useful_and_even(problem.m, tiles)) {
+        for (const std::int64_t pn : useful_and_even(problem.out_groups, tiles / pm)) {
+            for (const std::int64_t pk : useful_parts(problem.k_groups, tiles / pm / pn)) {
+                // More chunks only cost more, but the estimate of bytes is a little low: keep a few
+                // that fit.
+                constexpr int kKept = 4;
+                int kept = 0;
+                for (const std::int64_t chunks : useful_parts(problem.k_groups / pk, kMostChunks)) {
+                    kept += fits({pm, pk, pn, chunks}) ? 1 : 0;
+                    if (kept == kKept || (pm == 1 && pn == 1)) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    if (fitting.empty()) {
+        return {smallest};
+    }
+    const std::size_t kept = std::min(most, fitting.size());
+    const auto end = fitting.begin() + static_cast<std::ptrdiff_t>(kept);
+    std::ranges::partial_sort(fitting, end, {}, [](const family::Estimate& one) {
+        return std::make_tuple(one.cycles(), one.cuts.tiles(), one.cuts.chunks, one.cuts.parts_m,
+                               one.cuts.parts_k);
+    });
+    fitting.erase(end, fitting.end());
+    return fitting;
 }
 
 } // namespace tessera::matmul

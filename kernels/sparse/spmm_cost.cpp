@@ -43,10 +43,6 @@ double bring_overhead(const plan::ExchangeCost& cost, const Split& split) {
                                   : cost.to_neighbours(split.tiles()));
 }
 
-double move_overhead(const plan::ExchangeCost& cost, const Split& split) {
-    return real(cost.to_neighbours(split.tiles()));
-}
-
 /// Averages over the parts of a split.
 struct Averages : PartMeans {
     double lines = 0;        ///< of X that a part touches
@@ -97,6 +93,42 @@ Averages averages(const Problem& problem, const Split& split) {
     return average;
 }
 
+/// Events in which X comes to a part.
+double incoming_x(const Partition& partition, const Part& part, double line_events) {
+    const auto everybody = static_cast<std::size_t>(partition.split().parts_m);
+    double regular = 0;
+    double irregular = 0;
+    for (const std::int32_t line : part.x_lines) {
+        const std::size_t users = partition.users_of_line(line).size();
+        if (users > 1 || partition.split().passes > 1) {
+            (users == everybody ? regular : irregular) += std::max(line_events, kEventsPerMessage);
+        }
+    }
+    return kRegular * regular + kIrregular * irregular;
+}
+
+/// Instructions that bring a pass's lines of X: one at least for each piece that one of them sends or receives.
+Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
+    constexpr Bytes kInstruction = 4;
+    const Problem& problem = partition.problem();
+    const Bytes line = problem.line_bytes_of(problem.widest_slice(partition.split()));
+    const Bytes piece = 4 * machine.exchange.max_words_per_sendoff;
+    const std::size_t together = gathered(machine, partition);
+    std::size_t messages = 0;
+    for (std::int64_t at = 0; at < problem.matrix->block_columns(); ++at) {
+        messages += messages_to(partition.users_of_line(at).size(), together);
+    }
+    const auto sent = static_cast<Bytes>(messages) / partition.split().parts();
+    return kInstruction * ceil_div(line, piece) * (partition.most_x_lines() + sent);
+}
+
+/// Rows of C without blocks, dealt evenly.
+Bytes empty_bytes(const Problem& problem, const Split& split) {
+    const auto rows = problem.matrix->block_rows() - std::ssize(problem.row_blocks);
+    return split.passes * ceil_div(rows, split.parts()) *
+           problem.line_bytes_of(problem.widest_slice(split));
+}
+
 } // namespace
 
 plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
@@ -142,7 +174,7 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         if (more > 0.02 || average.cut_rows > 0) {
             const double partial_events = line_bytes / real(4 * machine.exchange.lane_items());
             move =
-                move_overhead(cost, split) +
+                real(cost.to_neighbours(split.tiles())) +
                 kIrregular * (more * std::max(own_rows * partial_events, kEventsPerMessage * jobs) +
                               average.more_pieces * std::max(partial_events, kEventsPerMessage));
             ++syncs;
@@ -157,24 +189,6 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
     cycles.sync = split.passes * syncs * machine.sync.internal_cycles;
     return cycles;
 }
-
-namespace {
-
-/// Events in which X comes to a part.
-double incoming_x(const Partition& partition, const Part& part, double line_events) {
-    const auto everybody = static_cast<std::size_t>(partition.split().parts_m);
-    double regular = 0;
-    double irregular = 0;
-    for (const std::int32_t line : part.x_lines) {
-        const std::size_t users = partition.users_of_line(line).size();
-        if (users > 1 || partition.split().passes > 1) {
-            (users == everybody ? regular : irregular) += std::max(line_events, kEventsPerMessage);
-        }
-    }
-    return kRegular * regular + kIrregular * irregular;
-}
-
-} // namespace
 
 plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
                              const Partition& partition, const Reduction& reduction) {
@@ -224,39 +238,14 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
         cycles.compute += cycles.reduction;
     }
     if (move > 0) {
-        const auto moves = split.passes * static_cast<Cycles>(move_overhead(cost, split) + move);
+        const auto moves =
+            split.passes * static_cast<Cycles>(real(cost.to_neighbours(split.tiles())) + move);
         cycles.exchange += moves;
         cycles.sync += split.passes * machine.sync.internal_cycles;
         cycles.reduction += moves + split.passes * machine.sync.internal_cycles;
     }
     return cycles;
 }
-
-namespace {
-
-/// Instructions that bring a pass's lines of X: one at least for each piece that one of them sends or receives.
-Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
-    constexpr Bytes kInstruction = 4;
-    const Problem& problem = partition.problem();
-    const Bytes line = problem.line_bytes_of(problem.widest_slice(partition.split()));
-    const Bytes piece = 4 * machine.exchange.max_words_per_sendoff;
-    const std::size_t together = gathered(machine, partition);
-    std::size_t messages = 0;
-    for (std::int64_t at = 0; at < problem.matrix->block_columns(); ++at) {
-        messages += messages_to(partition.users_of_line(at).size(), together);
-    }
-    const auto sent = static_cast<Bytes>(messages) / partition.split().parts();
-    return kInstruction * ceil_div(line, piece) * (partition.most_x_lines() + sent);
-}
-
-/// Rows of C without blocks, dealt evenly.
-Bytes empty_bytes(const Problem& problem, const Split& split) {
-    const auto rows = problem.matrix->block_rows() - std::ssize(problem.row_blocks);
-    return split.passes * ceil_div(rows, split.parts()) *
-           problem.line_bytes_of(problem.widest_slice(split));
-}
-
-} // namespace
 
 Bytes beyond_reach(const Problem& problem, const Split& split, double lines) {
     const auto furthest = problem.kind->reach;

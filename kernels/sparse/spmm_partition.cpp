@@ -12,55 +12,6 @@ namespace {
 /// short ones.
 constexpr double kShareForAll = 0.75;
 
-} // namespace
-
-Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a)
-    : matrix(&a), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
-      kind(&kind_of(a.block, types)) {
-    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        if (a.blocks_of_row(row) > 0) {
-            row_blocks.push_back(a.blocks_of_row(row));
-        }
-    }
-    std::ranges::sort(row_blocks, std::greater<>());
-}
-
-std::int64_t Part::local_row(std::int64_t row) const {
-    return std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
-}
-
-std::int64_t Part::local_line(std::int64_t line) const {
-    return std::lower_bound(x_lines.begin(), x_lines.end(), line) - x_lines.begin();
-}
-
-Partition::Partition(const Problem& problem, const Split& split)
-    : problem_(problem), split_(split), parts_(static_cast<std::size_t>(split.parts())) {
-    cut_bands();
-    cut_parts();
-    collect_lines();
-    collect_rows();
-}
-
-/// Column boundaries at equal shares of the blocks.
-void Partition::cut_bands() {
-    const workload::SparsePattern& a = *problem_.matrix;
-    std::vector<std::int64_t> blocks_of_column(static_cast<std::size_t>(a.block_columns()));
-    for (const std::int32_t column : a.block_column) {
-        ++blocks_of_column[static_cast<std::size_t>(column)];
-    }
-    band_of_column_.resize(blocks_of_column.size());
-    std::int64_t before = 0;
-    const std::int64_t all = std::max<std::int64_t>(a.blocks(), 1);
-    for (std::size_t column = 0; column < blocks_of_column.size(); ++column) {
-        const std::int64_t middle = 2 * before + blocks_of_column[column];
-        band_of_column_[column] = static_cast<std::int32_t>(
-            std::min(middle * split_.parts_k / (2 * all), split_.parts_k - 1));
-        before += blocks_of_column[column];
-    }
-}
-
-namespace {
-
 /// One band's rows on their way to its parts: pieces of those that are cut go to one part after the other, the others
 /// in their order to where a part's share of the work is not yet reached.
 class Band {
@@ -114,6 +65,51 @@ private:
 };
 
 } // namespace
+
+Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a)
+    : matrix(&a), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
+      kind(&kind_of(a.block, types)) {
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        if (a.blocks_of_row(row) > 0) {
+            row_blocks.push_back(a.blocks_of_row(row));
+        }
+    }
+    std::ranges::sort(row_blocks, std::greater<>());
+}
+
+std::int64_t Part::local_row(std::int64_t row) const {
+    return std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
+}
+
+std::int64_t Part::local_line(std::int64_t line) const {
+    return std::lower_bound(x_lines.begin(), x_lines.end(), line) - x_lines.begin();
+}
+
+Partition::Partition(const Problem& problem, const Split& split)
+    : problem_(problem), split_(split), parts_(static_cast<std::size_t>(split.parts())) {
+    cut_bands();
+    cut_parts();
+    collect_lines();
+    collect_rows();
+}
+
+/// Column boundaries at equal shares of the blocks.
+void Partition::cut_bands() {
+    const workload::SparsePattern& a = *problem_.matrix;
+    std::vector<std::int64_t> blocks_of_column(static_cast<std::size_t>(a.block_columns()));
+    for (const std::int32_t column : a.block_column) {
+        ++blocks_of_column[static_cast<std::size_t>(column)];
+    }
+    band_of_column_.resize(blocks_of_column.size());
+    std::int64_t before = 0;
+    const std::int64_t all = std::max<std::int64_t>(a.blocks(), 1);
+    for (std::size_t column = 0; column < blocks_of_column.size(); ++column) {
+        const std::int64_t middle = 2 * before + blocks_of_column[column];
+        band_of_column_[column] = static_cast<std::int32_t>(
+            std::min(middle * split_.parts_k / (2 * all), split_.parts_k - 1));
+        before += blocks_of_column[column];
+    }
+}
 
 /// Row boundaries of every band at equal shares of its work.
 void Partition::cut_parts() {

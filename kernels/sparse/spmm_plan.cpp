@@ -304,10 +304,7 @@ public:
                 0, {},
                 fmt::format("got {}, expected f16 or f32", tessera::name_of(as_dense.dtype)));
         }
-        workload_.m = as_dense.m;
-        workload_.k = as_dense.k;
         workload_.n = as_dense.n;
-        workload_.block = a().sparse->block;
         workload_.dtype = as_dense.dtype;
         workload_.partials = as_dense.partials;
         workload_.plan = as_dense.plan;
@@ -424,11 +421,9 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::SpmmWorkload& workload,
                                     const workload::SparsePattern& matrix) {
     const Problem problem(workload, matrix);
-    family::check_plan(has_kind(machine, matrix.block, {workload.dtype, workload.partials})
-                           ? workload.plan
-                           : workload::PlanKind::Published,
-                       name_of(problem));
-    family::check_estimable(machine, name_of(problem), codelets_of(problem));
+    const bool has_ours = has_kind(machine, matrix.block, {workload.dtype, workload.partials});
+    family::check_estimable(machine, name_of(problem), codelets_of(problem),
+                            has_ours ? workload.plan : workload::PlanKind::Published);
     const Candidate best = search(machine, problem).front();
     return family::fitting(machine, name_of(problem),
                            {cuts_of(best.split), best.predicted, best.bytes}, workload.accumulate,
