@@ -51,4 +51,48 @@ void add_cells(Tensor& tensor, TileId tile, Place place, const CellGrid& grid, s
     }
 }
 
+void add_weights(Tensor& tensor, TileId tile, Place place, const WeightGrid& grid,
+                 std::int64_t first, std::int64_t last) {
+    const auto& [inputs, channels, by_channels, by_sets, element_bytes] = grid;
+    const WeightGrid::Side& outer = by_channels ? channels : inputs;
+    const WeightGrid::Side& inner = by_channels ? inputs : channels;
+    const Bytes row = inputs.group * element_bytes;
+    const std::int64_t stride = channels.host_stride;
+    for (std::int64_t at = first; at < last;) {
+        const std::int64_t across = at % inner.groups.size();
+        const std::int64_t far = (outer.groups.first + at / inner.groups.size()) * outer.group;
+        const std::int64_t near = (inner.groups.first + across) * inner.group;
+        const std::int64_t blocks =
+            std::clamp<std::int64_t>((inner.host - near) / inner.group, 1,
+                                     std::min(inner.groups.size() - across, last - at));
+        Piece piece{tile,
+                    place + (at - first) * channels.group * row,
+                    far * outer.host_stride + near * inner.host_stride,
+                    {{blocks, inner.group * inner.host_stride, channels.group * row}}};
+        const PieceDim of_row{std::min(inputs.group, inputs.host - (by_channels ? near : far)),
+                              inputs.host_stride, element_bytes};
+        const std::int64_t rows =
+            std::min(channels.group, channels.host - (by_channels ? far : near));
+        at += blocks;
+        if (by_sets && rows < channels.group) {
+            piece.dims.push_back(of_row);
+            for (std::int64_t c = 0; c < rows; ++c) {
+                Piece one = piece;
+                one.host_offset += c * stride;
+                one.place.offset += (8 * (c >> 1 & 1) + 2 * (c >> 2) + (c & 1)) * row;
+                tensor.pieces.push_back(std::move(one));
+            }
+            continue;
+        }
+        const std::vector<PieceDim> of_block = by_sets
+                                                   ? std::vector<PieceDim>{{4, 4 * stride, 2 * row},
+                                                                           {2, 2 * stride, 8 * row},
+                                                                           {2, stride, row}}
+                                                   : std::vector<PieceDim>{{rows, stride, row}};
+        piece.dims.insert(piece.dims.end(), of_block.begin(), of_block.end());
+        piece.dims.push_back(of_row);
+        tensor.pieces.push_back(std::move(piece));
+    }
+}
+
 } // namespace tessera::graph

@@ -2,6 +2,7 @@
 // Pieces of tensors in the layouts that codelets read.
 #pragma once
 
+#include "base/range.h"
 #include "kernels/graph/graph.h"
 
 #include <cstdint>
@@ -28,5 +29,26 @@ struct CellGrid {
 /// Rows and elements of the last cells that lie beyond the host tensor have no piece.
 void add_cells(Tensor& tensor, TileId tile, Place place, const CellGrid& grid, std::int64_t first,
                std::int64_t last);
+
+/// A slab of weights in a tile, in blocks: [input group][channel group], or the other way round. A
+/// block has a row of inputs for each of its channels.
+struct WeightGrid {
+    struct Side {
+        Range groups;                 ///< of the host tensor, that the slab has
+        std::int64_t group = 16;      ///< elements of a block
+        std::int64_t host = 0;        ///< elements of the host tensor
+        std::int64_t host_stride = 1; ///< elements from one to the next in the host tensor
+    };
+    Side inputs;
+    Side channels;
+    bool is_by_channels = false; ///< [channel group][input group]
+    bool is_by_sets =
+        false; ///< the row of channel c of 16 is 8 * (c >> 1 & 1) + 2 * (c >> 2) + (c & 1)
+    std::int64_t element_bytes = 2;
+};
+
+/// Adds the pieces for blocks [first, last) that stand one after the other from `place` on.
+void add_weights(Tensor& tensor, TileId tile, Place place, const WeightGrid& grid,
+                 std::int64_t first, std::int64_t last);
 
 } // namespace tessera::graph

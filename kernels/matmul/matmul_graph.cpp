@@ -23,46 +23,6 @@ constexpr const char* kOwner = "matmul";
 /// A reduction reads one unit behind its share.
 constexpr Bytes kReadAhead = 16;
 
-/// B's blocks [out group][k group of the chunk] in weight store order; blocks [first, last) stand
-/// one after the other.
-void add_blocks(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
-                Range out_groups, Range k_groups, std::int64_t first, std::int64_t last) {
-    const std::int64_t across = k_groups.size();
-    for (std::int64_t at = first; at < last;) {
-        const std::int64_t out = (out_groups.first + at / across) * problem.group;
-        const std::int64_t k0 = k_groups.first + at % across;
-        const std::int64_t full = problem.k / 16 - k0;
-        const std::int64_t blocks =
-            std::clamp<std::int64_t>(full, 1, std::min(across - at % across, last - at));
-        const std::int64_t inputs = std::min<std::int64_t>(16, problem.k - k0 * 16);
-        const std::int64_t channels = std::min(problem.group, problem.n - out);
-        graph::Piece piece{tile,
-                           place + (at - first) * problem.block_bytes(),
-                           k0 * 16 * problem.n + out,
-                           {{blocks, 16 * problem.n, problem.block_bytes()}}};
-        if (problem.group == 8) { // channel c is unit c
-            piece.dims.push_back({channels, 1, 32});
-            piece.dims.push_back({inputs, problem.n, 2});
-            tensor.pieces.push_back(std::move(piece));
-        } else if (channels == 16) { // channel c: set (c >> 1) & 1, unit 2 * (c >> 2) + (c & 1)
-            piece.dims.push_back({4, 4, 64});
-            piece.dims.push_back({2, 2, 256});
-            piece.dims.push_back({2, 1, 32});
-            piece.dims.push_back({inputs, problem.n, 2});
-            tensor.pieces.push_back(std::move(piece));
-        } else {
-            piece.dims.push_back({inputs, problem.n, 2});
-            for (std::int64_t c = 0; c < channels; ++c) {
-                graph::Piece channel = piece;
-                channel.host_offset += c;
-                channel.place.offset += ((c >> 1) & 1) * 256 + (c >> 2) * 64 + (c & 1) * 32;
-                tensor.pieces.push_back(std::move(channel));
-            }
-        }
-        at += blocks;
-    }
-}
-
 class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Grid& grid, const std::string& name)
@@ -99,11 +59,7 @@ private:
     void check_memory() const {
         std::vector<graph::BufferId> together{out_, weights_, x_};
         if (partition_.chunks > 1) {
-            for (const auto& [operand, home] : {std::pair(&a_, home_a_), std::pair(&b_, home_b_)}) {
-                if (!operand->stays()) {
-                    together.push_back(home);
-                }
-            }
+            together.insert(together.end(), {home_a_, home_b_});
         }
         lower::check_together(machine_, graph_, together, "multiply");
         if (grid_.reduces()) {
@@ -331,8 +287,13 @@ private:
                                         .host_row_stride = problem_.k};
             graph::add_cells(tensor, tile, place, cells, first, last);
         } else {
-            add_blocks(tensor, tile, place, problem_, grid_.out_groups(part.in),
-                       grid_.chunk(part.ik, chunk), first, last);
+            // in weight store order
+            const graph::WeightGrid weights{
+                .inputs = {grid_.chunk(part.ik, chunk), 16, problem_.k, problem_.n},
+                .channels = {grid_.out_groups(part.in), problem_.group, problem_.n},
+                .is_by_channels = true,
+                .is_by_sets = problem_.group == 16};
+            graph::add_weights(tensor, tile, place, weights, first, last);
         }
     }
 

@@ -7,7 +7,6 @@
 namespace tessera::matmul {
 
 using program::Role;
-using published::DensePart;
 
 graph::ExchangeId PublishedEmitter::bring_operands(graph::ComputeSetId copies) {
     const bool inputs_before = layout_.is_serial() && split_.inputs_once;
@@ -37,7 +36,7 @@ void PublishedEmitter::bring_inputs(graph::Bringing bringing) {
     const bool paired = outs % 2 == 0 && layout_.machine.exchange.pair_double;
     for (std::int64_t turn = 0; turn < outs; ++turn) {
         for (std::int64_t first = 0; first < split_.tiles(); first += outs) {
-            const auto homes = layout_.home_cells(layout_.part(static_cast<TileId>(first)));
+            const auto homes = layout_.home_cells(share(static_cast<TileId>(first)));
             if (turn >= std::ssize(homes)) {
                 continue;
             }
@@ -62,13 +61,13 @@ void PublishedEmitter::bring_inputs(graph::Bringing bringing) {
 void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing bringing) {
     for (std::int64_t turn = 0; turn < split_.field_parts; ++turn) {
         for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
-            const DensePart holder = layout_.part(tile);
-            if (holder.field != turn) {
+            const TileShare holder = share(tile);
+            if (holder.part.field != turn) {
                 continue;
             }
             const auto runs = layout_.weights_move()
-                                  ? layout_.home_blocks(holder, step_)
-                                  : std::vector{Range{0, layout_.weight_blocks(holder, step_)}};
+                                  ? layout_.home_blocks(holder)
+                                  : std::vector{Range{0, holder.weight_blocks()}};
             if (turn >= std::ssize(runs)) {
                 continue;
             }
@@ -91,8 +90,9 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
             if (layout_.weights_move()) {
                 std::vector<graph::Receiver> all; // of its rows and channels
                 for (std::int64_t field = 0; field < split_.field_parts; ++field) {
-                    all.push_back({published::tile_of(split_, {holder.in, field, holder.out}),
-                                   {buffers_.weights, run.first * cells_.block}});
+                    all.push_back(
+                        {published::tile_of(split_, {holder.part.in, field, holder.part.out}),
+                         {buffers_.weights, run.first * cells_.block}});
                 }
                 bringing.add(tile, from, bytes, all);
             }
@@ -101,50 +101,36 @@ void PublishedEmitter::bring_weights(graph::ComputeSetId slice, graph::Bringing 
 }
 
 void PublishedEmitter::add_blocks(TileId tile, graph::Place place, const Range& blocks) {
+    const TileShare here = share(tile);
     const workload::MatmulWorkload& workload = layout_.workload;
-    const DensePart here = layout_.part(tile);
-    const Range outs = layout_.out_groups_of(here, step_);
-    const Range ins = layout_.in_groups_of(here);
-    const std::int64_t rows = cells_.out_group;
-    for (std::int64_t at = blocks.first; at < blocks.last;) {
-        const std::int64_t in = ins.first + at / outs.size();
-        const std::int64_t out = outs.first + at % outs.size();
-        const std::int64_t whole = workload.m / rows - out;
-        const std::int64_t count =
-            std::clamp<std::int64_t>(whole, 1, std::min(outs.last - out, blocks.last - at));
-        const std::int64_t channels = std::min(rows, workload.m - out * rows);
-        const std::int64_t inputs = std::min(cells_.in_group, workload.k - in * cells_.in_group);
-        weights_.pieces.push_back({tile,
-                                   place + (at - blocks.first) * cells_.block,
-                                   out * rows * workload.k + in * cells_.in_group,
-                                   {{count, rows * workload.k, cells_.block},
-                                    {channels, workload.k, cells_.in_cell},
-                                    {inputs, 1, bytes_of(cells_.data)}}});
-        at += count;
-    }
+    const graph::WeightGrid grid{
+        .inputs = {here.in_groups, cells_.in_group, workload.k},
+        .channels = {here.out_groups, cells_.out_group, workload.m, workload.k},
+        .element_bytes = bytes_of(cells_.data)};
+    graph::add_weights(weights_, tile, place, grid, blocks.first, blocks.last);
 }
 
 graph::Tensor PublishedEmitter::inputs_tensor() const {
     const workload::MatmulWorkload& workload = layout_.workload;
     graph::Tensor tensor = graph::given_tensor("b", cells_.data, {workload.k, workload.n});
     for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
-        const DensePart here = layout_.part(tile);
-        const graph::CellGrid cells{.rows = layout_.field_of(here).size(),
+        const TileShare here = layout_.share(tile, 0); // of all steps
+        const graph::CellGrid cells{.rows = here.field.size(),
                                     .group = cells_.in_group,
-                                    .first_row = layout_.field_of(here).first,
-                                    .first_group = layout_.in_groups_of(here).first,
+                                    .first_row = here.field.first,
+                                    .first_group = here.in_groups.first,
                                     .host_inner = workload.k,
                                     .host_row_stride = 1,
                                     .host_inner_stride = workload.n,
                                     .cell_bytes = cells_.in_cell,
                                     .element_bytes = bytes_of(cells_.data)};
         if (!layout_.inputs_move()) {
-            graph::add_cells(tensor, tile, {buffers_.x}, cells, 0, layout_.input_cells(here));
+            graph::add_cells(tensor, tile, {buffers_.x}, cells, 0, here.input_cells());
             continue;
         }
         const auto homes = layout_.home_cells(here);
-        if (here.out < std::ssize(homes)) {
-            const Range run = homes[static_cast<std::size_t>(here.out)];
+        if (here.part.out < std::ssize(homes)) {
+            const Range run = homes[static_cast<std::size_t>(here.part.out)];
             graph::add_cells(tensor, tile, {buffers_.home_x}, cells, run.first, run.last);
         }
     }

@@ -42,6 +42,8 @@ private:
     /// Adds the weights' homes too. In a serial plan these hold the weights of all steps, and the
     /// compute set `slice` copies out those of one step.
     void bring_weights(graph::ComputeSetId slice, graph::Bringing bringing);
+    /// What a tile has in this step.
+    [[nodiscard]] TileShare share(TileId tile) const { return layout_.share(tile, step_); }
     /// Adds blocks [first, last) of a step's weights of a tile, one after the other from `place` on.
     void add_blocks(TileId tile, graph::Place place, const Range& blocks);
     [[nodiscard]] graph::Tensor inputs_tensor() const;
@@ -61,7 +63,7 @@ private:
     graph::ExchangeId add_reduction();
     graph::ExchangeId add_stage(std::size_t number, std::int64_t left);
     [[nodiscard]] Partial reduce_section(Stage& stage, const std::vector<Partial>& partials,
-                                         std::int64_t section, published::DensePart part);
+                                         std::int64_t section, TileShare of);
     void add_reduce(Stage& stage, TileId tile, const Range& share,
                     std::span<const Partial> partials, std::int64_t place_in_section);
     void add_sum(const Stage& stage, TileId tile, std::optional<graph::Place> own,

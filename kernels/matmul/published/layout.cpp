@@ -7,8 +7,6 @@
 
 namespace tessera::matmul {
 
-using published::DensePart;
-
 published::DenseProblem problem_of(const workload::MatmulWorkload& workload) {
     return {workload.m, workload.k, workload.n, workload.dtype, workload.partials};
 }
@@ -56,24 +54,29 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& on_machine,
       out_groups(ceil_div(workload.m, cells.out_group)),
       in_groups(ceil_div(workload.k, cells.in_group)) {}
 
-Range PublishedLayout::out_groups_of(const DensePart& part, std::int64_t step) const {
-    const std::int64_t most = plan.tile.out_groups * plan.split.out_parts;
+TileShare PublishedLayout::share(TileId tile, std::int64_t step) const {
+    const published::DenseSplit& split = plan.split;
+    const published::DensePart part = published::part_on(split, tile);
+    const std::int64_t most = plan.tile.out_groups * split.out_parts;
     const std::int64_t first = most * step;
-    const Range mine =
-        published::part_of(std::min(most, out_groups - first), plan.split.out_parts, part.out);
-    return {first + mine.first, first + mine.last};
+    const Range outs =
+        published::part_of(std::min(most, out_groups - first), split.out_parts, part.out);
+    return {part,
+            published::part_of(workload.n, split.field_parts, part.field),
+            published::part_of(in_groups, split.in_parts, part.in),
+            {first + outs.first, first + outs.last}};
 }
 
-std::vector<Range> PublishedLayout::home_cells(const DensePart& part) const {
-    return in_units(published::spread_inputs(input_cells(part) * cells.in_group, plan, cells.data),
-                    cells.in_group);
-}
-
-std::vector<Range> PublishedLayout::home_blocks(const DensePart& part, std::int64_t step) const {
-    const std::int64_t elements = cells.in_group * cells.out_group;
+std::vector<Range> PublishedLayout::home_cells(const TileShare& share) const {
     return in_units(
-        published::spread_weights(weight_blocks(part, step) * elements, plan, cells.data),
-        elements);
+        published::spread_inputs(share.input_cells() * cells.in_group, plan, cells.data),
+        cells.in_group);
+}
+
+std::vector<Range> PublishedLayout::home_blocks(const TileShare& share) const {
+    const std::int64_t elements = cells.in_group * cells.out_group;
+    return in_units(published::spread_weights(share.weight_blocks() * elements, plan, cells.data),
+                    elements);
 }
 
 std::string PublishedLayout::in_step(const std::string& name, std::int64_t step) const {

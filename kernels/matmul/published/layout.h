@@ -59,6 +59,20 @@ using Partials = std::vector<std::vector<Partial>>;
 /// Runs of elements as runs of units of so many.
 [[nodiscard]] std::vector<Range> in_units(std::vector<Range> runs, std::int64_t elements);
 
+/// What a tile has of A, B and C in a step.
+struct TileShare {
+    published::DensePart part;
+    Range field; ///< columns of B and C
+    Range in_groups;
+    Range out_groups;
+
+    [[nodiscard]] std::int64_t input_cells() const { return in_groups.size() * field.size(); }
+    [[nodiscard]] std::int64_t weight_blocks() const {
+        return in_groups.size() * out_groups.size();
+    }
+    [[nodiscard]] std::int64_t partial_cells() const { return out_groups.size() * field.size(); }
+};
+
 struct PublishedLayout {
     /// Keeps references to all of them.
     PublishedLayout(const spec::MachineSpec& on_machine,
@@ -66,35 +80,13 @@ struct PublishedLayout {
                     const published::DensePlan& by_plan);
 
     [[nodiscard]] TileId tiles() const { return static_cast<TileId>(plan.tiles()); }
-    [[nodiscard]] published::DensePart part(TileId tile) const {
-        return published::part_on(plan.split, tile);
-    }
-    [[nodiscard]] Range field_of(const published::DensePart& part) const {
-        return published::part_of(workload.n, plan.split.field_parts, part.field);
-    }
-    [[nodiscard]] Range in_groups_of(const published::DensePart& part) const {
-        return published::part_of(in_groups, plan.split.in_parts, part.in);
-    }
-    [[nodiscard]] Range out_groups_of(const published::DensePart& part, std::int64_t step) const;
-
-    [[nodiscard]] std::int64_t input_cells(const published::DensePart& part) const {
-        return in_groups_of(part).size() * field_of(part).size();
-    }
-    [[nodiscard]] std::int64_t weight_blocks(const published::DensePart& part,
-                                             std::int64_t step) const {
-        return in_groups_of(part).size() * out_groups_of(part, step).size();
-    }
-    [[nodiscard]] std::int64_t partial_cells(const published::DensePart& part,
-                                             std::int64_t step) const {
-        return out_groups_of(part, step).size() * field_of(part).size();
-    }
+    [[nodiscard]] TileShare share(TileId tile, std::int64_t step) const;
 
     [[nodiscard]] bool inputs_move() const { return plan.split.out_parts > 1; }
     [[nodiscard]] bool weights_move() const { return plan.split.field_parts > 1; }
     /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
-    [[nodiscard]] std::vector<Range> home_cells(const published::DensePart& part) const;
-    [[nodiscard]] std::vector<Range> home_blocks(const published::DensePart& part,
-                                                 std::int64_t step) const;
+    [[nodiscard]] std::vector<Range> home_cells(const TileShare& share) const;
+    [[nodiscard]] std::vector<Range> home_blocks(const TileShare& share) const;
 
     /// There are several steps.
     [[nodiscard]] bool is_serial() const { return plan.split.out_serial > 1; }
@@ -111,7 +103,7 @@ struct PublishedLayout {
     /// Of what a tile has of a result: each(out-group of the part, columns of it, their bytes behind
     /// held.place).
     template <class Each> void for_columns(const HeldCells& held, const Each& each) const {
-        const std::int64_t columns = field_of(part(held.tile)).size();
+        const std::int64_t columns = share(held.tile, 0).field.size();
         for (std::int64_t at = held.cells.first; at < held.cells.last;) {
             const std::int64_t group = at / columns;
             const std::int64_t end = std::min((group + 1) * columns, held.cells.last);

@@ -37,10 +37,10 @@ graph::Field PublishedEmitter::worklists(TileId tile, std::int64_t columns) {
 }
 
 void PublishedEmitter::add_vertex(graph::ComputeSetId set, TileId tile) {
-    const published::DensePart here = layout_.part(tile);
-    const std::int64_t columns = layout_.field_of(here).size();
-    const std::int64_t outs = layout_.out_groups_of(here, step_).size();
-    const std::int64_t ins = layout_.in_groups_of(here).size();
+    const TileShare here = share(tile);
+    const std::int64_t columns = here.field.size();
+    const std::int64_t outs = here.out_groups.size();
+    const std::int64_t ins = here.in_groups.size();
     if (outs == 0) {
         return;
     }
@@ -75,11 +75,11 @@ void PublishedEmitter::add_vertex(graph::ComputeSetId set, TileId tile) {
 
 void PublishedEmitter::add_multiply(graph::ComputeSetId set) {
     for (TileId tile = 0; tile < layout_.tiles(); ++tile) {
-        const published::DensePart here = layout_.part(tile);
+        const TileShare here = share(tile);
         graph_.hold(buffers_.stack, tile, kStackBytes);
-        graph_.hold(buffers_.out, tile, layout_.partial_cells(here, step_) * cells_.partial_cell);
-        graph_.hold(buffers_.weights, tile, layout_.weight_blocks(here, step_) * cells_.block);
-        graph_.hold(buffers_.x, tile, layout_.input_cells(here) * cells_.in_cell);
+        graph_.hold(buffers_.out, tile, here.partial_cells() * cells_.partial_cell);
+        graph_.hold(buffers_.weights, tile, here.weight_blocks() * cells_.block);
+        graph_.hold(buffers_.x, tile, here.input_cells() * cells_.in_cell);
         add_vertex(set, tile);
     }
 }

@@ -11,7 +11,6 @@
 namespace tessera::matmul {
 
 using program::Role;
-using published::DensePart;
 
 namespace {
 
@@ -44,7 +43,7 @@ struct PublishedEmitter::Stage {
 Partials PublishedEmitter::partials_of_step() const {
     Partials made(static_cast<std::size_t>(split_.field_parts * split_.out_parts));
     for (TileId tile = 0; tile < layout_.tiles(); ++tile) { // parts of k come last
-        const std::int64_t cells = layout_.partial_cells(layout_.part(tile), step_);
+        const std::int64_t cells = share(tile).partial_cells();
         Partial& partial = made[tile % made.size()].emplace_back();
         if (cells > 0) {
             partial.push_back({tile, {0, cells}, {buffers_.out}});
@@ -79,7 +78,7 @@ graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t l
     for (TileId first = 0; first < partials_.size(); ++first) { // of the tiles of a part
         std::vector<Partial> summed;
         for (std::int64_t section = 0; section < left; ++section) {
-            summed.push_back(reduce_section(stage, partials_[first], section, layout_.part(first)));
+            summed.push_back(reduce_section(stage, partials_[first], section, share(first)));
         }
         partials_[first] = std::move(summed);
     }
@@ -93,18 +92,17 @@ graph::ExchangeId PublishedEmitter::add_stage(std::size_t number, std::int64_t l
 
 /// A section of a part's partial results, one of `left`, summed on its own tiles.
 Partial PublishedEmitter::reduce_section(Stage& stage, const std::vector<Partial>& partials,
-                                         std::int64_t section, DensePart part) {
+                                         std::int64_t section, TileShare of) {
     const auto count = std::ssize(partials);
     const Range mine = published::part_of(count, stage.left, section);
     const Range places = published::part_of(split_.in_parts, stage.left, section);
-    const std::int64_t cells = layout_.partial_cells(part, step_);
-    const auto shares = in_units(
-        published::spread_reduction(cells * cells_.out_group, places.size(), cells_.partials),
-        cells_.out_group);
+    const auto shares = in_units(published::spread_reduction(of.partial_cells() * cells_.out_group,
+                                                             places.size(), cells_.partials),
+                                 cells_.out_group);
     Partial sum;
     for (std::size_t i = 0; i < shares.size(); ++i) {
-        part.in = places.first + static_cast<std::int64_t>(i);
-        const TileId tile = published::tile_of(split_, part);
+        of.part.in = places.first + static_cast<std::int64_t>(i);
+        const TileId tile = published::tile_of(split_, of.part);
         sum.push_back({tile, shares[i], {stage.sums}});
         graph_.hold(stage.sums, tile, shares[i].size() * stage.sum_cell);
         add_reduce(stage, tile, shares[i],

@@ -80,10 +80,10 @@ void PublishedEmitter::update_result() {
 void PublishedEmitter::bring_bias(graph::ExchangeId exchange) {
     std::vector<Epilogue::BiasPart> parts(static_cast<std::size_t>(split_.field_parts));
     for_results([&](const HeldCells& held) {
-        const published::DensePart part = layout_.part(held.tile);
-        const Range columns = layout_.field_of(part);
+        const TileShare here = share(held.tile);
+        const Range& columns = here.field;
         const Bytes bytes = ceil_div(columns.size() * bytes_of(cells_.result), kWord) * kWord;
-        Epilogue::BiasPart& to = parts[static_cast<std::size_t>(part.field)];
+        Epilogue::BiasPart& to = parts[static_cast<std::size_t>(here.part.field)];
         to = {columns.first, columns.size(), bytes, std::move(to.tiles)};
         to.tiles.push_back(held.tile);
     });
@@ -110,9 +110,9 @@ void PublishedEmitter::add_epilogue() {
 
 void PublishedEmitter::add_results() {
     for_results([&](const HeldCells& held) {
-        const Range columns = layout_.field_of(layout_.part(held.tile));
-        const std::int64_t first_group =
-            layout_.out_groups_of(layout_.part(held.tile), step_).first;
+        const TileShare here = share(held.tile);
+        const Range& columns = here.field;
+        const std::int64_t first_group = here.out_groups.first;
         graph::CellGrid cells{.rows = columns.size(),
                               .group = cells_.out_group,
                               .first_row = columns.first,

@@ -50,7 +50,7 @@ void PublishedEmitter::add_pass() {
     if (layout_.moves_blocks() && is_first) {
         bring_blocks(bring);
     }
-    add_multiply();
+    add_multiply(bring);
     graph::run_next(steps_, exchange);
     if (layout_.types.zeroes) {
         graph::run_next(steps_, add_zeros());

@@ -29,9 +29,8 @@ struct PublishedBuffers {
 // rows.cpp: what the tiles have of C becomes C. Rows that one tile has alone are put where they stand;
 // those that several have are summed there, or on other tiles and then moved.
 
-/// What a compute set's slowest tile is expected to take. `vertices` says what a tile's own vertices take; its copies come on top.
-[[nodiscard]] Cycles slowest_of(const graph::Graph& graph, const spec::MachineSpec& machine,
-                                graph::ComputeSetId set, std::vector<Cycles> vertices);
+/// What the slowest tile of a compute set is expected to take. `vertices` says what a tile's own vertices take; its copies come on top.
+[[nodiscard]] Cycles slowest_of(const graph::Bringing& copies, std::vector<Cycles> vertices = {});
 
 /// Adds the exchanges and compute sets and runs them as the next of `steps`. Returns the cycles that
 /// their compute sets are expected to take.
@@ -73,7 +72,7 @@ private:
 
     // multiply.cpp: the vertices that multiply, the lists that they read, and the zeros that partial
     // results begin with, for codelets that do not begin them themselves.
-    void add_multiply();
+    void add_multiply(const graph::Bringing& bring);
     [[nodiscard]] Cycles add_vertex(TileId tile);
     [[nodiscard]] graph::Field block_lists(TileId tile, Bytes line);
     [[nodiscard]] graph::Field worklists(TileId tile, std::int64_t columns);

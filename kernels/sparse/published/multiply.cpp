@@ -186,7 +186,7 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
     return block_cycles(layout_, mine);
 }
 
-void PublishedEmitter::add_multiply() {
+void PublishedEmitter::add_multiply(const graph::Bringing& bring) {
     std::vector<Cycles> vertices(layout_.tiles.size());
     for (TileId tile = 0; tile < layout_.tiles.size(); ++tile) {
         if (!layout_.tiles[tile].blocks.empty()) {
@@ -194,7 +194,7 @@ void PublishedEmitter::add_multiply() {
         }
     }
     if (std::ranges::any_of(vertices, [](Cycles cycles) { return cycles > 0; })) {
-        emitted_.multiply = slowest_of(graph_, layout_.machine, multiply_, std::move(vertices));
+        emitted_.multiply = slowest_of(bring, std::move(vertices));
     }
 }
 

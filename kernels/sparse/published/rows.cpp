@@ -71,10 +71,8 @@ public:
         }
         graph::run_next(steps, put_.exchange, put_.copies, reduce_.exchange, reduce_.copies,
                         move_.exchange, move_.copies);
-        const spec::MachineSpec& machine = layout_.machine;
-        return slowest_of(graph_, machine, put_.copies, {}) +
-               slowest_of(graph_, machine, reduce_.copies, std::move(reduce_cycles_)) +
-               slowest_of(graph_, machine, move_.copies, {});
+        return slowest_of(put_) + slowest_of(reduce_, std::move(reduce_cycles_)) +
+               slowest_of(move_);
     }
 
 private:
@@ -321,21 +319,14 @@ private:
 
 } // namespace
 
-Cycles slowest_of(const graph::Graph& graph, const spec::MachineSpec& machine,
-                  graph::ComputeSetId set, std::vector<Cycles> vertices) {
-    vertices.resize(static_cast<std::size_t>(machine.chip.tiles));
-    std::map<Bytes, Cycles> known;
-    for (const graph::Vertex& vertex : graph.compute_sets[set.index].vertices) {
-        if (graph.symbols[vertex.symbol] == "copy64") {
-            Bytes bytes = 0;
-            for (const graph::Field& field : graph.fields_of(vertex.fields)) {
-                bytes = std::max(bytes, field.bytes);
-            }
-            Cycles& cycles = known[bytes];
-            if (cycles == 0) {
-                cycles = plan::copy_cycles(machine, bytes / kWord);
-            }
-            vertices[vertex.tile] += cycles;
+Cycles slowest_of(const graph::Bringing& copies, std::vector<Cycles> vertices) {
+    vertices.resize(static_cast<std::size_t>(copies.machine.chip.tiles));
+    std::map<std::int64_t, Cycles> known;
+    for (const auto& [tile, copied] : copies.copied_words) {
+        for (const std::int64_t words : copied) {
+            const auto [at, is_new] = known.try_emplace(words);
+            at->second = is_new ? plan::copy_cycles(copies.machine, words) : at->second;
+            vertices[tile] += at->second;
         }
     }
     return *std::ranges::max_element(vertices);
