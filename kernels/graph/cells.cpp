@@ -6,6 +6,8 @@
 namespace tessera::graph {
 namespace {
 
+using program::PieceDim;
+
 /// Rows [row, row + rows) of groups [group, group + groups), all groups with `valid` elements.
 void add_rectangle(Tensor& tensor, TileId tile, Place place, const CellGrid& grid,
                    std::int64_t group, std::int64_t groups, std::int64_t row, std::int64_t rows) {
