@@ -203,6 +203,30 @@ TEST_CASE("sizes of common symbols have their limits", "[isa]") {
     CHECK(mistake(".comm 4, 4") == "1:7: .comm: got '4', expected a name");
 }
 
+TEST_CASE("alignments are the powers of two from 1 to 32768", "[isa]") {
+    constexpr int kMostPower = 15;
+    const auto is_taken = [](const std::string& directive, std::int64_t alignment) {
+        return mistakes_of(directive + std::to_string(alignment) + "\n.int 1").empty();
+    };
+    for (int power = 0; power <= kMostPower + 1; ++power) {
+        const std::int64_t alignment = std::int64_t{1} << power;
+        CAPTURE(alignment);
+        CHECK(is_taken(".p2align ", power) == (power <= kMostPower));
+        for (const std::string directive :
+             {".comm x, 4, ", ".lcomm x, 4, ", ".balign ", ".align "}) {
+            CAPTURE(directive);
+            CHECK(is_taken(directive, alignment) == (power <= kMostPower));
+            if (alignment > 2) {
+                CHECK_FALSE(is_taken(directive, alignment - 1));
+                CHECK_FALSE(is_taken(directive, alignment + 1));
+            }
+            CHECK_FALSE(is_taken(directive, -alignment));
+        }
+    }
+    CHECK_FALSE(is_taken(".comm x, 4, ", 0));
+    CHECK_FALSE(is_taken(".p2align ", -1));
+}
+
 TEST_CASE("the bytes of a file are laid down", "[isa]") {
     const tessera::test::ScratchFolder folder;
     static_cast<void>(folder.write("five.bin", std::string("\xef\xbb\xbf\0z", 5)));

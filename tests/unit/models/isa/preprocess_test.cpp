@@ -101,6 +101,7 @@ TEST_CASE("function-like macros take and place their arguments") {
     CHECK(only_line("#define S(x) #x\nS( a  \"b\\n\"  '\"' \\c )\n") ==
           "\"a \\\"b\\\\n\\\" '\\\"' \\c\"");
     CHECK(only_line("#define S(x) #y x\nS(1)\n") == "#y 1");
+    CHECK(only_line("#define S(x) x #\nS(1)\n") == "1 #");
     CHECK(only_line("#define V(a, ...) f(a, ##__VA_ARGS__)\nV(1) V(1, 2, 3)\n") ==
           "f(1) f(1, 2, 3)");
     CHECK(only_line("#define V(rest...) g(rest)\nV() V(1, 2)\n") == "g() g(1, 2)");

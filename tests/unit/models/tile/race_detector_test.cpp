@@ -167,3 +167,32 @@ TEST_CASE("a sync orders all and forgets nothing that is held", "[unit][tile]") 
     CHECK(held.races().races_found() == 0);
     CHECK(held.races().races().empty());
 }
+
+TEST_CASE("races are listed by their second cycle, those of one cycle in the order of their words",
+          "[unit][tile]") {
+    constexpr Address kBase = 0x80000;
+    constexpr Cycles kTogether = 100; // when the second worker writes all words
+    isa::MemoryView memory;
+    memory.base = kBase;
+    memory.span_bytes = 256;
+    for (const Address words : {1U, 2U, 3U, 20U}) {
+        RaceDetector races(memory, 4, 100);
+        Address pc = 0;
+        for (Address word = 0; word < words; ++word) {
+            races.write(0, word + 1, pc += 4, kBase + 4 * word, 0, 1);
+        }
+        const Address last = kBase + 4 * words; // touched last, but the first race to come
+        races.write(0, words + 1, pc += 4, last, 0, 1);
+        races.write(2, kTogether - 1, pc += 4, last, 1, 2);
+        for (Address word = 0; word < words; ++word) {
+            races.write(1, kTogether, pc += 4, kBase + 4 * word, 1, 2);
+        }
+        races.end_phase();
+        REQUIRE(races.races().size() == words + 1);
+        CHECK(races.races()[0].address == last);
+        for (Address word = 0; word < words; ++word) {
+            CHECK(races.races()[word + 1].address == kBase + 4 * word);
+            CHECK(races.races()[word + 1].second_cycle == kTogether);
+        }
+    }
+}
