@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the layers of docs/architecture.md: which folder may include which, and who may include
-SystemC.
+"""Holds the layers of docs/architecture.md: which folder may include which, who may include SystemC,
+and that a folder is a namespace.
 
 usage: tools/check_layers.py            exit 1 with one line an offence
 """
@@ -112,6 +112,22 @@ def offences(path):
             yield f"{path}:{number}: {own} may not include {target} ({name})"
 
 
+# What a folder's namespace is: `tessera`, then the folder below the top; base has both.
+NAMESPACE = re.compile(r"^namespace (tessera[\w:]*) \{$(.*?)^\}", re.MULTILINE | re.DOTALL)
+FORWARD = re.compile(r"\s*((class|struct) \w+;\s*)+")
+
+
+def strange_namespaces(path):
+    parts = path.split("/")
+    if parts[0] == "tests" or len(parts) < 3 and parts[0] in ("base", "sim"):
+        return
+    own = "traces" if parts[0] == "traces" else parts[1]
+    for match in NAMESPACE.finditer((ROOT / path).read_text()):
+        name = match.group(1).split("::")
+        if name[1:2] != [own] and not FORWARD.fullmatch(match.group(2)):
+            yield f"{path}: namespace {match.group(1)}, expected tessera::{own}"
+
+
 def main():
     sources = [
         str(p.relative_to(ROOT))
@@ -119,7 +135,8 @@ def main():
         for p in sorted((ROOT / folder).rglob("*"))
         if p.suffix in (".h", ".cpp", ".def")
     ]
-    found = [line for path in sources for line in offences(path)]
+    found = [line for path in sources for check in (offences, strange_namespaces)
+             for line in check(path)]
     print("\n".join(found) if found else f"layers: {len(sources)} files, no offence")
     return 1 if found else 0
 
