@@ -16,7 +16,7 @@ namespace tessera::catalog {
 const std::vector<const family::Family*>& families() {
     // clang-format off: a line for each
     static const std::vector<const family::Family*> all{
-        &matmul::family(),    &spmm::family(),      &elementwise::bias(),     &elementwise::relu(),
+        &matmul::family(),    &sparse::family(),    &elementwise::bias(),     &elementwise::relu(),
         &elementwise::gelu(), &elementwise::add(),  &elementwise::multiply(), &elementwise::scale(),
         &elementwise::cast(), &transpose::family(), &reduce::family(),        &softmax::family(),
         &gather::family(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Element-sparse times dense, pattern known when planning: FP16 data with partial rows of FP16 or FP32 (spmm_elementwise_f16.S,
 // spmm_elementwise_f32.S), or FP32 data and rows (spmm_elementwise_single.S). A worker has some consecutive rows and some
-// consecutive groups of columns, 16 bytes of X each, and runs through its rows once for every group; 3 bundles a non-zero:
+// consecutive groups of columns, 16 bytes of B each, and runs through its rows once for every group; 3 bundles a non-zero:
 // products are rounded to the data's type and added up in FP32.
 //
 // Vertex spmm_elementwise_p (multi worker; p: f16, f32, single). State, words:

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Static sparse-dense product C[m x n] = A[m x k] * X[k x n]: A sparse in square blocks, its
+// Static sparse-dense product C[m x n] = A[m x k] * B[k x n]: A sparse in square blocks, its
 // pattern known when planning.
 //
-//     X: parts_n slices of columns     A: parts_k bands of columns with nearly equal work; in each
+//     B: parts_n slices of columns     A: parts_k bands of columns with nearly equal work; in each
 //                                         band parts_m parts of consecutive rows, likewise
 //     +----+----+----+
 //     |    |    |    |  band 0         +-------+-------+
 //     |    |    |    |                 |  part |       |
 //     +----+----+----+                 +-------+  part |   Tile (im, ik, in) multiplies part im of
-//     |    |    |    |  band 1         |       |       |   band ik with the rows of X's slice in
+//     |    |    |    |  band 1         |       |       |   band ik with the rows of B's slice in
 //     |    |    |    |                 |  part +-------+   that it needs.
 //     +----+----+----+                 |       |  part |
 //                                      +-------+-------+
 //                                       band 0  band 1
 //
-// One exchange brings every tile the rows of X that its non-zeros touch and, when parts_n > 1, the
+// One exchange brings every tile the rows of B that its non-zeros touch and, when parts_n > 1, the
 // values of its non-zeros; then one vertex multiplies. Rows of C with several contributing bands
 // are then reduced: each contributor sums up some.
-// Placement: every row of X and every value is on one tile. Rows of X that only one tile needs are on
+// Placement: every row of B and every value is on one tile. Rows of B that only one tile needs are on
 // that tile. Rows of C without non-zeros in A are zero-filled memory that no vertex writes: they are
 // zero in the image.
-// A row with much of the work may be cut into pieces for several parts (Split::cut). The slices of X may come in several
+// A row with much of the work may be cut into pieces for several parts (Split::cut). The slices of B may come in several
 // passes, one slice a tile in each (Split::passes).
 // Timing: kernels/sparse/spmm_cost.h. Not modelled: passes over k. Source: docs/kernels.md.
 #pragma once
@@ -30,7 +30,7 @@
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// The best partition by the cost model that fits in tile memory, or the published plan where that
 /// takes less or fits alone, and its program. Tensors: "a"
@@ -61,4 +61,4 @@ namespace tessera::spmm {
 /// The product as a step of a pipeline: spmm(a, b), a sparse.
 [[nodiscard]] const family::Family& family();
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

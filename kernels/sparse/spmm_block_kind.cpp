@@ -17,7 +17,7 @@
 #include <map>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// Blocks of the fullest part.
@@ -27,9 +27,9 @@ double fullest_blocks(const PartMeans& means) {
         {means.blocks, means.longest_row, std::min(means.all_rows, means.rows + 1) * mean_row});
 }
 
-// Blocks of 4 and 8, in FP32 also of 16: one list of X's lines, row by row.
+// Blocks of 4 and 8, in FP32 also of 16: one list of B's lines, row by row.
 
-constexpr Bytes kBehind = 128; ///< that loads in flight may read behind X and partial results
+constexpr Bytes kBehind = 128; ///< that loads in flight may read behind B and partial results
 
 std::vector<program::PieceDim> value_loops(std::int64_t block, Bytes element) {
     const std::int64_t passes = codelets::blocks_passes(block);
@@ -50,7 +50,7 @@ std::int64_t roundings_of(std::int64_t block, codelets::ProductTypes types) {
     return types.partials == ElementType::F16 ? 1 : block / 4;
 }
 
-/// Of each row its blocks less one and their lines of X, then each worker's columns.
+/// Of each row its blocks less one and their lines of B, then each worker's columns.
 PartLists lists_of_blocks(graph::Graph& /*graph*/, const spec::MachineSpec& machine,
                           const Problem& problem, const Part& part, std::int64_t columns,
                           const VertexBuffers& buffers) {
@@ -61,8 +61,8 @@ PartLists lists_of_blocks(graph::Graph& /*graph*/, const spec::MachineSpec& mach
     for (const std::int32_t blocks : part.row_blocks) {
         words.push_back(static_cast<std::uint32_t>(blocks - 1));
         for (std::int32_t b = 0; b < blocks; ++b, ++at) {
-            lines.push_back({static_cast<Bytes>(words.size() * 4), false, 0, buffers.x.index,
-                             part.local_x[at] * problem.line_bytes_of(columns)});
+            lines.push_back({static_cast<Bytes>(words.size() * 4), false, 0, buffers.b.index,
+                             part.local_b[at] * problem.line_bytes_of(columns)});
             words.push_back(0);
         }
     }
@@ -107,7 +107,7 @@ BlockKind small_blocks(std::int64_t block, codelets::ProductTypes types) {
             .column_grain = block * bytes_of(types.data) < 16 ? 2 : 1, // sums go by 16 bytes
             .list_bytes = 4,
             .block_roundings = roundings_of(block, types),
-            .x_beyond = kBehind,
+            .b_beyond = kBehind,
             .partials_beyond = kBehind,
             .unit = "blocks",
             .lists = lists_of_blocks,
@@ -115,7 +115,7 @@ BlockKind small_blocks(std::int64_t block, codelets::ProductTypes types) {
             .run = run_blocks};
 }
 
-// FP16 blocks of 16: the columns of X are the rows of the dense codelets' matrix unit.
+// FP16 blocks of 16: the columns of B are the rows of the dense codelets' matrix unit.
 
 /// Of weights, a block.
 std::int64_t loads_of(ElementType partials) {
@@ -130,7 +130,7 @@ std::vector<program::PieceDim> value_loops(ElementType partials) {
     return {{16, 16, 32}, {16, 1, 2}};
 }
 
-/// For each weight load: its lines of X, its lines of partial results, and what to do there.
+/// For each weight load: its lines of B, its lines of partial results, and what to do there.
 PartLists lists_of_blocks16(graph::Graph& graph, const spec::MachineSpec& machine,
                             const Problem& problem, const Part& part, std::int64_t columns,
                             const VertexBuffers& buffers) {
@@ -145,9 +145,9 @@ PartLists lists_of_blocks16(graph::Graph& graph, const spec::MachineSpec& machin
     for (std::size_t row = 0; row < part.rows.size(); ++row) {
         const Bytes out = static_cast<Bytes>(row) * problem.partial_line_bytes(columns);
         for (std::int32_t b = 0; b < part.row_blocks[row]; ++b, ++at) {
-            const Bytes x = part.local_x[at] * problem.line_bytes_of(columns);
+            const Bytes line = part.local_b[at] * problem.line_bytes_of(columns);
             for (std::int64_t load = 0; load < loads; ++load) {
-                words.push_back({next(), false, 0, buffers.x.index, x});
+                words.push_back({next(), false, 0, buffers.b.index, line});
                 words.push_back(
                     {next(), false, 0, buffers.partials.index, out + load * columns * 32});
                 words.push_back({next(), true, b == 0 ? fresh : add, 0, 0});
@@ -232,4 +232,4 @@ bool has_kind(const spec::MachineSpec& machine, std::int64_t block, codelets::Pr
     return block == 1 || !types.sums_are_results() || spec::matrix_unit(machine).sets > 1;
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

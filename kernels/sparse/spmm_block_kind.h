@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 struct Problem;
 struct Part;
@@ -33,7 +33,7 @@ struct Part;
 struct VertexBuffers {
     graph::BufferId values;
     graph::BufferId lists;
-    graph::BufferId x;
+    graph::BufferId b;
     graph::BufferId partials;
 };
 
@@ -76,17 +76,17 @@ struct BlockKind {
     std::vector<std::string> codelets; ///< sources of the vertex
     /// How a block's values stand in a tile: loops inside that over blocks.
     std::vector<program::PieceDim> value_loops = {};
-    /// Bytes from the first line of X to where its last may begin at most; none: anywhere.
+    /// Bytes from the first line of B to where its last may begin at most; none: anywhere.
     std::optional<Bytes> reach = {};
-    std::int64_t column_grain = 1;  ///< columns of X come in as many
+    std::int64_t column_grain = 1;  ///< columns of B come in as many
     std::int64_t values_a_unit = 1; ///< blocks whose values travel together
     Bytes list_bytes = 0;           ///< of what its lists say of a block
     std::int64_t block_work = 1;    ///< of a worker for a column group or weight load: of a block,
     std::int64_t row_work = 0;      ///< and of a row that has some
     std::int64_t block_roundings = 0; ///< of a sum, to the partials' type, for each of its blocks
-    graph::Where x = graph::Where::Any;
+    graph::Where b = graph::Where::Any;
     graph::Where values = graph::Where::Any;
-    Bytes x_beyond = 0;          ///< that the vertex reads behind X
+    Bytes b_beyond = 0;          ///< that the vertex reads behind B
     Bytes partials_beyond = 0;   ///< and behind partial results
     bool by_halves = false;      ///< lines of C are [2][column][8] instead of [column][block]
     bool lists_partials = false; ///< its lists say where lines of partial results are
@@ -115,4 +115,4 @@ struct BlockKind {
 /// The kind of single non-zeros, which kind_of() makes once for all types.
 [[nodiscard]] BlockKind elements(codelets::ProductTypes types);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

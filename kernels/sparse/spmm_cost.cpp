@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// Control events of a message at its receiver; they hide behind its words where there are more of
@@ -36,7 +36,7 @@ double value_events(const spec::MachineSpec& machine, const Problem& problem, co
     return machine.exchange.pairs() && split.parts_n % 2 == 0 ? events / 2 : events;
 }
 
-/// Tiles with the same slice of X are all over the tiles, those with the same values are
+/// Tiles with the same slice of B are all over the tiles, those with the same values are
 /// neighbours.
 double bring_overhead(const plan::ExchangeCost& cost, const Split& split) {
     return real(split.parts_m > 1 ? cost.to_all_over(split.tiles())
@@ -45,8 +45,8 @@ double bring_overhead(const plan::ExchangeCost& cost, const Split& split) {
 
 /// Averages over the parts of a split.
 struct Averages : PartMeans {
-    double lines = 0;        ///< of X that a part touches
-    double band_lines = 0;   ///< of X in a band
+    double lines = 0;        ///< of B that a part touches
+    double band_lines = 0;   ///< of B in a band
     double contributors = 0; ///< of a row with blocks
     double cut_rows = 0;     ///< of a part: rows of the band that are cut, over parts
     double more_pieces = 0; ///< of the part that sums up most: pieces of such rows beyond the first
@@ -93,12 +93,12 @@ Averages averages(const Problem& problem, const Split& split) {
     return average;
 }
 
-/// Events in which X comes to a part.
-double incoming_x(const Partition& partition, const Part& part, double line_events) {
+/// Events in which B comes to a part.
+double incoming_b(const Partition& partition, const Part& part, double line_events) {
     const auto everybody = static_cast<std::size_t>(partition.split().parts_m);
     double regular = 0;
     double irregular = 0;
-    for (const std::int32_t line : part.x_lines) {
+    for (const std::int32_t line : part.b_lines) {
         const std::size_t users = partition.users_of_line(line).size();
         if (users > 1 || partition.split().passes > 1) {
             (users == everybody ? regular : irregular) += std::max(line_events, kEventsPerMessage);
@@ -107,7 +107,7 @@ double incoming_x(const Partition& partition, const Part& part, double line_even
     return kRegular * regular + kIrregular * irregular;
 }
 
-/// Instructions that bring a pass's lines of X: one at least for each piece that one of them sends or receives.
+/// Instructions that bring a pass's lines of B: one at least for each piece that one of them sends or receives.
 Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
     constexpr Bytes kInstruction = 4;
     const Problem& problem = partition.problem();
@@ -119,7 +119,7 @@ Bytes row_bytes(const spec::MachineSpec& machine, const Partition& partition) {
         messages += messages_to(partition.users_of_line(at).size(), together);
     }
     const auto sent = static_cast<Bytes>(messages) / partition.split().parts();
-    return kInstruction * ceil_div(line, piece) * (partition.most_x_lines() + sent);
+    return kInstruction * ceil_div(line, piece) * (partition.most_b_lines() + sent);
 }
 
 /// Rows of C without blocks, dealt evenly.
@@ -144,10 +144,10 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         exchange += (scattered > 0.25 ? kIrregular : kRegular) * average.lines *
                     std::max(line_events, kEventsPerMessage * scattered);
     }
-    const bool brings_x = exchange > 0 || split.passes > 1;
+    const bool brings_b = exchange > 0 || split.passes > 1;
     const double values =
         split.parts_n > 1 ? kRegular * value_events(machine, problem, split, average.blocks) : 0;
-    Cycles syncs = brings_x || values > 0 ? 1 : 0;
+    Cycles syncs = brings_b || values > 0 ? 1 : 0;
     exchange += syncs > 0 ? bring_overhead(cost, split) : 0;
     double compute =
         problem.kind->estimate(machine, problem, average) + real(machine.control.step_cycles);
@@ -206,7 +206,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
             continue;
         }
         multiply = std::max(multiply, multiply_cycles(machine, problem, part, columns, {}));
-        double events = real(split.passes) * incoming_x(partition, part, line_events);
+        double events = real(split.passes) * incoming_b(partition, part, line_events);
         if (split.parts_n > 1) {
             events += kRegular * value_events(machine, problem, split, real(part.blocks.size()));
         }
@@ -287,9 +287,9 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
                            partition.most_rows() * problem.partial_line_bytes(columns);
     const Bytes results = split.passes * reduction.most_results() * problem.line_bytes_of(columns);
     const Bytes empty = empty_bytes(problem, split);
-    Bytes multiply = empty + partials + partition.most_x_lines() * problem.line_bytes_of(columns) +
+    Bytes multiply = empty + partials + partition.most_b_lines() * problem.line_bytes_of(columns) +
                      partition.most_blocks() * (problem.value_bytes() + problem.kind->list_bytes);
-    if (split.passes > 1) { // X of the passes to come, results of those before, and rows of all
+    if (split.passes > 1) { // B of the passes to come, results of those before, and rows of all
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
                                   problem.line_bytes_of(problem.n) / machine.chip.tiles;
         multiply += split.passes * row_bytes(machine, partition);
@@ -309,4 +309,4 @@ Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem,
     return stub.finish();
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

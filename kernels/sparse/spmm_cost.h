@@ -2,7 +2,7 @@
 // Cost of a split: a closed form from averages for the search, and the exact one of a partition's
 // vertices.
 //   multiply     by the kind of blocks (spmm_block_kind.h)
-//   exchange     lines of X that a part touches + values when they are broadcast
+//   exchange     lines of B that a part touches + values when they are broadcast
 //   reduction    contributions to a row beyond the first
 // Source: docs/kernels.md; tests/kernels/sparse/spmm_plan_test.cpp holds the exact one to the
 // simulated cycles.
@@ -16,7 +16,7 @@
 
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// From the numbers of rows, columns and blocks alone, blocks taken as spread evenly.
 [[nodiscard]] plan::PredictedCycles estimate(const spec::MachineSpec& machine,
@@ -33,7 +33,7 @@ namespace tessera::spmm {
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);
 
-/// By how many bytes so many lines of X are longer than what lists of offsets reach.
+/// By how many bytes so many lines of B are longer than what lists of offsets reach.
 [[nodiscard]] Bytes beyond_reach(const Problem& problem, const Split& split, double lines);
 /// The same of a part's lines by averages.
 [[nodiscard]] Bytes estimate_beyond_reach(const Problem& problem, const Split& split);
@@ -47,4 +47,4 @@ namespace tessera::spmm {
                                      const Part& part, std::int64_t columns,
                                      const std::vector<std::int64_t>& copied_words);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -12,12 +12,12 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// The fullest tile's share over the average one's.
 constexpr double kUneven = 1.1;
-/// Bytes of X that a column group has of a line.
+/// Bytes of B that a column group has of a line.
 constexpr Bytes kGroupBytes = 16;
 
 std::int64_t group_columns(codelets::ProductTypes types) {
@@ -102,12 +102,12 @@ program::WorkItem largest_row(const Problem& problem, const Part& part,
     return largest;
 }
 
-/// Where each non-zero's line of X is, then how many non-zeros each row has.
+/// Where each non-zero's line of B is, then how many non-zeros each row has.
 PartLists lists_of_elements(graph::Graph& /*graph*/, const spec::MachineSpec& machine,
                             const Problem& problem, const Part& part, std::int64_t columns,
                             const VertexBuffers& buffers) {
     std::vector<std::uint16_t> offsets;
-    for (const std::int32_t line : part.local_x) {
+    for (const std::int32_t line : part.local_b) {
         const Bytes offset = line * problem.line_bytes_of(columns);
         offsets.push_back(static_cast<std::uint16_t>(
             program::pack_pointer(kLineOffset, {.address = offset}, "list of non-zeros")));
@@ -134,7 +134,7 @@ PartLists lists_of_elements(graph::Graph& /*graph*/, const spec::MachineSpec& ma
                            from(buffers.partials,
                                 share.rows.first * row_bytes + share.groups.first * group_bytes),
                            graph::word(share.rows.size() - 1),
-                           from(buffers.x, share.groups.first * kGroupBytes),
+                           from(buffers.b, share.groups.first * kGroupBytes),
                            graph::word(share.groups.size() - 1)});
     }
     plan::counted_rounds(machine, *std::ranges::max_element(part.row_blocks) - 1,
@@ -197,7 +197,7 @@ BlockKind elements(codelets::ProductTypes types) {
             .block_work = codelets::kElementwiseNonZero,
             .row_work = codelets::elementwise_row_issues({types.data, types.data}),
             .block_roundings = types.data == ElementType::F32 ? 1 : 0,
-            .x = graph::Where::Region1,
+            .b = graph::Where::Region1,
             .partials_beyond = kReadAhead,
             .unit = "non-zeros",
             .lists = lists_of_elements,
@@ -205,4 +205,4 @@ BlockKind elements(codelets::ProductTypes types) {
             .run = run_elements};
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// How the lists of single elements say where a line of the dense operand begins: in bytes from the
 /// first.
 inline constexpr auto kLineOffset = program::PointerFormat::Scaled16;
 
 /// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of
-/// columns, 16 bytes of X each.
+/// columns, 16 bytes of B each.
 struct Share {
     Range rows;
     Range groups;
@@ -29,4 +29,4 @@ struct Share {
 [[nodiscard]] std::vector<Share> deal_work(const Problem& problem, const Part& part,
                                            std::int64_t column_groups, std::int64_t workers);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

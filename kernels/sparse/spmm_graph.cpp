@@ -16,7 +16,7 @@
 #include <set>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 using program::Role;
@@ -36,7 +36,7 @@ public:
         graph_.codelets = codelets_of(problem_);
         add_buffers();
         std::vector<graph::BufferId> standing = partials_;
-        standing.insert(standing.end(), {x_, values_});
+        standing.insert(standing.end(), {b_, values_});
         lower::check_together(machine_, graph_, standing, "multiply");
         std::vector<graph::Step> steps;
         for (std::int64_t pass = 0; pass < split_.passes; ++pass) {
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    /// The values, which stay, come with the first slices of X.
+    /// The values, which stay, come with the first slices of B.
     void add_pass(const Range& slices, std::vector<graph::Step>& steps) {
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
         const auto multiply =
@@ -59,7 +59,7 @@ private:
         if (slices.first == 0) {
             bring_values(bringing);
         }
-        bring_x(bringing, slices);
+        bring_b(bringing, slices);
         add_multiply(multiply, slices, bringing.copied_words);
         graph::run_next(steps, bring, multiply);
         if (!reduction_.jobs.empty()) {
@@ -83,11 +83,11 @@ private:
         const std::int64_t busy = split_.tiles();
         const std::int64_t all = machine_.chip.tiles;
         const std::int64_t widest = problem_.widest_slice(split_);
-        const Bytes x = partition_.most_x_lines() * problem_.line_bytes_of(widest);
-        check_reach(x - problem_.line_bytes_of(widest));
-        // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
+        const Bytes b_bytes = partition_.most_b_lines() * problem_.line_bytes_of(widest);
+        check_reach(b_bytes - problem_.line_bytes_of(widest));
+        // Paced accesses keep B and partials apart, delta lists B and metadata, an exchange what it
         // sends and receives.
-        const bool pads_x = problem_.n % problem_.column_grain() != 0 ||
+        const bool pads_b = problem_.n % problem_.column_grain() != 0 ||
                             problem_.matrix->columns % problem_.block != 0;
         const BlockKind& kind = *problem_.kind;
         // Results that stand in partials stay there, the passes' side by side.
@@ -97,21 +97,21 @@ private:
                 {.name = "partials", .where = Where::Region1, .read_beyond = kind.partials_beyond},
                 busy, partition_.most_rows() * problem_.partial_line_bytes(widest)));
         }
-        x_ = graph_.add_buffer({.name = "x",
-                                .where = kind.x,
-                                .read_beyond = kind.x_beyond,
-                                .padded = pads_x,
+        b_ = graph_.add_buffer({.name = "b",
+                                .where = kind.b,
+                                .read_beyond = kind.b_beyond,
+                                .padded = pads_b,
                                 .apart = partials_},
-                               busy, x);
+                               busy, b_bytes);
         values_ = graph_.add_buffer(
             {.name = "values", .where = kind.values, .read_beyond = kReadAhead}, busy,
             ceil_div(partition_.most_blocks(), homes_.values_a_unit()) * homes_.value_unit_bytes());
         slices_ =
             graph_.add_buffer({.name = "slices", .where = Where::Region1, .apart = partials_}, busy,
                               reduction_.most_slices() * problem_.partial_line_bytes(widest));
-        home_x_ = graph_.add_buffer({.name = "home of x", .padded = pads_x, .apart = {x_, values_}},
-                                    all, homes_.most_x_bytes());
-        home_values_ = graph_.add_buffer({.name = "home of values", .apart = {x_, values_}}, all,
+        home_b_ = graph_.add_buffer({.name = "home of b", .padded = pads_b, .apart = {b_, values_}},
+                                    all, homes_.most_b_bytes());
+        home_values_ = graph_.add_buffer({.name = "home of values", .apart = {b_, values_}}, all,
                                          homes_.most_values_bytes());
         result_bytes_ = reduction_.most_results() * problem_.line_bytes_of(widest);
         result_ = graph_.add_buffer({.name = "result"}, busy, split_.passes * result_bytes_);
@@ -124,7 +124,7 @@ private:
     [[nodiscard]] graph::BufferId partials(std::int64_t in) const {
         return partials_[partials_stay() ? static_cast<std::size_t>(pass_of(in)) : 0];
     }
-    /// Lists of slice `in`. They say where lines of X begin, which the width of a slice decides, and some where partial
+    /// Lists of slice `in`. They say where lines of B begin, which the width of a slice decides, and some where partial
     /// results do: passes that are alike in that have the same.
     graph::BufferId lists_of(std::int64_t in) {
         const bool widest = split_.passes == 1 || columns(in) == problem_.widest_slice(split_);
@@ -133,7 +133,7 @@ private:
         const auto [at, is_new] = lists_.try_emplace({widest, partial_lines});
         if (is_new) {
             at->second = graph_.add_buffer(
-                {.name = "lists", .kind = program::SegmentKind::Metadata, .apart = {x_}});
+                {.name = "lists", .kind = program::SegmentKind::Metadata, .apart = {b_}});
         }
         return at->second;
     }
@@ -147,9 +147,9 @@ private:
         }
     }
 
-    [[nodiscard]] graph::Place x_line(std::int64_t part, std::int64_t line,
+    [[nodiscard]] graph::Place b_line(std::int64_t part, std::int64_t line,
                                       std::int64_t width) const {
-        return {x_, partition_.part(part).local_line(line) * problem_.line_bytes_of(width)};
+        return {b_, partition_.part(part).local_line(line) * problem_.line_bytes_of(width)};
     }
     [[nodiscard]] graph::Place partial_line(std::int64_t part, std::int64_t row,
                                             std::int64_t in) const {
@@ -181,7 +181,7 @@ private:
         }
     }
 
-    void bring_x(graph::Bringing& bringing, const Range& slices) {
+    void bring_b(graph::Bringing& bringing, const Range& slices) {
         // A run's lines stand behind each other on every tile that has them, in all slices alike.
         std::vector<std::vector<std::int64_t>> first_lines; // by run and user
         for (const Range& lines : homes_.runs()) {
@@ -194,11 +194,11 @@ private:
         for (std::int64_t in = slices.first; in < slices.last; ++in) {
             const std::int64_t width = columns(in);
             const Bytes line_bytes = problem_.line_bytes_of(width);
-            for (const HomeRun& run : homes_.x(in)) {
+            for (const HomeRun& run : homes_.b(in)) {
                 const Range& lines = homes_.runs()[run.group];
                 const auto send = [&] {
                     if (!receivers.empty()) {
-                        bringing.add(run.tile, {home_x_, run.offset}, run.units() * line_bytes,
+                        bringing.add(run.tile, {home_b_, run.offset}, run.units() * line_bytes,
                                      receivers);
                         receivers.clear();
                     }
@@ -206,7 +206,7 @@ private:
                 auto first_line = first_lines[run.group].cbegin();
                 for (const std::int32_t part : homes_.users(lines)) {
                     receivers.push_back({partition_.tile(part, in),
-                                         {x_, (*first_line++ + run.first) * line_bytes}});
+                                         {b_, (*first_line++ + run.first) * line_bytes}});
                     if (receivers.size() == homes_.together(lines)) {
                         send();
                     }
@@ -233,7 +233,7 @@ private:
                 PartLists& lists = lists_of_width[width];
                 if (lists.contents == nullptr) {
                     lists = problem_.kind->lists(graph_, machine_, problem_, part, width,
-                                                 {values_, buffer, x_, partials(in)});
+                                                 {values_, buffer, b_, partials(in)});
                 }
                 if (held_lists_.insert({tile, buffer.index}).second) {
                     graph_.hold(buffer, tile, lists.contents, lists.relocations);
@@ -255,19 +255,19 @@ private:
         }
     }
 
-    /// Vertices reach x and partials, and workers their share of lists and values, by offsets of
+    /// Vertices reach B and partials, and workers their share of lists and values, by offsets of
     /// their own: what they use in all is said once.
     void add_vertex(graph::ComputeSetId set, TileId tile, std::int64_t in, const Part& part,
                     const PartLists& lists, graph::BufferId held) {
         const std::int64_t width = columns(in);
         const Bytes values = std::ssize(part.blocks) * problem_.value_bytes();
-        const Bytes lines = std::ssize(part.x_lines) * problem_.line_bytes_of(width);
+        const Bytes lines = std::ssize(part.b_lines) * problem_.line_bytes_of(width);
         const Bytes partial_lines = std::ssize(part.rows) * problem_.partial_line_bytes(width);
         std::vector<graph::Field> state = lists.state;
         using graph::Access;
         state.insert(state.end(), {graph::use({held}, std::ssize(*lists.contents), Access::Read),
                                    graph::use({values_}, values, Access::Read),
-                                   graph::use({x_}, lines, Access::Read),
+                                   graph::use({b_}, lines, Access::Read),
                                    graph::use({partials(in)}, partial_lines, Access::Write)});
         graph_.add_vertex(set, tile, problem_.kind->vertex, problem_.kind->vertex_kind, state);
     }
@@ -347,8 +347,8 @@ private:
         for (std::int64_t in = 0; in < split_.slices(); ++in) {
             const graph::CellGrid cells =
                 cells_of(problem_, problem_.matrix->columns, problem_.slice(split_, in));
-            for (const HomeRun& run : homes_.x(in)) {
-                add_lines(tensor, run.tile, {home_x_, run.offset}, cells, problem_.block,
+            for (const HomeRun& run : homes_.b(in)) {
+                add_lines(tensor, run.tile, {home_b_, run.offset}, cells, problem_.block,
                           homes_.runs()[run.group].first + run.first, run.units());
             }
             // A line that one tile needs is at home there.
@@ -356,7 +356,7 @@ private:
                 const std::vector<std::int32_t>& users = homes_.users(lines);
                 if (homes_.stays(lines)) {
                     add_lines(tensor, partition_.tile(users[0], in),
-                              x_line(users[0], lines.first, cells.rows), cells, problem_.block,
+                              b_line(users[0], lines.first, cells.rows), cells, problem_.block,
                               lines.first, lines.size());
                 }
             }
@@ -430,10 +430,10 @@ private:
     graph::Graph& graph_;
     family::Division& division_;
     std::vector<graph::BufferId> partials_; ///< by pass where they stay
-    graph::BufferId x_;
+    graph::BufferId b_;
     graph::BufferId values_;
     graph::BufferId slices_;
-    graph::BufferId home_x_;
+    graph::BufferId home_b_;
     graph::BufferId home_values_;
     std::map<std::pair<bool, std::uint32_t>, graph::BufferId> lists_; ///< see lists_of
     std::set<std::pair<TileId, std::uint32_t>> held_lists_; ///< that an earlier pass brought
@@ -457,4 +457,4 @@ family::Planned emit(const spec::MachineSpec& machine, const Homes& homes,
     return Emitter(machine, homes, reduction, name).run();
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// Sources that its vertices need.
 [[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
 /// What is told of it lacks its cuts and roundings. Tensors "a" {blocks, block, block}, "b" {k, n} and "c" {m, n}. @throws DoesNotFit where a part's
-/// X is longer than its lists reach
+/// B is longer than its lists reach
 [[nodiscard]] family::Planned emit(const spec::MachineSpec& machine, const Homes& homes,
                                    const Reduction& reduction, const std::string& name);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

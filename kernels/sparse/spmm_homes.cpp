@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 using plan::kShortestMessage;
@@ -61,7 +61,7 @@ std::size_t gathered(const spec::MachineSpec& machine, const Partition& partitio
     std::size_t together = kFewestGathered;
     while (together < mean_users &&
            of_home * static_cast<std::int64_t>(messages_to(mean_users, together)) >
-               partition.most_x_lines()) {
+               partition.most_b_lines()) {
         together *= 2;
     }
     return together;
@@ -73,10 +73,10 @@ std::size_t messages_to(std::size_t users, std::size_t gathered) {
 
 Homes::Homes(const spec::MachineSpec& machine, const Partition& partition)
     : machine_(machine), partition_(partition), gathered_(gathered(machine, partition)),
-      runs_(line_runs(partition)), x_(static_cast<std::size_t>(partition.split().slices())),
-      filled_x_(static_cast<std::size_t>(machine.chip.tiles)),
+      runs_(line_runs(partition)), b_(static_cast<std::size_t>(partition.split().slices())),
+      filled_b_(static_cast<std::size_t>(machine.chip.tiles)),
       filled_values_(static_cast<std::size_t>(machine.chip.tiles)) {
-    deal_x();
+    deal_b();
     if (!values_stay()) {
         deal_values();
     }
@@ -90,7 +90,7 @@ std::size_t Homes::together(const Range& run) const {
 
 std::size_t Homes::messages() const {
     std::size_t count = values_.size();
-    for (const std::vector<HomeRun>& homes : x_) {
+    for (const std::vector<HomeRun>& homes : b_) {
         for (const HomeRun& run : homes) {
             count += messages_to(users(runs_[run.group]).size(), gathered_);
         }
@@ -101,7 +101,7 @@ std::size_t Homes::messages() const {
 /// A line that one tile needs in the only pass is at home there. The others of slice `in` stand on the tiles of the
 /// next slice, which never receive them. Lines that nobody needs are dealt with them, so that they
 /// leave room where a line is received, and then stand nowhere.
-void Homes::deal_x() {
+void Homes::deal_b() {
     const Split& split = partition_.split();
     const Problem& problem = partition_.problem();
     for (std::int64_t in = 0; in < split.slices(); ++in) {
@@ -128,8 +128,8 @@ void Homes::deal_x() {
             if (users(runs_[home.group]).empty()) {
                 continue;
             }
-            x_[static_cast<std::size_t>(in)].push_back({home, filled_x_[home.tile], 0});
-            filled_x_[home.tile] += (home.last - home.first) * line_bytes;
+            b_[static_cast<std::size_t>(in)].push_back({home, filled_b_[home.tile], 0});
+            filled_b_[home.tile] += (home.last - home.first) * line_bytes;
         }
     }
 }
@@ -184,4 +184,4 @@ std::size_t least_messages(const spec::MachineSpec& machine, const Partition& pa
     return count + reduction_messages(partition, reduction);
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tiles that hold X and the values of a partition before they are sent: their homes.
+// The tiles that hold B and the values of a partition before they are sent: their homes.
 #pragma once
 
 #include "kernels/plan/homes.h"
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 using plan::HomeRun; // its group: number of the run of lines, or of the part whose values they are
 
@@ -31,7 +31,7 @@ public:
     /// Values go to pairs at double width.
     [[nodiscard]] bool values_wide() const { return values_wide_; }
 
-    /// Consecutive lines of X that the same parts need.
+    /// Consecutive lines of B that the same parts need.
     [[nodiscard]] const std::vector<Range>& runs() const { return runs_; }
     [[nodiscard]] const std::vector<std::int32_t>& users(const Range& run) const {
         return partition_.users_of_line(run.first);
@@ -42,28 +42,28 @@ public:
     }
     /// Receivers of one message of a run's lines.
     [[nodiscard]] std::size_t together(const Range& run) const;
-    [[nodiscard]] const std::vector<HomeRun>& x(std::int64_t in) const {
-        return x_[static_cast<std::size_t>(in)];
+    [[nodiscard]] const std::vector<HomeRun>& b(std::int64_t in) const {
+        return b_[static_cast<std::size_t>(in)];
     }
     /// In the order of sending: the first message of every part, then the second.
     [[nodiscard]] const std::vector<HomeRun>& values() const { return values_; }
-    [[nodiscard]] Bytes most_x_bytes() const { return std::ranges::max(filled_x_); }
+    [[nodiscard]] Bytes most_b_bytes() const { return std::ranges::max(filled_b_); }
     [[nodiscard]] Bytes most_values_bytes() const { return std::ranges::max(filled_values_); }
     /// Upper bound on the messages of both.
     [[nodiscard]] std::size_t messages() const;
 
 private:
-    void deal_x();
+    void deal_b();
     void deal_values();
 
     const spec::MachineSpec& machine_;
     const Partition& partition_;
     std::size_t gathered_;
     std::vector<Range> runs_;
-    std::vector<std::vector<HomeRun>> x_; ///< by slice
+    std::vector<std::vector<HomeRun>> b_; ///< by slice
     std::vector<HomeRun> values_;
     bool values_wide_ = false;
-    std::vector<Bytes> filled_x_; ///< by tile
+    std::vector<Bytes> filled_b_; ///< by tile
     std::vector<Bytes> filled_values_;
 };
 
@@ -80,4 +80,4 @@ private:
 [[nodiscard]] std::size_t least_messages(const spec::MachineSpec& machine,
                                          const Partition& partition, const Reduction& reduction);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

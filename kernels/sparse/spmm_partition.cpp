@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// A line that most parts of a band need goes to all of them: one long message instead of several
@@ -82,7 +82,7 @@ std::int64_t Part::local_row(std::int64_t row) const {
 }
 
 std::int64_t Part::local_line(std::int64_t line) const {
-    return std::lower_bound(x_lines.begin(), x_lines.end(), line) - x_lines.begin();
+    return std::lower_bound(b_lines.begin(), b_lines.end(), line) - b_lines.begin();
 }
 
 Partition::Partition(const Problem& problem, const Split& split)
@@ -214,19 +214,19 @@ void Partition::collect_lines() {
             }
         }
         for (const std::int32_t user : users) {
-            parts_[static_cast<std::size_t>(user)].x_lines.push_back(
+            parts_[static_cast<std::size_t>(user)].b_lines.push_back(
                 static_cast<std::int32_t>(line));
         }
     }
     std::vector<std::int32_t> place_of_line(users_of_line_.size()); // in the part at hand
     for (Part& part : parts_) {
-        for (std::size_t place = 0; place < part.x_lines.size(); ++place) {
-            place_of_line[static_cast<std::size_t>(part.x_lines[place])] =
+        for (std::size_t place = 0; place < part.b_lines.size(); ++place) {
+            place_of_line[static_cast<std::size_t>(part.b_lines[place])] =
                 static_cast<std::int32_t>(place);
         }
-        part.local_x.reserve(part.blocks.size());
+        part.local_b.reserve(part.blocks.size());
         for (const std::int64_t block : part.blocks) {
-            part.local_x.push_back(place_of_line[static_cast<std::size_t>(a.column_of(block))]);
+            part.local_b.push_back(place_of_line[static_cast<std::size_t>(a.column_of(block))]);
         }
     }
 }
@@ -248,4 +248,4 @@ std::int64_t Partition::end_of_run(std::int64_t row) const {
     return others - contributors_.begin();
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

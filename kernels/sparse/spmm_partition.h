@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pattern cut into bands and parts: which blocks, which rows of X and which rows of C each part
+// The pattern cut into bands and parts: which blocks, which rows of B and which rows of C each part
 // has.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 struct Split {
     std::int64_t parts_m = 1;
@@ -24,7 +24,7 @@ struct Split {
     /// Rows of a band that have more than this part of a part's mean work are cut, and their pieces dealt to the
     /// band's parts: a row with most of the non-zeros is not one tile's, nor one worker's. 0: none is cut.
     std::int64_t cut = 0;
-    /// The slices of X come one pass after another, parts_n at a time: each tile has one.
+    /// The slices of B come one pass after another, parts_n at a time: each tile has one.
     std::int64_t passes = 1;
 
     [[nodiscard]] std::int64_t parts() const { return parts_m * parts_k; }
@@ -32,7 +32,7 @@ struct Split {
     [[nodiscard]] std::int64_t slices() const { return parts_n * passes; }
 };
 
-/// Sizes of one product. A *line* is as many rows of X or C of one slice as a block has.
+/// Sizes of one product. A *line* is as many rows of B or C of one slice as a block has.
 struct Problem {
     Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a);
 
@@ -43,7 +43,7 @@ struct Problem {
     const BlockKind* kind = nullptr;
     std::vector<std::int64_t> row_blocks; ///< of the rows that have blocks, most first
 
-    /// Columns of X come in this grain.
+    /// Columns of B come in this grain.
     [[nodiscard]] std::int64_t column_grain() const { return kind->column_grain; }
     [[nodiscard]] std::int64_t column_groups() const {
         return (n + column_grain() - 1) / column_grain();
@@ -56,7 +56,7 @@ struct Problem {
     [[nodiscard]] std::int64_t widest_slice(const Split& split) const {
         return ceil_div(column_groups(), split.slices()) * column_grain();
     }
-    /// Of X and of C.
+    /// Of B and of C.
     [[nodiscard]] Bytes line_bytes_of(std::int64_t columns) const {
         return bytes_of(types.data) * block * columns;
     }
@@ -70,12 +70,12 @@ struct Problem {
     }
 };
 
-/// What one part of the pattern is: the same for all slices of X.
+/// What one part of the pattern is: the same for all slices of B.
 struct Part {
-    std::vector<std::int32_t> x_lines;    ///< lines of X in the tile, ascending
+    std::vector<std::int32_t> b_lines;    ///< lines of B in the tile, ascending
     std::vector<std::int32_t> rows;       ///< block rows with blocks, ascending
     std::vector<std::int32_t> row_blocks; ///< blocks of each of them
-    std::vector<std::int32_t> local_x;    ///< of each block: index into x_lines
+    std::vector<std::int32_t> local_b;    ///< of each block: index into b_lines
     std::vector<std::int64_t> blocks;     ///< of each block: index into the matrix
 
     [[nodiscard]] std::int64_t local_row(std::int64_t row) const;
@@ -95,7 +95,7 @@ public:
     [[nodiscard]] TileId tile(std::int64_t part, std::int64_t in) const {
         return static_cast<TileId>(part * split_.parts_n + in % split_.parts_n);
     }
-    /// Parts that have line `line` of X, ascending; empty for lines that nobody needs.
+    /// Parts that have line `line` of B, ascending; empty for lines that nobody needs.
     [[nodiscard]] const std::vector<std::int32_t>& users_of_line(std::int64_t line) const {
         return users_of_line_[static_cast<std::size_t>(line)];
     }
@@ -105,7 +105,7 @@ public:
     }
     /// Behind `row` the first one that has other contributors.
     [[nodiscard]] std::int64_t end_of_run(std::int64_t row) const;
-    [[nodiscard]] std::int64_t most_x_lines() const { return most(&Part::x_lines); }
+    [[nodiscard]] std::int64_t most_b_lines() const { return most(&Part::b_lines); }
     [[nodiscard]] std::int64_t most_rows() const { return most(&Part::rows); }
     [[nodiscard]] std::int64_t most_blocks() const { return most(&Part::blocks); }
 
@@ -132,4 +132,4 @@ private:
     std::vector<std::vector<std::int32_t>> contributors_;
 };
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -20,7 +20,7 @@
 #include <optional>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// Splits whose buffers are placed; the estimate ranks them, and what they take at least decides which one's
@@ -151,8 +151,8 @@ private:
         compared_ = compared;
         ahead_ = side_by_side<family::Placed>(
             threads < 2 ? 1 : std::min(wanted, candidates_.size() - at), [&](std::size_t i) {
-                return spmm::place(machine_, problem_, accumulate_, candidates_[at + i],
-                                   compared || i > 0);
+                return sparse::place(machine_, problem_, accumulate_, candidates_[at + i],
+                                     compared || i > 0);
             });
     }
 
@@ -209,7 +209,7 @@ std::optional<family::Divided> fastest_of(const spec::MachineSpec& machine,
     return best;
 }
 
-/// Plans one pass of several, whose exchange rows stand for each of them, and whose X and C stand beside those of
+/// Plans one pass of several, whose exchange rows stand for each of them, and whose B and C stand beside those of
 /// all others. @throws DoesNotFit where that is more than there is
 void check_passes(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                   const workload::SparsePattern& matrix, const PublishedUse& use) {
@@ -264,7 +264,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
 }
 
 /// The published plan where it is expected to take fewer cycles than `ours`: with few columns, of
-/// which each tile gets all, and whose rows of X come together from neighbours. Its planner's own sum
+/// which each tile gets all, and whose rows of B come together from neighbours. Its planner's own sum
 /// is optimistic, so that it is planned to the end, and compared, only where that is less.
 std::optional<family::Divided> faster_published(const spec::MachineSpec& machine,
                                                 const workload::SpmmWorkload& workload,
@@ -294,7 +294,7 @@ std::optional<family::Divided> faster_published(const spec::MachineSpec& machine
 
 class SpmmStep final : public family::Product {
 public:
-    explicit SpmmStep(const family::Request& request) : Product(spmm::family(), request) {
+    explicit SpmmStep(const family::Request& request) : Product(sparse::family(), request) {
         if (a().sparse == nullptr) {
             throw family::Refused(0, {}, "got a dense matrix, expected a sparse one (see matmul)");
         }
@@ -330,7 +330,7 @@ private:
     family::Divided choose(const family::Site& site) const override {
         workload::SpmmWorkload workload = workload_;
         workload.accumulate = accumulate_on(site);
-        return spmm::choose(site.machine, workload, pattern(), site.known, site.in_loop);
+        return sparse::choose(site.machine, workload, pattern(), site.known, site.in_loop);
     }
     workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
 
@@ -436,4 +436,4 @@ const family::Family& family() {
     return spmm;
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 void add_jobs(Reduction& reduction, const std::vector<std::int32_t>& parts, std::int64_t first_row,
@@ -59,4 +59,4 @@ Reduction find_reduction(const Partition& partition) {
     return reduction;
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// Rows of C that one part sums up: its own partial lines and one slice of lines from every other
 /// contributor.
@@ -42,4 +42,4 @@ private:
 /// contributor's rows are the result; FP32 ones are still to be rounded.
 [[nodiscard]] Reduction find_reduction(const Partition& partition);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// Blocks, rows and columns that are walked over to rank splits by their parts.
@@ -102,7 +102,7 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
         candidate.ranked = true;
         candidate.over =
             std::max({candidate.bytes - limit,
-                      beyond_reach(problem, candidate.split, real(partition.most_x_lines())),
+                      beyond_reach(problem, candidate.split, real(partition.most_b_lines())),
                       static_cast<Bytes>(candidate.least_messages) - kMostMessages});
         comparing.step();
     });
@@ -144,4 +144,4 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
     return candidates;
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// With more transfers than this the best-ranked split is taken: making and binding them takes the time.
 inline constexpr std::size_t kManyTransfers = 30'000;
@@ -19,7 +19,7 @@ struct Candidate {
     plan::PredictedCycles predicted;
     Bytes bytes = 0; ///< of a tile
     Bytes over =
-        0; ///< of them, of X or of messages, more than there is room for, lists reach or can well be planned
+        0; ///< of them, of B or of messages, more than there is room for, lists reach or can well be planned
     bool ranked = false;            ///< by its parts, not by means
     std::size_t least_messages = 0; ///< of what was cut out, see spmm_homes.h; else 0
 
@@ -32,4 +32,4 @@ struct Candidate {
 [[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
                                             const Problem& problem);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
                 const Part& part, std::int64_t first, std::int64_t last) {
     const std::int64_t block = problem.block;
@@ -47,4 +47,4 @@ void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, graph::Ce
     graph::add_cells(tensor, tile, place, cells, 0, count * groups * cells.rows);
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

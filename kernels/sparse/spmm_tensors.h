@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How values, and lines of X and C, stand in tiles.
+// How values, and lines of B and C, stand in tiles.
 #pragma once
 
 #include "kernels/graph/cells.h"
 #include "kernels/graph/graph.h"
 #include "kernels/sparse/spmm_partition.h"
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 /// Blocks [first, last) of a part's list, one after the other.
 void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
@@ -21,4 +21,4 @@ void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
 void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, graph::CellGrid cells,
                std::int64_t block, std::int64_t first, std::int64_t count);
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

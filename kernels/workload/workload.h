@@ -99,7 +99,7 @@ struct MatmulWorkload {
     }
 };
 
-/// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when
+/// C[m x n] = A[m x k] * B[k x n], A sparse in square blocks of `block`, pattern known when
 /// planning; with accumulate C is added to that. m and k of 0 mean: as the pattern file says.
 struct SpmmWorkload {
     std::int64_t m = 0;
@@ -114,7 +114,7 @@ struct SpmmWorkload {
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
-    std::optional<ValuesSpec> values_b; ///< of X
+    std::optional<ValuesSpec> values_b; ///< of B
     std::optional<ValuesSpec> values_c; ///< before the product is added to it
     PatternSpec pattern;
 

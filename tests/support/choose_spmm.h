@@ -10,7 +10,7 @@ inline family::Divided choose_spmm(const spec::MachineSpec& machine,
                                    const workload::SpmmWorkload& workload,
                                    const workload::SparsePattern& matrix) {
     exchange_plan::KnownSchedules known;
-    return spmm::choose(machine, workload, matrix, known);
+    return sparse::choose(machine, workload, matrix, known);
 }
 
 } // namespace tessera::test

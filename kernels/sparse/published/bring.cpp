@@ -7,19 +7,19 @@
 #include <set>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
-/// Each row of X goes to the tiles of a band whose blocks touch it.
-void PublishedEmitter::bring_x(graph::Bringing& bring) {
+/// Each row of B goes to the tiles of a band whose blocks touch it.
+void PublishedEmitter::bring_b(graph::Bringing& bring) {
     const std::vector<published::StaticPart>& parts = layout_.plan.parts;
     for (std::size_t number = 0; number < parts.size(); ++number) {
         const auto part = static_cast<std::int64_t>(number);
         for (const published::StaticBand& band : parts[number].bands) {
             for (std::int64_t i = 0; i < band.columns; ++i) {
                 const std::int64_t row = layout_.column_of(band, i);
-                layout_.x_homes.cut(layout_.elements_of(row, part),
+                layout_.b_homes.cut(layout_.elements_of(row, part),
                                     [&](TileId home, Range run, std::int64_t before) {
-                                        send_x(bring, band, row, part, home, run, before);
+                                        send_b(bring, band, row, part, home, run, before);
                                     });
             }
         }
@@ -28,12 +28,12 @@ void PublishedEmitter::bring_x(graph::Bringing& bring) {
 
 /// Elements `run` of a row's part, which stand on tile `home` behind `before` others. A pair takes
 /// together what both want of it and one of them does not have to give.
-void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBand& band,
+void PublishedEmitter::send_b(graph::Bringing& bring, const published::StaticBand& band,
                               std::int64_t row, std::int64_t part, TileId home, Range run,
                               std::int64_t before) {
     const std::vector<TileBlocks>& tiles = layout_.tiles;
     const Bytes bytes = run.size() * element_;
-    const graph::Place from{buffers_.home_x, before * element_};
+    const graph::Place from{buffers_.home_b, before * element_};
     const Bytes into = (run.first - layout_.elements_of(row, part).first) * element_;
     std::vector<graph::Receiver> wide;
     std::vector<graph::Receiver> narrow;
@@ -47,7 +47,7 @@ void PublishedEmitter::send_x(graph::Bringing& bring, const published::StaticBan
         const bool together = may_be_wide && *slot < tiles[tile].together && tile != home &&
                               timing::partner_tile(layout_.machine.chip, tile) != home;
         (together ? wide : narrow)
-            .push_back({tile, {buffers_.x, *slot * layout_.line_bytes(part) + into}});
+            .push_back({tile, {buffers_.b, *slot * layout_.line_bytes(part) + into}});
     }
     graph_.add_message(bring.exchange, home, from, bytes, wide, true);
     bring.add(home, from, bytes, narrow);
@@ -83,4 +83,4 @@ void PublishedEmitter::bring_blocks(graph::Bringing& bring) {
     }
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 using program::Role;
 
@@ -18,7 +18,7 @@ EmittedPlan PublishedEmitter::run() {
     const workload::SparsePattern& matrix = layout_.matrix;
     const ElementType type = layout_.types.data;
     const std::int64_t n = layout_.n;
-    x_ = graph::given_tensor("b", type, {matrix.columns, n});
+    b_ = graph::given_tensor("b", type, {matrix.columns, n});
     c_ = graph::wanted_tensor("c", type, {matrix.rows, n});
     graph_.codelets = layout_.types.codelets;
     for (; columns_.first < n; columns_.first = columns_.last) {
@@ -27,7 +27,7 @@ EmittedPlan PublishedEmitter::run() {
     }
     graph_.control = graph::sequence(std::move(steps_));
     graph_.add_tensor(values_tensor());
-    graph_.add_tensor(std::move(x_));
+    graph_.add_tensor(std::move(b_));
     graph_.add_tensor(std::move(c_));
     return std::move(emitted_);
 }
@@ -36,17 +36,17 @@ void PublishedEmitter::add_pass() {
     const bool is_first = columns_.first == 0;
     if (is_first) {
         add_buffers();
-        standing_ = {buffers_.result, buffers_.x, buffers_.out, buffers_.values};
+        standing_ = {buffers_.result, buffers_.b, buffers_.out, buffers_.values};
     } else {
-        add_home_x();
+        add_home_b();
         add_result();
-        standing_.insert(standing_.end(), {buffers_.home_x, buffers_.result});
+        standing_.insert(standing_.end(), {buffers_.home_b, buffers_.result});
     }
     const auto exchange = graph_.add_exchange({"bring", Role::Bring, kPublishedOwner});
     multiply_ =
         graph_.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
     graph::Bringing bring{graph_, layout_.machine, exchange, multiply_};
-    bring_x(bring);
+    bring_b(bring);
     if (layout_.moves_blocks() && is_first) {
         bring_blocks(bring);
     }
@@ -57,16 +57,16 @@ void PublishedEmitter::add_pass() {
     }
     graph::run_next(steps_, multiply_);
     emitted_.reduce = add_rows(graph_, layout_, buffers_, steps_);
-    add_lines(x_, layout_.x_homes, buffers_.home_x);
+    add_lines(b_, layout_.b_homes, buffers_.home_b);
     add_lines(c_, layout_.c_homes, buffers_.result);
     lower::check_together(layout_.machine, graph_, standing_, "multiply");
 }
 
-void PublishedEmitter::add_home_x() {
+void PublishedEmitter::add_home_b() {
     const bool pads = layout_.matrix.columns % layout_.block() != 0 || pads_columns();
-    buffers_.home_x = graph_.add_buffer(
-        {.name = "home of x", .padded = pads, .apart = {buffers_.x, buffers_.values}});
-    hold_homes(buffers_.home_x, layout_.x_homes);
+    buffers_.home_b = graph_.add_buffer(
+        {.name = "home of b", .padded = pads, .apart = {buffers_.b, buffers_.values}});
+    hold_homes(buffers_.home_b, layout_.b_homes);
 }
 
 void PublishedEmitter::add_result() {
@@ -91,13 +91,13 @@ void PublishedEmitter::add_buffers() {
                                   .where = block == 1 ? Where::Any : Where::Region1,
                                   .read_beyond = kBehindArrays,
                                   .zeroed = block > 1 && !layout_.types.zeroes});
-    made.x = graph_.add_buffer({.name = "x",
+    made.b = graph_.add_buffer({.name = "b",
                                 .read_beyond = kBehindArrays,
                                 .padded = pads_columns(),
                                 .apart = {made.out, made.values, made.meta}});
-    add_home_x();
+    add_home_b();
     made.home_values = graph_.add_buffer(
-        {.name = "home of values", .padded = block == 1, .apart = {made.x, made.values}});
+        {.name = "home of values", .padded = block == 1, .apart = {made.b, made.values}});
     add_result();
     made.slots = graph_.add_buffer({.name = "slices", .read_beyond = kBehindArrays});
     made.sums = graph_.add_buffer({.name = "sums", .apart = {made.slots}});
@@ -112,7 +112,7 @@ void PublishedEmitter::add_buffers() {
         graph_.hold(made.values, tile,
                     layout_.moves_blocks() ? layout_.values_of(mine).size() * element_
                                            : std::ssize(mine.blocks) * layout_.block_bytes());
-        graph_.hold(made.x, tile, std::ssize(mine.columns) * layout_.line_bytes(mine.part));
+        graph_.hold(made.b, tile, std::ssize(mine.columns) * layout_.line_bytes(mine.part));
         graph_.hold(made.out, tile, std::ssize(mine.rows) * layout_.partial_bytes(mine.part));
     }
 }
@@ -206,4 +206,4 @@ void PublishedEmitter::add_lines(graph::Tensor& tensor, const Linear& homes,
     }
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A published plan of a static sparse product written down in a graph, one pass over columns of X and C
+// A published plan of a static sparse product written down in a graph, one pass over columns of B and C
 // after the other.
 #pragma once
 
@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 struct PublishedBuffers {
     graph::BufferId values;
     graph::BufferId meta;
     graph::BufferId out; ///< partial results
-    graph::BufferId x;
-    graph::BufferId home_x; ///< of this pass
+    graph::BufferId b;
+    graph::BufferId home_b; ///< of this pass
     graph::BufferId home_values;
     graph::BufferId result; ///< of this pass
     graph::BufferId slots;  ///< partial results from other tiles
@@ -56,17 +56,17 @@ private:
     void add_pass();
     /// Holds those whose sizes the layout says: not meta, slots and sums.
     void add_buffers();
-    /// Those of a pass' columns of X and C; all others serve all passes.
-    void add_home_x();
+    /// Those of a pass' columns of B and C; all others serve all passes.
+    void add_home_b();
     void add_result();
     void hold_homes(graph::BufferId buffer, const Linear& homes);
     /// There are columns that the host does not have.
     [[nodiscard]] bool pads_columns() const { return columns_.size() != layout_.padded_columns; }
 
-    // bring.cpp: how rows of X, and blocks that several parts need, come from where they stand to the
+    // bring.cpp: how rows of B, and blocks that several parts need, come from where they stand to the
     // tiles that multiply them. Blocks come in the first pass alone: they stay.
-    void bring_x(graph::Bringing& bring);
-    void send_x(graph::Bringing& bring, const published::StaticBand& band, std::int64_t row,
+    void bring_b(graph::Bringing& bring);
+    void send_b(graph::Bringing& bring, const published::StaticBand& band, std::int64_t row,
                 std::int64_t part, TileId home, Range run, std::int64_t before);
     void bring_blocks(graph::Bringing& bring);
 
@@ -93,9 +93,9 @@ private:
     std::vector<graph::BufferId> standing_; ///< while it multiplies, whatever else does
     std::vector<graph::Step> steps_;
     Range columns_; ///< of the host, of this pass
-    graph::Tensor x_;
+    graph::Tensor b_;
     graph::Tensor c_;
     graph::ComputeSetId multiply_;
 };
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

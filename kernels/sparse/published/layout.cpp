@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 constexpr std::int64_t kMatrixInputs =
@@ -52,7 +52,7 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& on_machine,
     : machine(on_machine), matrix(of_matrix), plan(by_plan),
       types(machine, workload.dtype, workload.partials, matrix.block, again), n(workload.n),
       width(columns), padded_columns(ceil_div(width, types.vector) * types.vector),
-      x_homes(matrix.block_columns() * padded_columns * matrix.block, grain(), machine.chip.tiles),
+      b_homes(matrix.block_columns() * padded_columns * matrix.block, grain(), machine.chip.tiles),
       c_homes(matrix.block_rows() * padded_columns * matrix.block, grain(), machine.chip.tiles),
       value_homes(ceil_div(matrix.blocks() * matrix.block * matrix.block, types.vector) *
                       types.vector,
@@ -161,7 +161,7 @@ void PublishedLayout::join_pair(TileBlocks& one, TileBlocks& other) const {
 
 bool PublishedLayout::comes_wide(std::int32_t column, std::int64_t part) const {
     bool wide = false;
-    x_homes.cut(elements_of(column, part), [&](TileId home, Range run, std::int64_t /*before*/) {
+    b_homes.cut(elements_of(column, part), [&](TileId home, Range run, std::int64_t /*before*/) {
         wide = wide || sends_wide(home, run.size() * types.element);
     });
     return wide;
@@ -173,4 +173,4 @@ bool PublishedLayout::sends_wide(TileId home, Bytes bytes) const {
            bytes >= machine.exchange.pair_min_items * kWord;
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A published plan of a static sparse product on its tiles: what follows from the types, which blocks
-// each tile has, and where X, C and blocks stand. Made once, for all passes, and only read afterwards.
+// each tile has, and where B, C and blocks stand. Made once, for all passes, and only read afterwards.
 #pragma once
 
 #include "base/ceil_div.h"
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 
 inline constexpr const char* kPublishedOwner = "spmm"; ///< of steps, as reports name it
 inline constexpr Bytes kWord = 8;                      ///< that copies and reductions go by
@@ -37,7 +37,7 @@ struct PublishedTypes {
     ElementType data;
     Bytes element;
     Bytes partial;           ///< of a partial result
-    std::int64_t vector;     ///< elements of a word; X's columns come in as many
+    std::int64_t vector;     ///< elements of a word; B's columns come in as many
     std::int64_t set_inputs; ///< columns of a block that stand together
     bool casts = false;      ///< partial results into the data's type
     bool zeroes = false;     ///< partial results in a step of their own
@@ -48,12 +48,12 @@ struct PublishedTypes {
 
 /// What a tile multiplies.
 struct TileBlocks {
-    std::int64_t part = 0;            ///< of the columns of X
+    std::int64_t part = 0;            ///< of the columns of B
     std::int64_t band = 0;            ///< of the part
     std::vector<std::int64_t> blocks; ///< numbers in the matrix, row by row
     std::vector<std::int64_t> order;  ///< of `blocks` in the order of bands, the first one
     std::vector<std::int32_t> rows;   ///< of `blocks`, each once
-    /// Of `blocks`, each once: first the `together` ones, whose rows of X the pair takes together, at
+    /// Of `blocks`, each once: first the `together` ones, whose rows of B the pair takes together, at
     /// one place for both tiles; then the others. Both ascending.
     std::vector<std::int32_t> columns;
     std::int64_t together = 0;
@@ -91,7 +91,7 @@ struct PublishedLayout {
     [[nodiscard]] std::int64_t columns_on(std::int64_t part) const {
         return plan.parts[static_cast<std::size_t>(part)].columns;
     }
-    /// What a tile of the part has of a row of X, which is as many host rows as a block has.
+    /// What a tile of the part has of a row of B, which is as many host rows as a block has.
     [[nodiscard]] Bytes line_bytes(std::int64_t part) const {
         return columns_on(part) * block() * types.element;
     }
@@ -103,7 +103,7 @@ struct PublishedLayout {
     /// lane from the exchange's start on, so only one tile of each pair, the first, sends so.
     [[nodiscard]] bool sends_wide(TileId home, Bytes bytes) const;
     [[nodiscard]] Bytes block_bytes() const { return block() * block() * types.element; }
-    /// The elements of a row of X or C that a part has.
+    /// The elements of a row of B or C that a part has.
     [[nodiscard]] Range elements_of(std::int64_t row, std::int64_t part) const;
 
     /// What a tile has of values that move, in the order of bands: whole words, so that single
@@ -116,10 +116,10 @@ struct PublishedLayout {
     const workload::SparsePattern& matrix;
     const published::StaticPlan& plan;
     PublishedTypes types;
-    std::int64_t n;     ///< columns of the host's X and C, of all passes
+    std::int64_t n;     ///< columns of the host's B and C, of all passes
     std::int64_t width; ///< columns of a pass, of which the last may have less of the host's
     std::int64_t padded_columns; ///< the same as they stand, whole words of them
-    Linear x_homes;
+    Linear b_homes;
     Linear c_homes;
     Linear value_homes;                 ///< of blocks that move, in the order of bands
     std::vector<TileBlocks> tiles;      ///< by tile
@@ -130,10 +130,10 @@ private:
     void deal_part(std::int64_t number);
     void join_pair(TileBlocks& one, TileBlocks& other) const;
     [[nodiscard]] bool comes_wide(std::int32_t column, std::int64_t part) const;
-    /// Elements of X and C that stand together.
+    /// Elements of B and C that stand together.
     [[nodiscard]] std::int64_t grain() const {
         return block() == 1 ? types.vector : types.vector * types.vector;
     }
 };
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// Of the vertices of FP16 blocks of 16 without the supervisor's waits (issues:
@@ -132,7 +132,7 @@ graph::Field PublishedEmitter::block_lists(TileId tile, Bytes line) {
     for (const std::int32_t blocks : mine.row_blocks) {
         words.push_back(graph::word(blocks - 1));
         for (std::int32_t i = 0; i < blocks; ++i) {
-            words.push_back(graph::read({buffers_.x, *slot++ * line}, line));
+            words.push_back(graph::read({buffers_.b, *slot++ * line}, line));
         }
     }
     words.insert(words.end(), 2, graph::word(0)); // that the codelet reads behind them
@@ -176,7 +176,7 @@ Cycles PublishedEmitter::add_vertex(TileId tile) {
         graph_.add_vertex(
             multiply_, tile, codelet, program::VertexKind::MultiWorker,
             {graph::write({buffers_.out}, out_bytes), values, graph::read({buffers_.meta}, bytes),
-             graph::read({buffers_.x}, std::ssize(mine.columns) * line), graph::word(columns)});
+             graph::read({buffers_.b}, std::ssize(mine.columns) * line), graph::word(columns)});
         return cycles;
     }
     graph_.add_vertex(multiply_, tile, codelet, program::VertexKind::Supervisor,
@@ -218,4 +218,4 @@ graph::ComputeSetId PublishedEmitter::add_zeros() {
     return zero;
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

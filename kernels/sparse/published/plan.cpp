@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 /// Roundings to the partials' type of the result element that has most: of each tile's partial result, and with
@@ -124,4 +124,4 @@ family::Planned plan_published(const spec::MachineSpec& machine,
     return {std::move(emitted.graph), std::move(division)};
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -10,7 +10,7 @@
 #include <ranges>
 #include <utility>
 
-namespace tessera::spmm {
+namespace tessera::sparse {
 namespace {
 
 using program::Role;
@@ -337,4 +337,4 @@ Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout, const Publis
     return Rows(graph, layout, buffers).add(steps);
 }
 
-} // namespace tessera::spmm
+} // namespace tessera::sparse

@@ -235,7 +235,7 @@ TEST_CASE("products refuse operands that do not go together, and count what they
     CHECK(refusal([&] {
               Request all_dense;
               all_dense.inputs = {a, b};
-              return spmm::family().make(all_dense);
+              return sparse::family().make(all_dense);
           }) == "0: got a dense matrix, expected a sparse one (see matmul)");
     CHECK(refuse({T::F16, {5, 7}, sparse}, {T::F16, {7, 4}}) ==
           "0: got a sparse matrix, expected a dense one (see spmm)");
@@ -264,7 +264,7 @@ TEST_CASE("products refuse operands that do not go together, and count what they
     CHECK(dense->flops() == 2 * 3 * 5 * 7);
     CHECK(dense->output().shape == std::vector<std::int64_t>{3, 7});
     request.inputs = {{T::F16, {5, 7}, sparse}, {T::F16, {7, 4}}};
-    CHECK(spmm::family().make(request)->flops() == 2.0 * 7 * 4); // 7 of 35 elements are stored
+    CHECK(sparse::family().make(request)->flops() == 2.0 * 7 * 4); // 7 of 35 elements are stored
 }
 
 TEST_CASE("an option that is not told is as the family says", "[kernels][family]") {

@@ -201,7 +201,7 @@ TEST_CASE("a product is added to a tensor where that stands, in every round",
                 const auto b = built.tensor("b", 32, 16);
                 const auto c = built.tensor("c", 48, 16);
                 std::vector<Node> steps;
-                steps.push_back(built.step(block == 0 ? matmul::family() : spmm::family(), "sum",
+                steps.push_back(built.step(block == 0 ? matmul::family() : sparse::family(), "sum",
                                            {a, b, c}, c,
                                            {{"accumulate", true}, {"plan", std::string(plan)}}));
                 return repeated(std::move(built), std::move(steps), repeats);
@@ -235,7 +235,7 @@ TEST_CASE("a sparse operand may be given as its transpose", "[kernels][pipeline]
             const auto a = built.sparse("a", 70, 50, block);
             const auto b = built.tensor("b", 70, 24);
             built.made.steps.push_back(
-                built.step(spmm::family(), "c", {a, b}, {},
+                built.step(sparse::family(), "c", {a, b}, {},
                            {{"transpose_a", true}, {"plan", std::string(plan)}}));
             CAPTURE(block, plan);
             CHECK(built.made.tensors.back().type.shape == std::vector<std::int64_t>{50, 24});
@@ -255,8 +255,8 @@ TEST_CASE("rows in which nothing is multiplied are zero again, whatever was writ
                     const auto b = built.tensor("b", 16, 16);
                     const auto d = built.tensor("d", 128, 16);
                     std::vector<Node> steps;
-                    steps.push_back(
-                        built.step(spmm::family(), "c", {a, b}, {}, {{"plan", std::string(plan)}}));
+                    steps.push_back(built.step(sparse::family(), "c", {a, b}, {},
+                                               {{"plan", std::string(plan)}}));
                     const std::size_t c = built.made.tensors.size() - 1;
                     steps.push_back(by_product ? built.step(matmul::family(), "more", {d, b, c}, c,
                                                             {{"accumulate", true}})
@@ -316,8 +316,8 @@ TEST_CASE("two products with one sparse matrix hold it once", "[kernels][pipelin
             const auto a = built.sparse("a", 64, 64, block);
             const auto x = built.tensor("x", 64, 8);
             const auto other = built.tensor("other", 64, columns);
-            built.made.steps.push_back(built.step(spmm::family(), "y", {a, x}));
-            built.made.steps.push_back(built.step(spmm::family(), "z", {a, other}));
+            built.made.steps.push_back(built.step(sparse::family(), "y", {a, x}));
+            built.made.steps.push_back(built.step(sparse::family(), "z", {a, other}));
             run_and_check(small_machine(), built.made);
             const auto planned = pipeline::plan(small_machine(), built.made);
             const auto copies = std::ranges::count(planned.writes, a, &pipeline::Standing::tensor);
@@ -340,7 +340,7 @@ TEST_CASE("a sparse matrix is an ordinary tensor beside its pattern", "[kernels]
         CHECK(built.made.tensors[twice_a].type.sparse == built.made.tensors[a].type.sparse);
         built.made.steps.push_back(built.step(elementwise::multiply(), "squares", {a, twice_a}));
         built.made.steps.push_back(
-            built.step(spmm::family(), "y", {built.made.steps.back().outputs.at(0).value(), x}));
+            built.step(sparse::family(), "y", {built.made.steps.back().outputs.at(0).value(), x}));
         run_and_check(small_machine(), built.made);
         CHECK(exchanges_and_sets_of(pipeline::plan(small_machine(), built.made),
                                     program::Role::Rearrange) > 0);

@@ -40,7 +40,7 @@ TEST_CASE("sparse and dense products follow each other", "[kernels][pipeline]") 
     const auto a = built.sparse("a", 50, 40, block);
     const auto x = built.tensor("x", 40, 21);
     const auto w = built.tensor("w", 21, 9);
-    built.made.steps.push_back(built.step(spmm::family(), "h", {a, x}));
+    built.made.steps.push_back(built.step(sparse::family(), "h", {a, x}));
     built.made.steps.push_back(
         built.step(matmul::family(), "y", {built.made.steps[0].outputs.at(0).value(), w}));
     run_and_check(small_machine(), built.made);
@@ -93,7 +93,7 @@ TEST_CASE("a product in a loop comes out the same in every round", "[kernels][pi
                 steps.push_back(built.step(matmul::family(), "y", {a, x}));
             } else {
                 const auto a = built.sparse("a", 48, 64, block);
-                steps.push_back(built.step(spmm::family(), "y", {a, x}));
+                steps.push_back(built.step(sparse::family(), "y", {a, x}));
             }
             auto loop = Built::around(Node::Kind::Repeat, std::move(steps));
             loop.repeats = 3;
@@ -109,7 +109,7 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
     const auto a = built.sparse("a", 30, 30, 1);
     const auto x = built.tensor("x", 30, 12);
     std::vector<Node> steps;
-    steps.push_back(built.step(spmm::family(), "next", {a, x}, x));
+    steps.push_back(built.step(sparse::family(), "next", {a, x}, x));
     built.made.tensors[x].wanted = true;
     auto loop = Built::around(Node::Kind::Repeat, std::move(steps));
     loop.repeats = 2;
@@ -313,7 +313,7 @@ TEST_CASE("a step's search knows the schedules of those before it", "[kernels][p
     const auto x = built.tensor("x", 256, 64);
     auto step = std::make_unique<Hungry>(1);
     const Hungry& last = *step;
-    built.made.steps.push_back(built.step(spmm::family(), "h", {a, x}));
+    built.made.steps.push_back(built.step(sparse::family(), "h", {a, x}));
     built.made.tensors.push_back({.name = "y", .type = {ElementType::F16, {4, 4}}});
     built.made.steps.emplace_back();
     built.made.steps[1].name = "y";

@@ -43,9 +43,9 @@ TEST_CASE("closed forms alone choose the sparse split that the search puts first
                 const auto workload = product(block, 40, partials);
                 const auto matrix = workload::make_sparse(workload);
                 const spec::MachineSpec machine = machine_with(tiles);
-                const spmm::Problem problem(workload, matrix);
-                const auto got = spmm::choose_by_estimate(machine, workload, matrix);
-                const auto best = spmm::search(machine, problem).front();
+                const sparse::Problem problem(workload, matrix);
+                const auto got = sparse::choose_by_estimate(machine, workload, matrix);
+                const auto best = sparse::search(machine, problem).front();
                 CHECK(got.cuts.parts_m == best.split.parts_m);
                 CHECK(got.cuts.parts_k == best.split.parts_k);
                 CHECK(got.cuts.parts_n == best.split.parts_n);
@@ -53,9 +53,9 @@ TEST_CASE("closed forms alone choose the sparse split that the search puts first
                 CHECK(got.cuts.paired == family::Paired::None);
                 CHECK(got.bytes == best.bytes);
                 // cut out, as the best by averages are
-                const spmm::Partition partition(problem, best.split);
-                const auto wanted = spmm::refine(machine, plan::ExchangeCost(machine), partition,
-                                                 spmm::find_reduction(partition));
+                const sparse::Partition partition(problem, best.split);
+                const auto wanted = sparse::refine(machine, plan::ExchangeCost(machine), partition,
+                                                   sparse::find_reduction(partition));
                 CHECK(got.predicted.total() == best.cycles());
                 CHECK(got.predicted.compute == wanted.compute);
                 CHECK(got.predicted.exchange == wanted.exchange);
@@ -70,18 +70,18 @@ TEST_CASE("summing partial results of a sparse split is part of what it costs", 
     const auto workload = product(1, 40);
     const auto matrix = workload::make_sparse(workload);
     const spec::MachineSpec machine = machine_with(16);
-    const spmm::Problem problem(workload, matrix);
+    const sparse::Problem problem(workload, matrix);
     const plan::ExchangeCost exchange(machine);
     for (const std::int64_t bands : {1, 2, 4}) {
         CAPTURE(bands);
-        const spmm::Partition partition(problem, {4, bands, 1});
-        auto reduction = spmm::find_reduction(partition);
-        const auto whole = spmm::refine(machine, exchange, partition, reduction);
+        const sparse::Partition partition(problem, {4, bands, 1});
+        auto reduction = sparse::find_reduction(partition);
+        const auto whole = sparse::refine(machine, exchange, partition, reduction);
         reduction.jobs.clear();
         for (auto& jobs : reduction.jobs_of_part) {
             jobs.clear();
         }
-        const auto without = spmm::refine(machine, exchange, partition, reduction);
+        const auto without = sparse::refine(machine, exchange, partition, reduction);
         CHECK(without.reduction == 0);
         CHECK(whole.total() - without.total() == whole.reduction);
         CHECK((whole.reduction > 0) == (bands > 1));
@@ -96,7 +96,7 @@ TEST_CASE("a sparse product on a better machine is never estimated to be slower"
             spec::MachineSpec machine = machine_with(16);
             machine.sync.internal_cycles = sync;
             machine.control.step_cycles = step;
-            return spmm::choose_by_estimate(machine, workload, matrix).predicted.total();
+            return sparse::choose_by_estimate(machine, workload, matrix).predicted.total();
         };
         CHECK(cycles(20, 11) < cycles(126, 11));
         CHECK(cycles(126, 11) < cycles(500, 11));
@@ -111,14 +111,14 @@ TEST_CASE("a sparse product fits whose estimated bytes leave one memory element,
     spec::MachineSpec machine = machine_with(2);
     machine.memory.region0_bytes = machine.memory.region1_bytes = 0;
     Bytes least = 0;
-    for (const auto& one : spmm::search(machine, spmm::Problem(workload, matrix))) {
+    for (const auto& one : sparse::search(machine, sparse::Problem(workload, matrix))) {
         least = least == 0 ? one.bytes : std::min(least, one.bytes);
     }
     machine.memory.region1_bytes = least + machine.memory.element_bytes;
-    CHECK(spmm::choose_by_estimate(machine, workload, matrix).bytes == least);
+    CHECK(sparse::choose_by_estimate(machine, workload, matrix).bytes == least);
     machine.memory.region1_bytes -= 1;
-    CHECK_THROWS_AS(spmm::choose_by_estimate(machine, workload, matrix), DoesNotFit);
-    CHECK_THROWS_WITH(spmm::choose_by_estimate(machine, workload, matrix),
+    CHECK_THROWS_AS(sparse::choose_by_estimate(machine, workload, matrix), DoesNotFit);
+    CHECK_THROWS_WITH(sparse::choose_by_estimate(machine, workload, matrix),
                       Catch::StartsWith("spmm 320 x 192 x 40: by estimate the division that takes "
                                         "the fewest bytes, "));
 }
@@ -130,8 +130,8 @@ TEST_CASE("closed forms of sparse products know nothing of links that messages w
     spec::MachineSpec machine = machine_with(8);
     for (const auto fabric : {spec::Fabric::Mesh, spec::Fabric::Ring}) {
         machine.exchange.fabric = fabric;
-        CHECK_THROWS_AS(spmm::choose_by_estimate(machine, workload, matrix), NotModelled);
+        CHECK_THROWS_AS(sparse::choose_by_estimate(machine, workload, matrix), NotModelled);
     }
     machine.exchange.fabric = spec::Fabric::Bound;
-    CHECK(spmm::choose_by_estimate(machine, workload, matrix).predicted.total() > 0);
+    CHECK(sparse::choose_by_estimate(machine, workload, matrix).predicted.total() > 0);
 }

@@ -24,9 +24,9 @@
 namespace {
 
 using namespace tessera;
-using spmm::Partition;
-using spmm::Problem;
-using spmm::Split;
+using sparse::Partition;
+using sparse::Problem;
+using sparse::Split;
 
 /// A pattern in which the share of blocks differs from row to row; some rows have none.
 workload::SparseF16 random_matrix(std::int64_t rows, std::int64_t columns, std::int64_t block,
@@ -107,7 +107,7 @@ Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost&
     const double turn = number(machine.tile.round_cycles());
     const double workers = number(machine.tile.workers);
     const double side = number(problem.block);
-    const double x_line = 2 * side * columns;
+    const double b_line = 2 * side * columns;
     const double c_line = (half ? 2 : 4) * side * columns;
     const double value = 2 * side * side;
     std::int64_t longest = 0;
@@ -137,7 +137,7 @@ Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost&
     if (split.parts_m > 1) {
         const double own = 1 - mean.lines / mean.band;
         const double events =
-            number(timing::LaneTiming{machine.exchange}.events(static_cast<Bytes>(x_line) / 4));
+            number(timing::LaneTiming{machine.exchange}.events(static_cast<Bytes>(b_line) / 4));
         made.bring += (own > 0.25 ? 1.3 : 1.1) * mean.lines * std::max(events, 3 * own);
     }
     if (split.parts_n > 1) {
@@ -163,8 +163,8 @@ Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost&
         }
     }
     const double tiles = number(machine.chip.tiles);
-    made.bytes = mean.lines * x_line + mean.rows * c_line + mean.blocks * (value + 12) +
-                 own_rows * more * c_line + number(ceil_div(empty, split.parts())) * x_line +
+    made.bytes = mean.lines * b_line + mean.rows * c_line + mean.blocks * (value + 12) +
+                 own_rows * more * c_line + number(ceil_div(empty, split.parts())) * b_line +
                  number(a.block_columns()) * side * 2 * number(problem.n) / tiles +
                  number(a.blocks()) * value / tiles;
     return made;
@@ -191,7 +191,7 @@ TEST_CASE("a split's cost is estimated from the numbers of its rows, lines and b
                             CAPTURE(block, partials == ElementType::F16, density, n, lane_bytes,
                                     split.parts_m, split.parts_k, split.parts_n);
                             const auto wanted = expected_of(machine, cost, problem, split);
-                            const auto got = spmm::estimate(machine, cost, problem, split);
+                            const auto got = sparse::estimate(machine, cost, problem, split);
                             const double steps = number(machine.control.step_cycles);
                             // whole cycles of sums that are taken in another order
                             const auto close = [](std::int64_t cycles, double sum) {
@@ -205,7 +205,7 @@ TEST_CASE("a split's cost is estimated from the numbers of its rows, lines and b
                             CHECK(got.sync ==
                                   ((wanted.bring > 0 ? 1 : 0) + (wanted.move > 0 ? 1 : 0)) *
                                       machine.sync.internal_cycles);
-                            close(spmm::estimate_bytes(machine, problem, split), wanted.bytes);
+                            close(sparse::estimate_bytes(machine, problem, split), wanted.bytes);
                         }
                     }
                 }
@@ -285,11 +285,11 @@ TEST_CASE("bands have equal shares of the blocks, and parts of a band equal shar
                 std::set<std::int64_t> blocks;
                 for (std::int64_t number = 0; number < split.parts(); ++number) {
                     const auto& part = partition.part(number);
-                    most_lines = std::max(most_lines, part.x_lines.size());
+                    most_lines = std::max(most_lines, part.b_lines.size());
                     most_rows = std::max(most_rows, part.rows.size());
                     most_blocks = std::max(most_blocks, part.blocks.size());
                     blocks.insert(part.blocks.begin(), part.blocks.end());
-                    REQUIRE(part.local_x.size() == part.blocks.size());
+                    REQUIRE(part.local_b.size() == part.blocks.size());
                     std::size_t at = 0;
                     REQUIRE(part.rows.size() == part.row_blocks.size());
                     for (std::size_t i = 0; i < part.rows.size(); ++i) {
@@ -300,18 +300,18 @@ TEST_CASE("bands have equal shares of the blocks, and parts of a band equal shar
                             const auto row = static_cast<std::size_t>(part.rows[i]);
                             CHECK(part.blocks[at] >= a.row_start[row]);
                             CHECK(part.blocks[at] < a.row_start[row + 1]);
-                            CHECK(part.x_lines.at(static_cast<std::size_t>(part.local_x[at])) ==
+                            CHECK(part.b_lines.at(static_cast<std::size_t>(part.local_b[at])) ==
                                   a.block_column[block_at]);
                         }
                     }
                     CHECK(at == part.blocks.size());
                     for (const std::int64_t line : lines[static_cast<std::size_t>(number)]) {
                         const auto at_line = part.local_line(static_cast<std::int32_t>(line));
-                        CHECK(part.x_lines.at(static_cast<std::size_t>(at_line)) == line);
+                        CHECK(part.b_lines.at(static_cast<std::size_t>(at_line)) == line);
                     }
                 }
                 CHECK(static_cast<std::int64_t>(blocks.size()) == a.blocks());
-                CHECK(static_cast<std::size_t>(partition.most_x_lines()) == most_lines);
+                CHECK(static_cast<std::size_t>(partition.most_b_lines()) == most_lines);
                 CHECK(static_cast<std::size_t>(partition.most_rows()) == most_rows);
                 CHECK(static_cast<std::size_t>(partition.most_blocks()) == most_blocks);
                 for (std::int64_t row = 0; row < 23; ++row) {
@@ -336,7 +336,7 @@ TEST_CASE(
                  {Split{1, 1, 1}, Split{3, 2, 1}, Split{2, 5, 1}, Split{1, 8, 1}}) {
                 CAPTURE(partials == ElementType::F16, density, split.parts_m, split.parts_k);
                 const Partition partition(problem, split);
-                const auto reduction = spmm::find_reduction(partition);
+                const auto reduction = sparse::find_reduction(partition);
                 const std::size_t least = partials == ElementType::F16 ? 2 : 1;
                 // rows whose contributors are the same and many enough
                 std::vector<std::pair<std::int64_t, std::int64_t>> runs;
@@ -427,8 +427,8 @@ TEST_CASE("blocks are estimated near to what their vertex takes where rows have 
                         const Problem problem(workload, a);
                         const Partition partition(problem, {1, 1, 1});
                         const spec::MachineSpec machine;
-                        const Cycles exact =
-                            spmm::multiply_cycles(machine, problem, partition.part(0), columns, {});
+                        const Cycles exact = sparse::multiply_cycles(
+                            machine, problem, partition.part(0), columns, {});
                         const double all = number(rows * row_blocks);
                         const double got =
                             problem.kind->estimate(machine, problem,
@@ -462,20 +462,20 @@ TEST_CASE("passes over columns cost what products of their columns do, but that 
                 workload::SpmmWorkload workload;
                 workload.block = block;
                 workload.n = 32 * split.parts_n;
-                const spmm::Problem one(workload, a);
+                const sparse::Problem one(workload, a);
                 workload.n *= passes;
-                const spmm::Problem all(workload, a);
+                const sparse::Problem all(workload, a);
                 Split in_passes = split;
                 in_passes.passes = passes;
-                const auto of_one = spmm::estimate(machine, exchange, one, split);
-                const auto of_all = spmm::estimate(machine, exchange, all, in_passes);
+                const auto of_one = sparse::estimate(machine, exchange, one, split);
+                const auto of_all = sparse::estimate(machine, exchange, all, in_passes);
                 CHECK(std::abs(of_all.compute - passes * of_one.compute) <= passes);
                 CHECK(of_all.exchange <= passes * of_one.exchange + passes);
                 CHECK((split.parts_n == 1) ==
                       (of_all.exchange >= passes * of_one.exchange - passes));
                 CHECK(of_all.sync >= passes * of_one.sync);
-                CHECK(spmm::estimate_bytes(machine, all, in_passes) >
-                      spmm::estimate_bytes(machine, one, split));
+                CHECK(sparse::estimate_bytes(machine, all, in_passes) >
+                      sparse::estimate_bytes(machine, one, split));
             }
         }
     }

@@ -26,9 +26,9 @@ namespace {
 
 using namespace tessera;
 using graph::Where;
-using spmm::Partition;
-using spmm::Problem;
-using spmm::Split;
+using sparse::Partition;
+using sparse::Problem;
+using sparse::Split;
 
 /// Some rows have blocks in all columns, some in few, some in none.
 workload::SparseF16 random_matrix(std::int64_t rows, std::int64_t columns, std::int64_t block,
@@ -94,22 +94,22 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
     for_problems([](const spec::MachineSpec& machine, const Problem& problem,
                     const Partition& partition) {
         const auto& split = partition.split();
-        const spmm::Homes homes(machine, partition);
-        const auto reduction = spmm::find_reduction(partition);
-        const auto made = spmm::emit(machine, homes, reduction, "test");
+        const sparse::Homes homes(machine, partition);
+        const auto reduction = sparse::find_reduction(partition);
+        const auto made = sparse::emit(machine, homes, reduction, "test");
         const bool elements = problem.block == 1;
         const bool single = problem.types.data == ElementType::F32;
         const Bytes element = bytes_of(problem.types.data);
         const std::int64_t grain = elements ? 16 / element : 1;
         const std::int64_t groups = (problem.n + grain - 1) / grain;
         const std::int64_t width = (groups + split.parts_n - 1) / split.parts_n * grain;
-        const Bytes x_line = element * problem.block * width;
+        const Bytes b_line = element * problem.block * width;
         const Bytes c_line = bytes_of(problem.types.partials) * problem.block * width;
         std::size_t lines = 0;
         std::size_t rows = 0;
         std::size_t blocks = 0;
         for (std::int64_t part = 0; part < split.parts(); ++part) {
-            lines = std::max(lines, partition.part(part).x_lines.size());
+            lines = std::max(lines, partition.part(part).b_lines.size());
             rows = std::max(rows, partition.part(part).rows.size());
             blocks = std::max(blocks, partition.part(part).blocks.size());
         }
@@ -126,18 +126,18 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
         const auto empty = static_cast<std::int64_t>(reduction.empty_rows.size());
         const std::map<std::string, Expected> expected{
             {"partials", {of(rows) * c_line, Where::Region1, std::max<Bytes>(16, beyond)}},
-            {"x", {of(lines) * x_line, elements ? Where::Region1 : Where::Any, beyond}},
+            {"b", {of(lines) * b_line, elements ? Where::Region1 : Where::Any, beyond}},
             {"values", {values, elements || single ? Where::Any : Where::Region1, 16}},
             {"slices", {most(reduction.slices_lines) * c_line, Where::Region1, 0}},
-            {"result", {most(reduction.result_lines) * x_line, Where::Any, 0}},
-            {"empty rows", {(empty + split.parts() - 1) / split.parts() * x_line, Where::Any, 0}},
-            {"home of x", {homes.most_x_bytes(), Where::Any, 0}},
+            {"result", {most(reduction.result_lines) * b_line, Where::Any, 0}},
+            {"empty rows", {(empty + split.parts() - 1) / split.parts() * b_line, Where::Any, 0}},
+            {"home of b", {homes.most_b_bytes(), Where::Any, 0}},
             {"home of values", {homes.most_values_bytes(), Where::Any, 0}}};
         for (const auto& buffer : made.graph.buffers) {
             CAPTURE(buffer.name);
             CHECK(buffer.zeroed == (buffer.name == "empty rows"));
             CHECK(buffer.padded ==
-                  ((buffer.name == "x" || buffer.name == "home of x") && problem.n % grain != 0));
+                  ((buffer.name == "b" || buffer.name == "home of b") && problem.n % grain != 0));
             const auto wanted = expected.find(buffer.name);
             if (wanted == expected.end()) {
                 CHECK(buffer.name == "lists");
@@ -166,11 +166,11 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
         const auto a = random_matrix(5, 6, 16, cut_off);
         const Problem problem(workload_of(24, 16, kHalf), a);
         const Partition partition(problem, {2, 1, 1});
-        const spmm::Homes homes(machine, partition);
-        const auto made = spmm::emit(machine, homes, spmm::find_reduction(partition), "test");
+        const sparse::Homes homes(machine, partition);
+        const auto made = sparse::emit(machine, homes, sparse::find_reduction(partition), "test");
         for (const auto& buffer : made.graph.buffers) {
             CHECK(buffer.padded ==
-                  (cut_off > 0 && (buffer.name == "x" || buffer.name == "home of x")));
+                  (cut_off > 0 && (buffer.name == "b" || buffer.name == "home of b")));
         }
     }
 }
@@ -179,9 +179,9 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
     for_problems([](const spec::MachineSpec& machine, const Problem& problem,
                     const Partition& partition) {
         const auto& split = partition.split();
-        const auto reduction = spmm::find_reduction(partition);
-        const spmm::Homes homes(machine, partition);
-        const auto made = spmm::emit(machine, homes, reduction, "test");
+        const auto reduction = sparse::find_reduction(partition);
+        const sparse::Homes homes(machine, partition);
+        const auto made = sparse::emit(machine, homes, reduction, "test");
         if (reduction.jobs.empty()) {
             CHECK(made.graph.compute_sets.size() == 1);
             CHECK(made.division.predicted.reduction == 0);
@@ -257,7 +257,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
                     const Partition& partition) {
         const auto& split = partition.split();
         const plan::ExchangeCost cost(machine);
-        const auto reduction = spmm::find_reduction(partition);
+        const auto reduction = sparse::find_reduction(partition);
         const std::int64_t width = problem.widest_slice(split);
         const timing::LaneTiming lane{machine.exchange};
         const Bytes c_line = bytes_of(problem.types.partials) * problem.block * width;
@@ -273,9 +273,10 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
             if (part.blocks.empty()) {
                 continue;
             }
-            multiply = std::max(multiply, spmm::multiply_cycles(machine, problem, part, width, {}));
+            multiply =
+                std::max(multiply, sparse::multiply_cycles(machine, problem, part, width, {}));
             double words = 0;
-            for (const std::int32_t line : part.x_lines) {
+            for (const std::int32_t line : part.b_lines) {
                 const auto users = partition.users_of_line(line).size();
                 const bool all = users == static_cast<std::size_t>(split.parts_m);
                 words += users == 1 ? 0 : (all ? 1.1 : 1.3) * events(problem.line_bytes_of(width));
@@ -298,7 +299,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
             sum = std::max(sum, stub.finish());
             move = std::max(move, 1.3 * partials);
         }
-        const auto got = spmm::refine(machine, cost, partition, reduction);
+        const auto got = sparse::refine(machine, cost, partition, reduction);
         const Cycles step = machine.control.step_cycles;
         CHECK(got.compute == multiply + step + (reduction.jobs.empty() ? 0 : sum + step));
         const auto far =
@@ -332,7 +333,7 @@ TEST_CASE("a sparse sum is rounded for each block of its longest row and each ot
                 machine.chip.tiles = tiles;
                 const auto workload = workload_of(8, block, types);
                 exchange_plan::KnownSchedules known;
-                const auto division = spmm::choose_ours(machine, workload, a, known).division;
+                const auto division = sparse::choose_ours(machine, workload, a, known).division;
                 const Problem problem(workload, a);
                 const Partition partition(problem,
                                           {division.parts_m, division.parts_k, division.parts_n});
@@ -361,12 +362,12 @@ TEST_CASE("a part of nothing has no rows, lines or blocks", "[kernels]") {
     const Problem problem(workload_of(8, 1, kHalf), nothing);
     const Partition partition(problem, {2, 1, 1});
     CHECK(partition.most_rows() == 0);
-    CHECK(partition.most_x_lines() == 0);
+    CHECK(partition.most_b_lines() == 0);
     CHECK(partition.most_blocks() == 0);
     spec::MachineSpec machine;
     machine.chip.tiles = 2;
-    const auto made = spmm::emit(machine, spmm::Homes(machine, partition),
-                                 spmm::find_reduction(partition), "test");
+    const auto made = sparse::emit(machine, sparse::Homes(machine, partition),
+                                   sparse::find_reduction(partition), "test");
     CHECK(made.division.predicted.compute == 0);
     CHECK(made.division.tiles_busy == 0);
 }
@@ -378,7 +379,7 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
     int more = 0;
     for_problems([&](const spec::MachineSpec& machine, const Problem& problem,
                      const Partition& partition) {
-        const spmm::Homes homes(machine, partition);
+        const sparse::Homes homes(machine, partition);
         // A home has lines for a message of 256 bytes, or its share; each goes out once for each message.
         std::int64_t lines = 0;
         std::int64_t users_of_all = 0;
@@ -394,7 +395,7 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
                             ceil_div(lines, candidates)));
         const std::int64_t mean = lines == 0 ? 0 : ceil_div(users_of_all, lines);
         std::int64_t together = 2;
-        while (together < mean && of_home * ceil_div(mean, together) > partition.most_x_lines()) {
+        while (together < mean && of_home * ceil_div(mean, together) > partition.most_b_lines()) {
             together *= 2;
         }
         (together == 2 ? at_most_two : more) += 1;
@@ -405,7 +406,7 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
             CHECK(homes.together(run) == (all ? users : static_cast<std::size_t>(together)));
         }
         for (std::int64_t in = 0; in < partition.split().parts_n; ++in) {
-            for (const auto& run : homes.x(in)) {
+            for (const auto& run : homes.b(in)) {
                 messages += static_cast<std::size_t>(
                     ceil_div(static_cast<std::int64_t>(homes.users(homes.runs()[run.group]).size()),
                              together));
@@ -481,13 +482,13 @@ TEST_CASE("values stand in the order of a part's blocks, those that follow each 
     for (const std::int64_t block : {1, 16}) {
         const auto a = random_matrix(4, 9, block);
         const Problem problem(workload_of(8, block, codelets::of_f16(ElementType::F32)), a);
-        spmm::Part part;
+        sparse::Part part;
         part.blocks = {2, 3, 4, 6, 8, 9, 12, 13, 20};
         for (const auto& [first, last, pieces] :
              {std::tuple{0, 9, 5}, std::tuple{1, 9, 5}, std::tuple{3, 4, 1}, std::tuple{2, 8, 4},
               std::tuple{5, 5, 0}}) {
             graph::Tensor tensor;
-            spmm::add_values(tensor, 0, {graph::BufferId{}, 64}, problem, part, first, last);
+            sparse::add_values(tensor, 0, {graph::BufferId{}, 64}, problem, part, first, last);
             CAPTURE(block, first, last);
             CHECK(tensor.pieces.size() == static_cast<std::size_t>(pieces));
             std::map<std::int64_t, Bytes> wanted;
@@ -518,10 +519,10 @@ TEST_CASE("lines stand one behind the other, with the loops that make more than 
                         const Problem problem(
                             workload_of(kColumns, block, codelets::of_f16(ElementType::F32)), a);
                         const graph::CellGrid cells =
-                            spmm::cells_of(problem, rows, {8, 16}, halves);
+                            sparse::cells_of(problem, rows, {8, 16}, halves);
                         graph::Tensor tensor;
-                        spmm::add_lines(tensor, 0, {graph::BufferId{}, 32}, cells, block, first,
-                                        count);
+                        sparse::add_lines(tensor, 0, {graph::BufferId{}, 32}, cells, block, first,
+                                          count);
                         std::map<std::int64_t, Bytes> wanted;
                         const std::int64_t group = halves ? 8 : block;
                         for (std::int64_t row = first * block;

@@ -54,7 +54,7 @@ family::Division check_product(const spec::MachineSpec& machine, const workload:
     workload.dtype = types.data;
     workload.partials = types.partials;
     exchange_plan::KnownSchedules known;
-    const family::Divided planned = spmm::choose_ours(machine, workload, a, known);
+    const family::Divided planned = sparse::choose_ours(machine, workload, a, known);
     CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
     check_planned(machine, a, n, types, planned);
     return planned.division;
@@ -109,7 +109,7 @@ TEST_CASE("sparse products go by the published plan where that is expected to be
             workload.n = n;
             workload.block = block;
             exchange_plan::KnownSchedules known;
-            const auto ours = spmm::choose_ours(machine, workload, a, known).division.predicted;
+            const auto ours = sparse::choose_ours(machine, workload, a, known).division.predicted;
             const auto chosen = test::choose_spmm(machine, workload, a).division.predicted;
             workload.plan = workload::PlanKind::Published;
             const auto published = test::choose_spmm(machine, workload, a).division.predicted;
@@ -171,15 +171,15 @@ TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels
     workload::SpmmWorkload workload;
     workload.n = 64;
     workload.block = 16;
-    const spmm::Problem problem(workload, a);
-    const spmm::Split split{16, 1, 4};
+    const sparse::Problem problem(workload, a);
+    const sparse::Split split{16, 1, 4};
     const auto exchange_of = [&](Bytes lane_bytes, bool refined) {
         machine.exchange.lane_bytes = lane_bytes;
         const plan::ExchangeCost exchange(machine);
-        const spmm::Partition partition(problem, split);
-        return refined
-                   ? spmm::refine(machine, exchange, partition, find_reduction(partition)).exchange
-                   : spmm::estimate(machine, exchange, problem, split).exchange;
+        const sparse::Partition partition(problem, split);
+        return refined ? sparse::refine(machine, exchange, partition, find_reduction(partition))
+                             .exchange
+                       : sparse::estimate(machine, exchange, problem, split).exchange;
     };
     for (const bool refined : {false, true}) {
         // Long lines: what is not a fixed cost halves with the lane's width.
@@ -189,8 +189,8 @@ TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels
     }
 }
 
-TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of x", "[kernels]") {
-    // One tile holds all of x, in lines of 16 bytes for 8 columns: 4096 lines begin below 0x10000.
+TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of B", "[kernels]") {
+    // One tile holds all of B, in lines of 16 bytes for 8 columns: 4096 lines begin below 0x10000.
     const auto planned = [](std::int64_t lines) {
         workload::SparseF16 a;
         a.rows = 1;
@@ -261,7 +261,7 @@ TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
 
 TEST_CASE("a sparse product in passes over its columns is exact, and as fast as predicted",
           "[kernels]") {
-    using spmm::Split;
+    using sparse::Split;
     const spec::MachineSpec machine = machine_with(32);
     for (const auto& types : {kHalf, kMixed, kSingle}) {
         for (const std::int64_t block : {1, 4, 8, 16}) {
@@ -276,11 +276,11 @@ TEST_CASE("a sparse product in passes over its columns is exact, and as fast as 
                 workload.block = block;
                 workload.dtype = types.data;
                 workload.partials = types.partials;
-                const spmm::Problem problem(workload, a);
-                const spmm::Partition partition(problem, split);
-                const spmm::Homes homes(machine, partition);
-                const spmm::Reduction reduction = spmm::find_reduction(partition);
-                auto emitted = spmm::emit(machine, homes, reduction, "passes");
+                const sparse::Problem problem(workload, a);
+                const sparse::Partition partition(problem, split);
+                const sparse::Homes homes(machine, partition);
+                const sparse::Reduction reduction = sparse::find_reduction(partition);
+                auto emitted = sparse::emit(machine, homes, reduction, "passes");
                 exchange_plan::KnownSchedules known;
                 check_planned(
                     machine, a, shape.n, types,

@@ -24,12 +24,12 @@ spec::MachineSpec machine_with(std::int64_t tiles) {
 }
 
 graph::Graph planned(const spec::MachineSpec& machine, const workload::SparseF16& a, std::int64_t n,
-                     const spmm::PublishedUse& use = {}) {
+                     const sparse::PublishedUse& use = {}) {
     workload::SpmmWorkload workload;
     workload.n = n;
     workload.block = a.block;
     workload.plan = workload::PlanKind::Published;
-    return std::move(spmm::plan_published(machine, workload, a, use).graph);
+    return std::move(sparse::plan_published(machine, workload, a, use).graph);
 }
 
 /// Calls `each(exchange, message, receivers)`.
@@ -98,7 +98,7 @@ TEST_CASE("pairs take a row of X together from the least number of words on, not
         std::size_t count = 0;
         const graph::Graph graph = planned(machine, a, kColumns);
         for_each_message(graph, [&](const auto&, const graph::Message& message, const auto&) {
-            count += message.paired && source_of(graph, message) == "home of x" ? 1 : 0;
+            count += message.paired && source_of(graph, message) == "home of b" ? 1 : 0;
         });
         return count;
     };
@@ -106,7 +106,7 @@ TEST_CASE("pairs take a row of X together from the least number of words on, not
     {
         const graph::Graph graph = planned(machine, a, kColumns);
         for_each_message(graph, [&](const auto&, const graph::Message& message, const auto&) {
-            by_bytes[message.bytes] += source_of(graph, message) == "home of x" ? 1 : 0;
+            by_bytes[message.bytes] += source_of(graph, message) == "home of b" ? 1 : 0;
         });
     }
     constexpr std::int64_t kItemBytes = 8;
@@ -130,7 +130,7 @@ TEST_CASE("both tiles of a pair that takes a row together have it at one place",
             std::size_t alone = 0;
             for_each_message(graph, [&](const auto&, const graph::Message& message,
                                         const auto& receivers) {
-                if (source_of(graph, message) != "home of x") {
+                if (source_of(graph, message) != "home of b") {
                     return;
                 }
                 std::map<TileId, std::pair<std::uint32_t, Bytes>> places;

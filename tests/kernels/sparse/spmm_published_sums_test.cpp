@@ -64,13 +64,13 @@ struct Laid {
     workload::SparseF16 a;
     workload::SpmmWorkload workload;
     published::StaticPlan plan;
-    spmm::PublishedLayout layout;
+    sparse::PublishedLayout layout;
 };
 
 /// Rows of parts by how many tiles have some of them.
-std::map<std::int64_t, std::int64_t> groups_of(const spmm::PublishedLayout& layout) {
+std::map<std::int64_t, std::int64_t> groups_of(const sparse::PublishedLayout& layout) {
     std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> tiles_of_row;
-    for (const spmm::TileBlocks& tile : layout.tiles) {
+    for (const sparse::TileBlocks& tile : layout.tiles) {
         for (const std::int32_t row : tile.rows) {
             ++tiles_of_row[{tile.part, row}];
         }
@@ -177,7 +177,7 @@ TEST_CASE("workers are shared among all groups of a product, whatever groups a t
                 rows += of_group;
             }
             const auto count = static_cast<std::int64_t>(groups.size());
-            const auto planned = spmm::plan_published(laid.machine, laid.workload, a);
+            const auto planned = sparse::plan_published(laid.machine, laid.workload, a);
             CAPTURE(tiles, n, count);
             REQUIRE(count > 0);
             bool all = false; // some tile has all vertices of a group
@@ -199,12 +199,12 @@ TEST_CASE("a pair takes together what both of its tiles want, from one tile of e
     const auto a = test::sparse_operand({40 * 16, 40 * 16, 512, 16, 30});
     for (const spec::MachineSpec& machine : {machine_with(32), test::gc2_with(32)}) {
         const Laid laid(machine, a, 512);
-        const spmm::PublishedLayout& layout = laid.layout;
+        const sparse::PublishedLayout& layout = laid.layout;
         std::int64_t together = 0;
         for (TileId tile = 0; tile < layout.tiles.size(); ++tile) {
-            const spmm::TileBlocks& mine = layout.tiles[tile];
+            const sparse::TileBlocks& mine = layout.tiles[tile];
             const TileId partner = *timing::partner_tile(machine.chip, tile);
-            const spmm::TileBlocks& other = layout.tiles[partner];
+            const sparse::TileBlocks& other = layout.tiles[partner];
             const std::set<std::int32_t> columns(mine.columns.begin(), mine.columns.end());
             CHECK(columns.size() == mine.columns.size());
             for (std::size_t i = 0; i < mine.blocks.size(); ++i) {
@@ -221,7 +221,7 @@ TEST_CASE("a pair takes together what both of its tiles want, from one tile of e
             together += mine.together;
         }
         CHECK(together > 0);
-        const auto planned = spmm::plan_published(machine, laid.workload, a);
+        const auto planned = sparse::plan_published(machine, laid.workload, a);
         const graph::Exchange& bring = planned.graph.exchanges.front();
         REQUIRE(bring.name == "bring");
         std::int64_t wide = 0;
@@ -239,7 +239,7 @@ TEST_CASE("a pair takes together what both of its tiles want, from one tile of e
 TEST_CASE("rows of X that are too short for double width stand in ascending order", "[kernels]") {
     const auto a = test::sparse_operand({40 * 16, 40 * 16, 8, 16, 30});
     const Laid laid(machine_with(32), a, 8);
-    for (const spmm::TileBlocks& tile : laid.layout.tiles) {
+    for (const sparse::TileBlocks& tile : laid.layout.tiles) {
         CHECK(tile.together == 0);
         CHECK(std::is_sorted(tile.columns.begin(), tile.columns.end()));
     }

@@ -77,7 +77,7 @@ struct Laid {
         workload.plan = workload::PlanKind::Published;
         plan = plan_of(machine, workload, a);
         layout.emplace(machine, workload, a, plan, of.n, false);
-        planned.emplace(spmm::plan_published(machine, workload, a));
+        planned.emplace(sparse::plan_published(machine, workload, a));
     }
 
     [[nodiscard]] const graph::Graph& graph() const { return planned->graph; }
@@ -116,7 +116,7 @@ struct Laid {
     workload::SparseF16 a;
     workload::SpmmWorkload workload;
     published::StaticPlan plan;
-    std::optional<spmm::PublishedLayout> layout;
+    std::optional<sparse::PublishedLayout> layout;
     std::optional<family::Planned> planned;
 };
 
@@ -186,7 +186,7 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
         CHECK(laid.all_work("put rows: copy") + sent == put);
         Bytes zeroed = 0;
         if (laid.set("zero") != nullptr) {
-            for (const spmm::TileBlocks& tile : laid.layout->tiles) {
+            for (const sparse::TileBlocks& tile : laid.layout->tiles) {
                 zeroed += tile.blocks.empty()
                               ? 0
                               : std::ssize(tile.rows) * laid.layout->partial_bytes(tile.part);
@@ -204,7 +204,7 @@ TEST_CASE("the longest row of a tile of elements is told with the worker that ha
         const Laid laid({16, 1, 30, kept, {ElementType::F16, ElementType::F16}});
         const auto& items = laid.set("multiply")->items;
         for (TileId tile = 0; tile < laid.layout->tiles.size(); ++tile) {
-            const spmm::TileBlocks& mine = laid.layout->tiles[tile];
+            const sparse::TileBlocks& mine = laid.layout->tiles[tile];
             if (mine.blocks.empty()) {
                 continue;
             }
@@ -237,7 +237,7 @@ TEST_CASE("a published sparse plan is told with its parts, tiles and roundings",
         CHECK(division.parts_m == of.tiles / (parts * bands));
         CHECK(division.tiles_busy ==
               std::count_if(laid.layout->tiles.begin(), laid.layout->tiles.end(),
-                            [](const spmm::TileBlocks& tile) { return !tile.blocks.empty(); }));
+                            [](const sparse::TileBlocks& tile) { return !tile.blocks.empty(); }));
         // blocks of each row on each tile that has some of it
         std::map<std::tuple<std::int64_t, std::int64_t, TileId>, std::int64_t> blocks;
         for (TileId tile = 0; tile < laid.layout->tiles.size(); ++tile) {
@@ -381,7 +381,7 @@ TEST_CASE("passes of a published sparse plan take as often what one takes", "[ke
     const Laid laid(of);
     for (const std::int64_t passes : {2, 3, 6}) {
         const auto planned =
-            spmm::plan_published(laid.machine, laid.workload, laid.a, {.passes = passes});
+            sparse::plan_published(laid.machine, laid.workload, laid.a, {.passes = passes});
         const std::int64_t width = ceil_div(ceil_div(of.n, passes), std::int64_t{8}) * 8;
         workload::SpmmWorkload narrow = laid.workload;
         narrow.n = width;
@@ -410,7 +410,7 @@ TEST_CASE("elements lie on as few tiles as the largest share allows, evenly in w
             for (const std::int64_t least : {1, 3}) {
                 for (std::int64_t elements = 0; elements <= 80; ++elements) {
                     const std::int64_t start = elements % tiles;
-                    const spmm::Linear linear(elements, grain, tiles, least, start);
+                    const sparse::Linear linear(elements, grain, tiles, least, start);
                     const std::int64_t grains = ceil_div(elements, grain);
                     const std::int64_t most = std::max(least, ceil_div(grains, tiles));
                     CAPTURE(tiles, grain, least, elements);
@@ -456,8 +456,8 @@ TEST_CASE("types of a published sparse plan have their codelets, and zeros where
         for (const codelets::ProductTypes& types : test::kProductTypes) {
             for (const std::int64_t block : {1, 4, 8, 16}) {
                 for (const bool again : {false, true}) {
-                    const spmm::PublishedTypes made(machine, types.data, types.partials, block,
-                                                    again);
+                    const sparse::PublishedTypes made(machine, types.data, types.partials, block,
+                                                      again);
                     const bool half = types.data == ElementType::F16;
                     const bool casts = types.data != types.partials;
                     CAPTURE(one_set, name_of(types.data), name_of(types.partials), block, again);
@@ -508,7 +508,7 @@ TEST_CASE("what a published sparse vertex reads beside what it writes is apart f
                     workload.partials = types.partials;
                     spec::MachineSpec machine;
                     machine.chip.tiles = 8;
-                    const auto planned = spmm::plan_published(machine, workload, a);
+                    const auto planned = sparse::plan_published(machine, workload, a);
                     const std::int64_t vector = 8 / bytes_of(types.data);
                     const bool pads_n = n % vector != 0;
                     const bool pads_k = a.columns % block != 0;
@@ -522,16 +522,16 @@ TEST_CASE("what a published sparse vertex reads beside what it writes is apart f
                             apart.insert(planned.graph.buffers[other.index].name);
                         }
                         std::set<std::string> wanted;
-                        if (is("x")) {
+                        if (is("b")) {
                             wanted = {"partials", "values", "meta"};
-                        } else if (is("home of x") || is("home of values")) {
-                            wanted = {"x", "values"};
+                        } else if (is("home of b") || is("home of values")) {
+                            wanted = {"b", "values"};
                         } else if (is("sums")) {
                             wanted = {"slices"};
                         }
                         CHECK(apart == wanted);
                         CHECK(buffer.padded ==
-                              ((is("x") && pads_n) || (is("home of x") && (pads_k || pads_n)) ||
+                              ((is("b") && pads_n) || (is("home of b") && (pads_k || pads_n)) ||
                                (is("home of values") && block == 1)));
                         // what is not written by a vertex is zero from the start
                         CHECK(buffer.zeroed ==
@@ -539,7 +539,7 @@ TEST_CASE("what a published sparse vertex reads beside what it writes is apart f
                         CHECK((buffer.where == graph::Where::Region1) ==
                               (is("partials") && block > 1));
                         const bool read_on =
-                            is("values") || is("partials") || is("x") || is("slices");
+                            is("values") || is("partials") || is("b") || is("slices");
                         CHECK(buffer.read_beyond == (read_on ? 128 : 0));
                         CHECK((buffer.kind == program::SegmentKind::Metadata) == is("meta"));
                     }

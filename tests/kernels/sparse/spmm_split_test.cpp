@@ -17,10 +17,10 @@
 namespace {
 
 using namespace tessera;
-using spmm::Candidate;
-using spmm::Partition;
-using spmm::Problem;
-using spmm::Split;
+using sparse::Candidate;
+using sparse::Partition;
+using sparse::Problem;
+using sparse::Split;
 
 /// Blocks at the given columns of each row.
 workload::SparseF16 matrix_of(std::int64_t columns, std::int64_t block,
@@ -68,7 +68,7 @@ bool is_useful(std::int64_t length, std::int64_t parts) {
 /// What the parts of a split cost.
 Cycles refined_exchange(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
                         const Partition& partition) {
-    return spmm::refine(machine, exchange, partition, spmm::find_reduction(partition)).exchange;
+    return sparse::refine(machine, exchange, partition, sparse::find_reduction(partition)).exchange;
 }
 
 } // namespace
@@ -91,7 +91,7 @@ TEST_CASE(
             }
         }
         std::set<Cut> found;
-        for (const Candidate& one : spmm::search(machine_with(tiles), problem)) {
+        for (const Candidate& one : sparse::search(machine_with(tiles), problem)) {
             found.insert({one.split.parts_m, one.split.parts_k, one.split.parts_n});
         }
         CHECK(found == wanted);
@@ -103,7 +103,7 @@ TEST_CASE("a sparse split fits whose bytes leave one memory element, and none la
     const auto a = full(64, 32, 1);
     const Problem problem(workload_of(64, 1), a);
     spec::MachineSpec machine = machine_with(8);
-    const auto all = spmm::search(machine, problem);
+    const auto all = sparse::search(machine, problem);
     const Candidate& best = all.front();
     const bool has_smaller = std::any_of(
         all.begin(), all.end(), [&](const Candidate& one) { return one.bytes < best.bytes; });
@@ -111,7 +111,7 @@ TEST_CASE("a sparse split fits whose bytes leave one memory element, and none la
     const auto first_with = [&](Bytes limit) {
         machine.memory.region1_bytes =
             limit + machine.memory.element_bytes - machine.memory.region0_bytes;
-        return spmm::search(machine, problem).front();
+        return sparse::search(machine, problem).front();
     };
     CHECK(first_with(best.bytes).bytes == best.bytes);
     const Candidate smaller = first_with(best.bytes - 1);
@@ -139,9 +139,9 @@ TEST_CASE("the least number of a split's messages is known without its homes", "
         const auto machine = machine_with(64);
         for (const Split split : {Split{4, 1, 1}, Split{2, 2, 4}, Split{4, 4, 2}, Split{1, 1, 8}}) {
             const Partition partition(problem, split);
-            const auto reduction = spmm::find_reduction(partition);
-            const auto most = spmm::messages(spmm::Homes(machine, partition), reduction);
-            const auto least = spmm::least_messages(machine, partition, reduction);
+            const auto reduction = sparse::find_reduction(partition);
+            const auto most = sparse::messages(sparse::Homes(machine, partition), reduction);
+            const auto least = sparse::least_messages(machine, partition, reduction);
             CAPTURE(split.parts_m, split.parts_k, split.parts_n);
             CHECK(least > 0);
             CHECK(least <= most);
@@ -159,7 +159,7 @@ TEST_CASE("values that an even number of slices takes come at double width", "[k
         const auto exchange_of = [&](bool pairs) {
             machine.exchange.pair_double = pairs;
             const plan::ExchangeCost exchange(machine);
-            return std::pair(spmm::estimate(machine, exchange, problem, split).exchange,
+            return std::pair(sparse::estimate(machine, exchange, problem, split).exchange,
                              refined_exchange(machine, exchange, Partition(problem, split)));
         };
         const auto [averaged, refined] = exchange_of(true);
@@ -254,7 +254,7 @@ TEST_CASE("a row whose middle is on the border of two shares is the first one's"
             const auto a = full(rows, 5, 1);
             const Problem problem(workload_of(8, 1), a);
             const Partition partition(problem, Split{1, 1, 1});
-            const auto shares = spmm::deal_work(problem, partition.part(0), 1, teams);
+            const auto shares = sparse::deal_work(problem, partition.part(0), 1, teams);
             REQUIRE(static_cast<std::int64_t>(shares.size()) == teams);
             std::int64_t begin = 0;
             for (std::int64_t team = 0; team < teams; ++team) {
@@ -281,7 +281,7 @@ TEST_CASE("the workers part a row that is alone, as many of them as there are co
             const Partition partition(problem, Split{1, 1, 1});
             std::vector<int> found(static_cast<std::size_t>(groups), 0);
             std::int64_t most = 0;
-            const auto shares = spmm::deal_work(problem, partition.part(0), groups, workers);
+            const auto shares = sparse::deal_work(problem, partition.part(0), groups, workers);
             REQUIRE(static_cast<std::int64_t>(shares.size()) == workers);
             for (const auto& share : shares) {
                 if (share.rows.size() > 0) {
@@ -313,7 +313,8 @@ TEST_CASE("the part that sums most decides how long partial rows come", "[kernel
     REQUIRE(partition.contributors(0).size() == 2);
     REQUIRE(partition.contributors(1).size() == 1);
     REQUIRE(partition.contributors(2).size() == 1);
-    const auto cycles = spmm::refine(machine, exchange, partition, spmm::find_reduction(partition));
+    const auto cycles =
+        sparse::refine(machine, exchange, partition, sparse::find_reduction(partition));
     CHECK(cycles.exchange == static_cast<Cycles>(bring + kRegular * 4 * events) +
                                  static_cast<Cycles>(move + kIrregular * events));
     CHECK(cycles.sync == 2 * machine.sync.internal_cycles);
@@ -335,13 +336,13 @@ TEST_CASE(
             const Partition partition(problem, Split{2, 1, 2});
             REQUIRE(static_cast<std::int64_t>(partition.part(0).blocks.size()) == values);
             REQUIRE(static_cast<std::int64_t>(partition.part(1).blocks.size()) == values);
-            const bool is_wide = spmm::Homes(machine, partition).values_wide();
+            const bool is_wide = sparse::Homes(machine, partition).values_wide();
             CHECK(is_wide == (ceil_div(values, 8) >= least / 8));
         }
     }
 }
 
-TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of another slice",
+TEST_CASE("what several tiles need of a slice of B is at home once, on tiles of another slice",
           "[kernels]") {
     const spec::MachineSpec machine = machine_with(24);
     // each row of blocks shares some columns with others and has one of its own
@@ -355,13 +356,13 @@ TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of 
             CAPTURE(split.parts_m, split.parts_k, split.parts_n, n);
             const Problem problem(workload_of(n, 1), a);
             const Partition partition(problem, split);
-            const spmm::Homes homes(machine, partition);
+            const sparse::Homes homes(machine, partition);
             // by tile: where its homes begin, and their bytes
             std::map<TileId, std::map<Bytes, Bytes>> held;
             for (std::int64_t in = 0; in < split.parts_n; ++in) {
                 const Bytes line_bytes = problem.line_bytes_of(problem.slice(split, in).size());
                 std::vector<int> found(26, 0);
-                for (const plan::HomeRun& run : homes.x(in)) {
+                for (const plan::HomeRun& run : homes.b(in)) {
                     const Range& lines = homes.runs().at(run.group);
                     const auto own = static_cast<std::int64_t>(run.tile) % split.parts_n;
                     REQUIRE(static_cast<std::int64_t>(run.tile) < split.tiles());
@@ -390,7 +391,7 @@ TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of 
                 }
                 most = std::max(most, end);
             }
-            CHECK(homes.most_x_bytes() == most);
+            CHECK(homes.most_b_bytes() == most);
         }
     }
 }
@@ -412,7 +413,7 @@ workload::SparseF16 with_rows(std::int64_t columns, const std::vector<std::int64
     return matrix_of(columns, 1, rows);
 }
 
-std::int64_t work_of(const Problem& problem, const spmm::Part& part) {
+std::int64_t work_of(const Problem& problem, const sparse::Part& part) {
     std::int64_t work = 0;
     for (const std::int32_t blocks : part.row_blocks) {
         work += problem.row_work(blocks);
@@ -421,7 +422,7 @@ std::int64_t work_of(const Problem& problem, const spmm::Part& part) {
 }
 
 /// Blocks that a part has of a row.
-std::int64_t blocks_of(const spmm::Part& part, std::int32_t row) {
+std::int64_t blocks_of(const sparse::Part& part, std::int32_t row) {
     const auto found = std::find(part.rows.begin(), part.rows.end(), row);
     return found == part.rows.end()
                ? 0
@@ -435,7 +436,7 @@ std::int64_t check_pieces(const Partition& whole, const Partition& cut, std::int
     std::int64_t work = 0;
     std::map<std::int32_t, std::int64_t> blocks_of_row;
     for (std::int64_t im = 0; im < split.parts_m; ++im) {
-        const spmm::Part& part = whole.part(im * split.parts_k + band);
+        const sparse::Part& part = whole.part(im * split.parts_k + band);
         work += work_of(problem, part);
         for (const std::int32_t row : part.rows) {
             blocks_of_row[row] += blocks_of(part, row);
@@ -481,7 +482,7 @@ TEST_CASE("a cut row's pieces are on parts of its band, each block once", "[kern
             problem, Split{parts_m, parts_k, 1, 1 + static_cast<std::int64_t>(random() % 12)});
         std::set<std::int64_t> seen;
         for (std::int64_t number = 0; number < cut.split().parts(); ++number) {
-            const spmm::Part& part = cut.part(number);
+            const sparse::Part& part = cut.part(number);
             CHECK(std::is_sorted(part.rows.begin(), part.rows.end()));
             CHECK(std::adjacent_find(part.rows.begin(), part.rows.end()) == part.rows.end());
             std::size_t at = 0;

@@ -29,9 +29,9 @@
 namespace {
 
 using namespace tessera;
-using spmm::Partition;
-using spmm::Problem;
-using spmm::Split;
+using sparse::Partition;
+using sparse::Problem;
+using sparse::Split;
 
 constexpr codelets::ProductTypes kHalf{ElementType::F16, ElementType::F16};
 constexpr codelets::ProductTypes kMixed{ElementType::F16, ElementType::F32};
@@ -101,7 +101,7 @@ TEST_CASE("each kind of block has its vertex, its grain and its roundings", "[ke
         {16, kSingle, "spmm_block16_", 1, 16, "blocks"},
     };
     for (const Kind& kind : kinds) {
-        const spmm::BlockKind& made = spmm::kind_of(kind.block, kind.types);
+        const sparse::BlockKind& made = sparse::kind_of(kind.block, kind.types);
         CAPTURE(kind.vertex);
         CHECK(made.column_grain == kind.grain);
         CHECK(made.block_roundings == kind.roundings);
@@ -112,9 +112,9 @@ TEST_CASE("each kind of block has its vertex, its grain and its roundings", "[ke
         CHECK(made.by_halves == (kind.block == 16 && kind.types.data == ElementType::F16 &&
                                  kind.types.partials == ElementType::F32));
         // a kind is made once
-        CHECK(&made == &spmm::kind_of(kind.block, kind.types));
+        CHECK(&made == &sparse::kind_of(kind.block, kind.types));
         for (const Kind& other : kinds) {
-            CHECK((&spmm::kind_of(other.block, other.types) == &made) ==
+            CHECK((&sparse::kind_of(other.block, other.types) == &made) ==
                   (other.block == kind.block && other.types.data == kind.types.data &&
                    other.types.partials == kind.types.partials));
         }
@@ -132,10 +132,10 @@ TEST_CASE("small blocks are expected to take their loads, columns and rows", "[k
                 workload::SpmmWorkload workload;
                 workload.dtype = types.data;
                 workload.partials = types.partials;
-                const spmm::Problem problem(workload, pattern);
+                const sparse::Problem problem(workload, pattern);
                 for (const double columns : {1.0, 6.0, 7.0, 40.0}) {
                     for (const double longest : {1.0, 30.0}) {
-                        spmm::PartMeans means;
+                        sparse::PartMeans means;
                         means.blocks = 20;
                         means.rows = 5;
                         means.all_rows = 6;
@@ -173,9 +173,9 @@ TEST_CASE("the work of a sparse product's tiles is all of its blocks and sums", 
             for (const Split split :
                  {Split{1, 1, 1}, Split{6, 1, 2}, Split{2, 5, 1}, Split{4, 3, 3}, Split{1, 7, 1}}) {
                 const Partition partition(problem, split);
-                const auto reduction = spmm::find_reduction(partition);
+                const auto reduction = sparse::find_reduction(partition);
                 const auto emitted =
-                    spmm::emit(machine, spmm::Homes(machine, partition), reduction, "test");
+                    sparse::emit(machine, sparse::Homes(machine, partition), reduction, "test");
                 std::int64_t columns = 0;
                 bool even = true;
                 for (std::int64_t in = 0; in < split.parts_n; ++in) {
@@ -217,16 +217,16 @@ TEST_CASE("the longest row of a worker is told with what the worker has of it", 
         const Problem problem(workload_of(n, 1, kHalf), a);
         for (const Split split : {Split{1, 1, 1}, Split{4, 2, 1}, Split{12, 1, 1}}) {
             const Partition partition(problem, split);
-            const auto emitted = spmm::emit(machine, spmm::Homes(machine, partition),
-                                            spmm::find_reduction(partition), "test");
+            const auto emitted = sparse::emit(machine, sparse::Homes(machine, partition),
+                                              sparse::find_reduction(partition), "test");
             const auto& items = set_of(emitted.graph, "multiply")->items;
             for (std::int64_t number = 0; number < split.parts(); ++number) {
-                const spmm::Part& part = partition.part(number);
-                const auto shares = spmm::deal_work(problem, part, ceil_div(n, std::int64_t{8}),
-                                                    machine.tile.workers);
+                const sparse::Part& part = partition.part(number);
+                const auto shares = sparse::deal_work(problem, part, ceil_div(n, std::int64_t{8}),
+                                                      machine.tile.workers);
                 program::WorkItem longest;
                 for (std::size_t worker = 0; worker < shares.size(); ++worker) {
-                    const spmm::Share& share = shares[worker];
+                    const sparse::Share& share = shares[worker];
                     for (std::int64_t row = share.rows.first; row < share.rows.last; ++row) {
                         const auto at = static_cast<std::size_t>(row);
                         const std::int64_t amount = 8 * part.row_blocks[at] * share.groups.size();
@@ -252,8 +252,8 @@ TEST_CASE("a sparse product is rounded for each block of its fullest row and eac
             for (const std::int64_t tiles : {1, 12}) {
                 const auto a = test::sparse_operand({3 * block, 40 * block, 16, block, 60});
                 exchange_plan::KnownSchedules known;
-                const auto divided =
-                    spmm::choose_ours(machine_with(tiles), workload_of(16, block, types), a, known);
+                const auto divided = sparse::choose_ours(machine_with(tiles),
+                                                         workload_of(16, block, types), a, known);
                 const auto& division = divided.division;
                 const Problem problem(workload_of(16, block, types), a);
                 const Partition partition(problem,
@@ -262,7 +262,7 @@ TEST_CASE("a sparse product is rounded for each block of its fullest row and eac
                 for (std::int64_t row = 0; row < a.block_rows(); ++row) {
                     parts = std::max(parts, partition.contributors(row).size());
                 }
-                const std::int64_t of_block = spmm::kind_of(block, types).block_roundings;
+                const std::int64_t of_block = sparse::kind_of(block, types).block_roundings;
                 const std::int64_t of_sum = types.partials == ElementType::F16
                                                 ? (parts > 1 ? 1 : 0)
                                                 : static_cast<std::int64_t>(parts);
@@ -284,14 +284,14 @@ TEST_CASE("of the three splits that the search puts first the one with the fewes
                     const auto a = test::sparse_operand({24 * block, 30 * block, n, block, kept});
                     const auto workload = workload_of(n, block, kHalf);
                     const Problem problem(workload, a);
-                    const auto candidates = spmm::search(machine, problem);
+                    const auto candidates = sparse::search(machine, problem);
                     REQUIRE(candidates.size() >= 3);
                     std::size_t best = 0;
                     std::optional<Cycles> least;
                     for (std::size_t at = 0; at < 3; ++at) {
                         const Partition partition(problem, candidates[at].split);
-                        auto emitted = spmm::emit(machine, spmm::Homes(machine, partition),
-                                                  spmm::find_reduction(partition), "test");
+                        auto emitted = sparse::emit(machine, sparse::Homes(machine, partition),
+                                                    sparse::find_reduction(partition), "test");
                         exchange_plan::KnownSchedules known;
                         const auto planned = family::lowered(
                             machine, family::placed(machine, std::move(emitted)), known);
@@ -302,7 +302,7 @@ TEST_CASE("of the three splits that the search puts first the one with the fewes
                         }
                     }
                     exchange_plan::KnownSchedules known;
-                    const auto found = spmm::choose_ours(machine, workload, a, known).division;
+                    const auto found = sparse::choose_ours(machine, workload, a, known).division;
                     CAPTURE(block, tiles, kept, n, best);
                     CHECK(found.predicted.total() == *least);
                     CHECK(found.parts_m == candidates[best].split.parts_m);
@@ -323,9 +323,9 @@ TEST_CASE("who sums a row of a sparse product takes turns among its parts", "[ke
     const Problem problem(workload_of(16, 1, kHalf), a);
     for (const Split split : {Split{1, 4, 1}, Split{2, 5, 2}, Split{3, 3, 1}}) {
         const Partition partition(problem, split);
-        const auto reduction = spmm::find_reduction(partition);
+        const auto reduction = sparse::find_reduction(partition);
         const auto emitted =
-            spmm::emit(machine, spmm::Homes(machine, partition), reduction, "test");
+            sparse::emit(machine, sparse::Homes(machine, partition), reduction, "test");
         const auto exchange =
             std::find_if(emitted.graph.exchanges.begin(), emitted.graph.exchanges.end(),
                          [](const auto& one) { return one.name == "reduce: bring partial rows"; });
@@ -333,7 +333,7 @@ TEST_CASE("who sums a row of a sparse product takes turns among its parts", "[ke
         // the first message of every sum, then the second: each begins with another part
         std::vector<std::pair<TileId, TileId>> wanted;
         for (std::size_t turn = 0; turn < static_cast<std::size_t>(split.parts_k); ++turn) {
-            for (const spmm::SumJob& job : reduction.jobs) {
+            for (const sparse::SumJob& job : reduction.jobs) {
                 if (turn >= job.others.size()) {
                     continue;
                 }
@@ -362,7 +362,7 @@ TEST_CASE("rows with the same parts are dealt evenly to these, beginning with an
         const Problem problem(workload_of(16, 1, types), a);
         for (const Split split : {Split{1, 3, 1}, Split{4, 4, 1}, Split{2, 1, 1}}) {
             const Partition partition(problem, split);
-            const auto reduction = spmm::find_reduction(partition);
+            const auto reduction = sparse::find_reduction(partition);
             std::vector<std::int64_t> slices(static_cast<std::size_t>(split.parts()));
             std::vector<std::int64_t> results(static_cast<std::size_t>(split.parts()));
             std::size_t job = 0;
@@ -386,7 +386,7 @@ TEST_CASE("rows with the same parts are dealt evenly to these, beginning with an
                             continue;
                         }
                         REQUIRE(job < reduction.jobs.size());
-                        const spmm::SumJob& made = reduction.jobs[job];
+                        const sparse::SumJob& made = reduction.jobs[job];
                         const auto reducer = static_cast<std::size_t>(
                             parts[(static_cast<std::size_t>(share) + turn) % parts.size()]);
                         CHECK(static_cast<std::size_t>(made.reducer) == reducer);
