@@ -436,6 +436,18 @@ class Plans(Case):
                                 if one["workload"] == "tiny_matmul"))
         self.says(*dry, out="5 points, 1 known in d, 4 to run\n1 point excluded\ntime: unknown\n")
 
+    def test_only_what_there_is_has_a_line(self):
+        write = lambda values, exclude: (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": ["tiny_matmul"],
+            "axes": [{"path": "tile.workers", "values": values}], "exclude": exclude}))
+        dry = "run", "./s.json", "--dry-run", "--store", "d"
+        write([2, 4], [])
+        self.says(*dry, out="2 points, 0 known in d, 2 to run\ntime: unknown\n")
+        subprocess.run([TESSERA, "sweep", "run", "./s.json", "-q", "--store", "d"], check=True, cwd=self.folder)
+        self.says(*dry, out="2 points, 2 known in d, 0 to run\n")
+        write([2, 4, 6], ["tile.workers == 6"])
+        self.says(*dry, out="2 points, 2 known in d, 0 to run\n1 point excluded\n")
+
 
 class Submissions(Case):
     def submit(self, *arguments, path="/nowhere"):
