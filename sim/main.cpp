@@ -7,6 +7,8 @@
 #include "sim/calibrate/calibrate_command.h"
 #include "sim/cli/cli.h"
 #include "sim/inquire/inquire.h"
+#include "sim/pattern/checkpoint.h"
+#include "sim/pattern/pattern_command.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/interrupt.h"
 #include "sim/process/screen.h"
@@ -93,6 +95,21 @@ struct Execute {
     }
     int operator()(const cli::DisassembleCommand& command) const {
         return say(assemble::disassemble_text(command));
+    }
+    int operator()(const cli::PatternMakeCommand& command) const {
+        return say(pattern::make_text(command));
+    }
+    int operator()(const cli::PatternShowCommand& command) const {
+        return say(pattern::show_text(command, process::layout_of(stdout)));
+    }
+    int operator()(const cli::PatternConvertCommand& command) const {
+        return say(pattern::convert_text(command));
+    }
+    int operator()(const cli::PatternSparsifyCommand& command) const {
+        return say(pattern::sparsify_text(command, process::layout_of(stdout)));
+    }
+    int operator()(const cli::PatternFinalizeCommand& command) const {
+        return say(pattern::finalize_text(command));
     }
     int operator()(const cli::VersionCommand&) const { return say(inquire::version_text()); }
     int operator()(const cli::CompletionCommand& command) const {

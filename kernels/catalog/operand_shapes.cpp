@@ -71,6 +71,8 @@ Alternative generator_form(const char* name, Source source, const Describe<Patte
             }};
 }
 
+} // namespace
+
 std::shared_ptr<const Shape> generator_shape() {
     const auto uniform = generator("uniform", Source::Uniform, "the kept blocks are anywhere");
     const auto banded =
@@ -96,8 +98,6 @@ std::shared_ptr<const Shape> generator_shape() {
                           generator_form("n_of_m", Source::NOfM, n_of_m)};
     return std::make_shared<const Shape>(std::move(shape));
 }
-
-} // namespace
 
 std::shared_ptr<const Shape> pattern_shape() {
     using FileValues = PatternSpec::FileValues;

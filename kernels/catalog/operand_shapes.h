@@ -17,7 +17,10 @@ inline constexpr std::int64_t kLongestDimension = 1'000'000;
 [[nodiscard]] workload::ValuesSpec values_of(const std::string& text, std::string key);
 [[nodiscard]] std::string values_text(const workload::ValuesSpec& values);
 
-/// {"file": ..., "values": ...} or {"generator": ..., "density": ..., "seed": ...}.
+/// {"generator": ..., "density": ..., "seed": ...}.
+[[nodiscard]] std::shared_ptr<const config::Shape> generator_shape();
+
+/// {"file": ..., "values": ...} or a generator.
 [[nodiscard]] std::shared_ptr<const config::Shape> pattern_shape();
 
 } // namespace tessera::catalog

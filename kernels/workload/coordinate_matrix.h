@@ -4,6 +4,7 @@
 
 #include "kernels/workload/operand_spec.h"
 #include "kernels/workload/operands.h"
+#include "kernels/workload/value_type.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -24,8 +25,10 @@ struct CoordinateEntry {
 struct CoordinateMatrix {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    bool has_values = false; ///< false for files of patterns
+    ValueType type = ValueType::Mask; ///< of the file's values
     std::vector<CoordinateEntry> entries;
+
+    [[nodiscard]] bool has_values() const { return type != ValueType::Mask; }
 };
 
 /// Orders entries by row, then column, then line; costs one look at each where they stand so already.

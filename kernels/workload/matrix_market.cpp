@@ -294,7 +294,7 @@ void Reader::sum_duplicates() {
         const CoordinateEntry& entry = matrix_.entries[i];
         if (entry.row != last.row || entry.column != last.column) {
             matrix_.entries[++kept] = entry;
-        } else if (matrix_.has_values) {
+        } else if (matrix_.has_values()) {
             last.value += entry.value;
             if (!std::isfinite(last.value)) {
                 fail(entry.line, 1, "value: the sum of this place's entries is not finite");
@@ -345,7 +345,9 @@ void Reader::finish() {
 CoordinateMatrix Reader::read() {
     read_banner();
     read_size_line();
-    matrix_.has_values = banner_.field != MatrixField::Pattern;
+    matrix_.type = banner_.field == MatrixField::Pattern   ? ValueType::Mask
+                   : banner_.field == MatrixField::Integer ? ValueType::I64
+                                                           : ValueType::F64;
     if (banner_.is_array) {
         read_elements();
     } else {

@@ -492,6 +492,33 @@ NpyArray read_npy_array(std::string_view bytes, const std::string& file_name) {
     return {header.type.descr, header.shape, storage.empty() ? std::string(data) : storage};
 }
 
+std::string read_npy_text(std::string_view bytes, const std::string& file_name) {
+    const Sections sections = split_sections(bytes, file_name);
+    const Header header = HeaderReader(sections.header, file_name).read();
+    const std::string descr = header.descr.value_or("");
+    const std::size_t kind = descr.find_first_of("SU");
+    std::size_t length = 0;
+    const bool is_text =
+        kind <= 1 &&
+        std::from_chars(descr.data() + kind + 1, descr.data() + descr.size(), length).ptr ==
+            descr.data() + descr.size();
+    const std::size_t width = is_text && descr[kind] == 'U' ? 4 : 1;
+    const std::string_view data = sections.data;
+    if (!is_text || (width > 1 && descr[0] == '>') || data.size() % width != 0 ||
+        data.size() / width != length) {
+        fail(file_name, "got " + std::to_string(data.size()) + " bytes of type " +
+                            quoted_word(descr) + ", expected one text, as |S3");
+    }
+    std::string text;
+    for (std::size_t at = 0; at < data.size(); at += width) {
+        const bool is_ascii =
+            data.substr(at + 1, width - 1).find_first_not_of('\0') == std::string_view::npos;
+        text += is_ascii ? data[at] : '?';
+    }
+    text.erase(text.find_last_not_of('\0') + 1);
+    return text;
+}
+
 NpyMatrixHeader read_npy_header(std::string_view bytes, const std::string& file_name) {
     const ReadHeader header = read_header(bytes, file_name);
     return {header.type, header.is_fortran, checked_shape(header.shape, std::nullopt, file_name),

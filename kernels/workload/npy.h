@@ -88,6 +88,10 @@ struct NpyArray {
 /// Throws ConfigError as read_npy does, but for elements that are not finite.
 [[nodiscard]] NpyArray read_npy_array(std::string_view bytes, const std::string& file_name);
 
+/// The text of a file that has one text of bytes or of UCS-4, as "|S3" or "<U3"; characters that are
+/// no ASCII become '?'. Throws ConfigError if the file is another.
+[[nodiscard]] std::string read_npy_text(std::string_view bytes, const std::string& file_name);
+
 inline constexpr std::size_t kMostNpyHeaderBytes = 64 * 1024; ///< with what stands before it
 
 /// What stands before the elements of a matrix.

@@ -2,19 +2,16 @@
 #include "kernels/workload/npy_entries.h"
 
 #include "base/activity.h"
-#include "base/element_type.h"
 #include "base/error.h"
-#include "base/float16.h"
 #include "base/input_file.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/packed_file.h"
+#include "kernels/workload/value_type.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,45 +25,6 @@ constexpr std::size_t kMostNpyEntries = std::size_t{1} << 27U;
     throw ConfigError(Diagnostic{path, 0, 0, "", std::move(message), std::move(hint)});
 }
 
-template <class Element> double decoded(const char* bytes) {
-    Element element;
-    std::memcpy(&element, bytes, sizeof(Element));
-    return static_cast<double>(element);
-}
-
-double decoded_f16(const char* bytes) {
-    std::uint16_t half = 0;
-    std::memcpy(&half, bytes, sizeof(half));
-    return static_cast<double>(f16_to_f32(half));
-}
-
-struct NpyElement {
-    std::string_view descr;
-    std::size_t bytes = 0;
-    double (*decode)(const char*) = nullptr;
-};
-
-const NpyElement& element_of(std::string_view descr) {
-    static constexpr std::array<NpyElement, 12> kElements{
-        {{npy_of(ElementType::Bool), 1, decoded<std::uint8_t>},
-         {npy_of(ElementType::I8), 1, decoded<std::int8_t>},
-         {npy_of(ElementType::U8), 1, decoded<std::uint8_t>},
-         {npy_of(ElementType::I16), 2, decoded<std::int16_t>},
-         {npy_of(ElementType::U16), 2, decoded<std::uint16_t>},
-         {npy_of(ElementType::I32), 4, decoded<std::int32_t>},
-         {npy_of(ElementType::U32), 4, decoded<std::uint32_t>},
-         {"<i8", 8, decoded<std::int64_t>},
-         {"<u8", 8, decoded<std::uint64_t>},
-         {npy_of(ElementType::F16), 2, decoded_f16},
-         {npy_of(ElementType::F32), 4, decoded<float>},
-         {"<f8", 8, decoded<double>}}};
-    const auto* const found =
-        std::find_if(kElements.begin(), kElements.end(),
-                     [&](const NpyElement& element) { return element.descr == descr; });
-    TESSERA_ASSERT(found != kElements.end());
-    return *found;
-}
-
 /// The bytes of the elements, one after the other.
 class ElementStream {
 public:
@@ -75,10 +33,14 @@ public:
         file_.append_to(bytes_, kMostNpyHeaderBytes);
         header_ = read_npy_header(bytes_, path);
         at_ = header_.header_bytes;
-        element_ = element_of(header_.type.descr);
+        const ValueTypeFacts* const facts =
+            find_value_type(&ValueTypeFacts::npy, header_.type.descr);
+        TESSERA_ASSERT(facts != nullptr);
+        element_ = *facts;
     }
 
     [[nodiscard]] const NpyMatrixHeader& header() const { return header_; }
+    [[nodiscard]] ValueType type() const { return element_.type; }
 
     double next() {
         if (!has(element_.bytes)) {
@@ -89,7 +51,7 @@ public:
         if (header_.type.is_big_endian) {
             std::reverse(bytes_.data() + at_, bytes_.data() + at_ + element_.bytes);
         }
-        const double value = element_.decode(bytes_.data() + at_);
+        const double value = decoded(element_.type, bytes_.data() + at_);
         at_ += element_.bytes;
         ++read_;
         return value;
@@ -123,7 +85,7 @@ private:
     std::size_t at_ = 0;
     std::uint64_t read_ = 0; ///< elements
     NpyMatrixHeader header_;
-    NpyElement element_;
+    ValueTypeFacts element_;
 };
 
 } // namespace
@@ -133,7 +95,7 @@ CoordinateMatrix read_npy_entries_file(const std::string& path) {
     CoordinateMatrix matrix;
     matrix.rows = stream.header().shape.rows;
     matrix.columns = stream.header().shape.columns;
-    matrix.has_values = stream.header().type.descr != npy_of(ElementType::Bool);
+    matrix.type = stream.type();
     const bool is_fortran = stream.header().is_fortran;
     const std::int64_t lines = is_fortran ? matrix.columns : matrix.rows;
     const std::int64_t elements = is_fortran ? matrix.rows : matrix.columns;
@@ -156,9 +118,8 @@ CoordinateMatrix read_npy_entries_file(const std::string& path) {
                 fail_in_npy(path, "got more than " + std::to_string(kMostNpyEntries) +
                                       " elements that are not zero, the most of a pattern");
             }
-            matrix.entries.push_back({static_cast<std::int32_t>(row),
-                                      static_cast<std::int32_t>(column), 0,
-                                      matrix.has_values ? value : 1.0});
+            matrix.entries.push_back(
+                {static_cast<std::int32_t>(row), static_cast<std::int32_t>(column), 0, value});
         }
         reading.step();
     }

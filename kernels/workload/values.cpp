@@ -154,6 +154,8 @@ void check_stored(std::int64_t blocks, std::int64_t block, std::size_t element_b
             std::to_string(block));
 }
 
+} // namespace
+
 std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pattern,
                                            std::int64_t block, std::size_t element_bytes) {
     if (pattern.source == PatternSpec::Source::NOfM) {
@@ -185,6 +187,8 @@ std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pa
         return uniform_blocks(grid, kept, pattern.seed);
     }
 }
+
+namespace {
 
 template <class Element> Sparse<Element> make_generated(const SpmmWorkload& workload) {
     const PatternSpec& pattern = workload.pattern;
@@ -321,7 +325,7 @@ std::vector<Element> entry_values(const CoordinateMatrix& file, const PatternSpe
 
 void check_integer_allowed(const CoordinateMatrix& file, const PatternSpec& pattern) {
     const bool gcn = pattern.file_values == PatternSpec::FileValues::Gcn;
-    const bool own = pattern.file_values == PatternSpec::FileValues::File && file.has_values;
+    const bool own = pattern.file_values == PatternSpec::FileValues::File && file.has_values();
     if (gcn || own) {
         fail("/pattern/values",
              std::string("got ") + (gcn ? "gcn" : "file values") +

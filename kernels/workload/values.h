@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernels/workload/operands.h"
+#include "kernels/workload/pattern.h"
 #include "kernels/workload/workload.h"
 
 #include <cstddef>
@@ -63,6 +64,13 @@ template <class Element>
 
 /// Whether the file has a tensor of that type and shape, as far as a header tells. @throws as above
 void check_file(const ValuesSpec& values, ElementType type, const std::vector<std::int64_t>& shape);
+
+/// The blocks that a generator keeps, ascending. `element_bytes` are of a value that is stored.
+/// Throws ConfigError at values that do not go together, and where the blocks have more elements than
+/// a sparse operand may have.
+[[nodiscard]] std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pattern,
+                                                         std::int64_t block,
+                                                         std::size_t element_bytes);
 
 /// Columns as rows.
 [[nodiscard]] DenseF16 transposed(const DenseF16& matrix);

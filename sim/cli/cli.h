@@ -174,6 +174,46 @@ struct SweepSubmitCommand {
     bool print = false;                      ///< what would be submitted
 };
 
+struct PatternMakeCommand {
+    std::string generator;
+    std::string size;              ///< as written: ROWSxCOLUMNS
+    std::vector<std::string> keys; ///< KEY=VALUE of the generator
+    int block = 1;
+    std::string as; ///< storage of an .npz file, or empty
+    std::string out;
+};
+
+struct PatternShowCommand {
+    std::string file;
+    int block = 1;
+    bool marks = false; ///< NaN is the mark of what is pruned
+    std::string json;   ///< file, "-" for stdout, or empty
+    bool quiet = false;
+};
+
+struct PatternConvertCommand {
+    std::string file;
+    int block = 1; ///< more: blocks are kept as a whole
+    bool transpose = false;
+    bool marks = false;
+    std::string type; ///< of values, or empty: as they are
+    std::string as;   ///< storage of an .npz file, or empty
+    std::string out;
+};
+
+struct PatternSparsifyCommand {
+    std::string file;
+    std::string config;
+    std::string out;
+    bool quiet = false;
+};
+
+struct PatternFinalizeCommand {
+    std::string file;
+    std::string out;
+    bool quiet = false;
+};
+
 struct CompletionCommand {
     std::string shell; ///< bash or zsh
 };
@@ -190,7 +230,9 @@ using Command =
     std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
                  ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepRunCommand,
                  SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
-                 CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
+                 PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
+                 PatternSparsifyCommand, PatternFinalizeCommand, CompletionCommand, ManualCommand,
+                 VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

@@ -294,6 +294,9 @@ std::vector<CommandSpec> make_commands() {
     for (CommandSpec& sweep : sweep_commands()) {
         all.push_back(std::move(sweep));
     }
+    for (CommandSpec& pattern : pattern_commands()) {
+        all.push_back(std::move(pattern));
+    }
     for (const auto& one :
          {list_command(), describe_command(), check_command(), schema_command(), assemble_command(),
           disassemble_command(), completion_command(), manual_command(), help_command()}) {

@@ -119,4 +119,7 @@ inline constexpr const char* kWhatItIs =
 /// `tessera sweep ...` (cli_sweep.cpp).
 [[nodiscard]] std::vector<CommandSpec> sweep_commands();
 
+/// `tessera pattern ...` (pattern.cpp).
+[[nodiscard]] std::vector<CommandSpec> pattern_commands();
+
 } // namespace tessera::cli

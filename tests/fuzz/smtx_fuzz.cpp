@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     try {
         const auto matrix = tessera::workload::read_smtx(
             std::string_view(reinterpret_cast<const char*>(data), bytes), "fuzz.smtx");
-        TESSERA_ASSERT(matrix.rows > 0 && matrix.columns > 0 && !matrix.has_values);
+        TESSERA_ASSERT(matrix.rows > 0 && matrix.columns > 0 && !matrix.has_values());
         const tessera::workload::CoordinateEntry* before = nullptr;
         for (const auto& entry : matrix.entries) {
             TESSERA_ASSERT(entry.row >= 0 && entry.row < matrix.rows);

@@ -22,6 +22,15 @@ foreach(class MatrixTest OutputsTest ProcessesTest HostTest OperandsTest)
     TIMEOUT 120)
 endforeach()
 
+# SciPy is Debian's python3-scipy, a package of Debian's own Python.
+foreach(class FormatsTest ShowTest MakeTest MistakesTest CheckpointTest)
+  add_test(NAME "patterns on the command line: ${class}"
+    COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/pattern_test.py"
+            $<TARGET_FILE:tessera>
+            "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("patterns on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 240)
+endforeach()
+
 tessera_test(test_system_four_tiles UNSANITIZED LABELS cli
   SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp
   APART system/four_tiles_paper.cpp system/by_hand.cpp

@@ -180,7 +180,7 @@ TEST_CASE("what is not zero in a dense file of any type is kept", "[operands]") 
         REQUIRE(matrix.entries.size() == 2);
         CHECK(matrix.rows == 2);
         CHECK(matrix.columns == 2);
-        CHECK(matrix.has_values == (descr != "|b1"));
+        CHECK(matrix.has_values() == (descr != "|b1"));
         CHECK(matrix.entries[0].row == 0);
         CHECK(matrix.entries[0].column == 1);
         CHECK(matrix.entries[0].value == value);

@@ -38,7 +38,7 @@ TEST_CASE("a mask of compressed rows is read", "[operands]") {
     const auto matrix = read("3, 4, 5\n0 2 2 5 \n1 3 0 2 3 \n");
     CHECK(matrix.rows == 3);
     CHECK(matrix.columns == 4);
-    CHECK_FALSE(matrix.has_values);
+    CHECK_FALSE(matrix.has_values());
     CHECK(places(matrix) == std::vector<Place>{{0, 1}, {0, 3}, {2, 0}, {2, 2}, {2, 3}});
     CHECK(matrix.entries[0].value == 1.0);
     CHECK(matrix.entries[0].line == 3);

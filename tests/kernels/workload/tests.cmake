@@ -14,5 +14,6 @@ tessera_test(test_unit_operands CORE LABELS unit
     kernels/workload/smtx_test.cpp
     kernels/workload/sparse_test.cpp
     kernels/workload/element_value_test.cpp
+    kernels/workload/value_type_test.cpp
     kernels/workload/values_test.cpp
   LINK tessera_operands ZLIB::ZLIB)

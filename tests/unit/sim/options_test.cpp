@@ -159,6 +159,36 @@ Fields fields(const cli::DisassembleCommand& disassemble) {
             {"address", disassemble.address},
             {"hex", disassemble.hex ? "yes" : "no"}};
 }
+Fields fields(const cli::PatternMakeCommand& make) {
+    return {{"generator", make.generator},         {"size", make.size}, {"keys", joined(make.keys)},
+            {"block", std::to_string(make.block)}, {"as", make.as},     {"out", make.out}};
+}
+Fields fields(const cli::PatternShowCommand& show) {
+    return {{"file", show.file},
+            {"block", std::to_string(show.block)},
+            {"marks", show.marks ? "yes" : "no"},
+            {"json", show.json},
+            {"quiet", show.quiet ? "yes" : "no"}};
+}
+Fields fields(const cli::PatternConvertCommand& convert) {
+    return {{"file", convert.file},
+            {"block", std::to_string(convert.block)},
+            {"transpose", convert.transpose ? "yes" : "no"},
+            {"marks", convert.marks ? "yes" : "no"},
+            {"type", convert.type},
+            {"as", convert.as},
+            {"out", convert.out}};
+}
+Fields fields(const cli::PatternSparsifyCommand& sparsify) {
+    return {{"file", sparsify.file},
+            {"config", sparsify.config},
+            {"out", sparsify.out},
+            {"quiet", sparsify.quiet ? "yes" : "no"}};
+}
+Fields fields(const cli::PatternFinalizeCommand& finalize) {
+    return {
+        {"file", finalize.file}, {"out", finalize.out}, {"quiet", finalize.quiet ? "yes" : "no"}};
+}
 /// The others have no options of their own.
 template <class Other> Fields fields(const Other& /*command*/) {
     return {};
@@ -251,6 +281,24 @@ const std::vector<Case> kOwnCases{
     {{"sweep", "collect", "s", "--into", "c"}, "quiet", "", "quiet", "yes"},
     {{"sweep", "diff", "a", "b"}, "path", "seconds", "path", "seconds"},
     {{"sweep", "diff", "a", "b"}, "format", "json", "format", "json"},
+    {{"pattern", "make", "uniform", "4x4"}, "out", "o", "out", "o"},
+    {{"pattern", "make", "uniform", "4x4"}, "block", "8", "block", "8"},
+    {{"pattern", "make", "uniform", "4x4"}, "as", "coo", "as", "coo"},
+    {{"pattern", "show", "f"}, "block", "8", "block", "8"},
+    {{"pattern", "show", "f"}, "marks", "", "marks", "yes"},
+    {{"pattern", "show", "f"}, "json", "j", "json", "j"},
+    {{"pattern", "show", "f"}, "quiet", "", "quiet", "yes"},
+    {{"pattern", "convert", "f"}, "out", "o", "out", "o"},
+    {{"pattern", "convert", "f"}, "block", "8", "block", "8"},
+    {{"pattern", "convert", "f"}, "transpose", "", "transpose", "yes"},
+    {{"pattern", "convert", "f"}, "type", "bf16", "type", "bf16"},
+    {{"pattern", "convert", "f"}, "as", "csc", "as", "csc"},
+    {{"pattern", "convert", "f"}, "marks", "", "marks", "yes"},
+    {{"pattern", "sparsify", "f"}, "config", "c", "config", "c"},
+    {{"pattern", "sparsify", "f"}, "out", "o", "out", "o"},
+    {{"pattern", "sparsify", "f"}, "quiet", "", "quiet", "yes"},
+    {{"pattern", "finalize", "f"}, "out", "o", "out", "o"},
+    {{"pattern", "finalize", "f"}, "quiet", "", "quiet", "yes"},
     {{"list", "machines"}, "names", "", "names", "yes"},
     {{"list", "machines"}, "paths", "", "paths", "yes"},
     {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},
@@ -301,7 +349,7 @@ std::vector<Case> all_cases() {
 const std::vector<Case> kCases = all_cases();
 
 std::string name_of(const Words& line) {
-    return line.front() + (line.front() == "sweep" ? " " + line[1] : "");
+    return line.front() + (cli::is_group(line.front()) ? " " + line[1] : "");
 }
 
 } // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What a JSON file says of pruning: which tensors, how much of each, and how.
+//
+//   { "sparsity": 0.9, "init_method": "topk", "seed": 7, "param_name_patterns": "fc[12]\\.weight" }
+//
+// or the same as the object `sparsity` of a larger file. `param_name_patterns` is an expression of
+// RE2, a list of them, or an object of expressions with a level each. An expression names a tensor
+// if it matches any part of its name. Without it tensors are pruned whose names have none of
+// `embedding`, `norm` and `lm_head`, and that have two sizes or more.
+#pragma once
+
+#include "kernels/pattern/safetensors.h"
+#include "kernels/pattern/sparsify.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tessera::pattern {
+
+class SparsitySection {
+public:
+    /// @throws ConfigError with all mistakes of the file; IoError if it cannot be read
+    explicit SparsitySection(const std::string& path);
+    ~SparsitySection();
+    SparsitySection(const SparsitySection&) = delete;
+    SparsitySection& operator=(const SparsitySection&) = delete;
+
+    [[nodiscard]] InitMethod method() const;
+    [[nodiscard]] std::uint64_t seed() const;
+    /// The share of a tensor's elements that is to be pruned; nothing: it is left dense.
+    /// @throws ConfigError that names `file` and the tensor, where two expressions match that have
+    /// different levels, or where a tensor is named whose type has no marks
+    [[nodiscard]] std::optional<double> level_of(const TensorHead& tensor,
+                                                 const std::string& file) const;
+
+private:
+    struct Content;
+    std::unique_ptr<const Content> content_;
+};
+
+} // namespace tessera::pattern

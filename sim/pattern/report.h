@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What `tessera pattern show` prints, as text and as JSON.
+#pragma once
+
+#include "base/layout.h"
+#include "kernels/pattern/summary.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tessera::pattern {
+
+/// `type` is the name of the values' type.
+[[nodiscard]] std::string summary_text(const Summary& summary, const std::string& file,
+                                       std::string_view type, const Layout& layout);
+[[nodiscard]] nlohmann::json summary_json(const Summary& summary, const std::string& file,
+                                          std::string_view type);
+
+} // namespace tessera::pattern

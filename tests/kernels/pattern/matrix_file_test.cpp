@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Files of matrices as this program writes and reads them; SciPy's are in
+// tests/system/pattern_test.py.
+#include "base/error.h"
+#include "kernels/pattern/blocks.h"
+#include "kernels/pattern/matrix_file.h"
+#include "tests/kernels/pattern/scene.h"
+#include "tests/support/scratch_folder.h"
+
+#include <fstream>
+
+using namespace tessera::pattern;
+using tessera::ConfigError;
+using tessera::test::check_same;
+using tessera::test::random_matrix;
+using tessera::test::ScratchFolder;
+using tessera::workload::CoordinateMatrix;
+using tessera::workload::facts_of;
+using tessera::workload::kValueTypes;
+using tessera::workload::ValueType;
+
+namespace {
+
+CoordinateMatrix written_and_read(const CoordinateMatrix& matrix, const std::string& name,
+                                  NpzForm form = {}) {
+    const ScratchFolder folder;
+    const MatrixPlace place = matrix_place(folder.path(name));
+    std::ofstream(place.file, std::ios::binary) << matrix_bytes(matrix, place, form);
+    return read_matrix(place);
+}
+
+} // namespace
+
+TEST_CASE("a format that has the type gives the matrix back", "[pattern]") {
+    constexpr std::int64_t kBlock = 4;
+    for (const auto& facts : kValueTypes) {
+        for (const std::uint64_t seed : {1U, 2U}) {
+            const CoordinateMatrix matrix =
+                random_matrix(6 * kBlock, 5 * kBlock, 7, facts.type, seed);
+            check_same(written_and_read(matrix, "a.safetensors"), matrix);
+            check_same(written_and_read(matrix, "a.safetensors:some.name"), matrix);
+            if (facts.npy.empty()) {
+                CHECK_THROWS_AS(written_and_read(matrix, "a.npy"), ConfigError);
+                CHECK_THROWS_AS(written_and_read(matrix, "a.npz"), ConfigError);
+                continue;
+            }
+            check_same(written_and_read(matrix, "a.npy"), matrix);
+            for (const Storage storage : {Storage::Coo, Storage::Csr, Storage::Csc}) {
+                check_same(written_and_read(matrix, "a.npz", {storage}), matrix);
+            }
+            check_same(written_and_read(matrix, "a.npz", {Storage::Bsr, kBlock}),
+                       whole_blocks(matrix, kBlock));
+        }
+    }
+}
+
+TEST_CASE("text keeps values, but of types only whole or real", "[pattern]") {
+    for (const auto& facts : kValueTypes) {
+        CoordinateMatrix matrix = random_matrix(9, 17, 6, facts.type, 5);
+        CoordinateMatrix read = written_and_read(matrix, "a.mtx");
+        CHECK(read.type == (facts.type == ValueType::Mask ? ValueType::Mask
+                            : is_whole(facts.type)        ? ValueType::I64
+                                                          : ValueType::F64));
+        for (auto& entry : read.entries) {
+            entry.line = 0;
+        }
+        read.type = matrix.type;
+        check_same(read, matrix);
+        matrix.type = ValueType::Mask;
+        for (auto& entry : matrix.entries) {
+            entry.value = 1.0;
+        }
+        check_same(written_and_read(matrix, "a.smtx"), matrix);
+    }
+    CoordinateMatrix tenth{1, 1, ValueType::F64, {{0, 0, 0, 0.1}}};
+    CHECK(written_and_read(tenth, "a.mtx").entries.front().value == 0.1);
+    tenth.entries.front().value = 0x1p-1074;
+    CHECK(written_and_read(tenth, "a.mtx").entries.front().value == 0x1p-1074);
+}
+
+TEST_CASE("a whole number that binary64 may have rounded is refused", "[pattern]") {
+    const CoordinateMatrix matrix{1, 1, ValueType::I64, {{0, 0, 0, 0x1p53}}};
+    for (const char* name : {"a.mtx", "a.npy", "a.npz", "a.safetensors"}) {
+        CHECK_THROWS_AS(matrix_bytes(matrix, matrix_place(name), {}), ConfigError);
+    }
+    const CoordinateMatrix below{1, 1, ValueType::I64, {{0, 0, 0, 0x1p53 - 1}}};
+    check_same(written_and_read(below, "a.npz"), below);
+}
+
+TEST_CASE("empty matrices stay empty", "[pattern]") {
+    const CoordinateMatrix matrix{3, 5, ValueType::F32, {}};
+    for (const char* name : {"a.npy", "a.npz", "a.safetensors"}) {
+        check_same(written_and_read(matrix, name), matrix);
+    }
+    const CoordinateMatrix mask{3, 5, ValueType::Mask, {}};
+    for (const char* name : {"a.mtx", "a.smtx"}) {
+        check_same(written_and_read(mask, name), mask);
+    }
+}
+
+TEST_CASE("an ending says the format, a colon the tensor", "[pattern]") {
+    CHECK(matrix_place("a.mtx.gz").format == Format::MatrixMarket);
+    CHECK(matrix_place("a.smtx").format == Format::Smtx);
+    CHECK(matrix_place("a.npy.gz").format == Format::Npy);
+    CHECK(matrix_place("a.npz").format == Format::Npz);
+    const MatrixPlace place = matrix_place("b/a.safetensors:layer.mtx");
+    CHECK(place.format == Format::Safetensors);
+    CHECK(place.file == "b/a.safetensors");
+    CHECK(place.tensor == "layer.mtx");
+    for (const char* name : {"a", "a.npz.gz", "a.txt", ""}) {
+        CHECK_THROWS_AS(matrix_place(name), ConfigError);
+    }
+}
+
+TEST_CASE("a dense file is not made of a matrix that is too large for one", "[pattern]") {
+    const CoordinateMatrix matrix{1 << 20, 1 << 20, ValueType::F32, {{5, 6, 0, 1.0}}};
+    CHECK_THROWS_AS(matrix_bytes(matrix, matrix_place("a.npy"), {}), ConfigError);
+    check_same(written_and_read(matrix, "a.npz"), matrix);
+}
+
+TEST_CASE("a damaged .npz file gives a matrix or a mistake that names it", "[pattern]") {
+    const CoordinateMatrix matrix = random_matrix(8, 8, 4, ValueType::F32, 6);
+    for (const Storage storage : {Storage::Coo, Storage::Csr, Storage::Bsr}) {
+        const std::string good = npz_bytes(matrix, storage, 2, {"a.npz", ""});
+        for (std::size_t end = 0; end < good.size(); end += 3) {
+            CHECK_THROWS_AS(read_npz(good.substr(0, end), "a.npz"), ConfigError);
+        }
+        for (std::size_t at = 0; at < good.size(); ++at) {
+            std::string damaged = good;
+            damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
+            try {
+                const CoordinateMatrix read = read_npz(damaged, "a.npz");
+                CHECK(read.rows == matrix.rows);
+            } catch (const ConfigError& error) {
+                CHECK(error.diagnostics().front().file.starts_with("a.npz"));
+            }
+        }
+    }
+}

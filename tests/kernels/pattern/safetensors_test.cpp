@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "kernels/pattern/safetensors.h"
+#include "tests/kernels/pattern/scene.h"
+
+using namespace tessera::pattern;
+using tessera::ConfigError;
+using tessera::test::check_same;
+using tessera::test::random_matrix;
+using tessera::workload::CoordinateMatrix;
+using tessera::workload::ValueType;
+
+namespace {
+
+/// Gives the bytes of a text in pieces as a file does.
+ByteSource source_of(const std::string& bytes) {
+    return [bytes, at = std::size_t{0}](std::string& out, std::size_t count) mutable {
+        const std::size_t taken = std::min(count, bytes.size() - at);
+        out.append(bytes, at, taken);
+        at += taken;
+    };
+}
+
+std::string with_length(const std::string& head) {
+    std::string bytes(8, '\0');
+    bytes[0] = static_cast<char>(head.size() & 0xffU);
+    bytes[1] = static_cast<char>(head.size() >> 8U);
+    return bytes + head;
+}
+
+} // namespace
+
+TEST_CASE("tensors come in the order of their bytes", "[pattern]") {
+    const std::string head = R"({"b": {"dtype": "U8", "shape": [2], "data_offsets": [3, 5]},
+        "__metadata__": {"format": "pt"},
+        "none": {"dtype": "F32", "shape": [0, 4], "data_offsets": [3, 3]},
+        "a": {"dtype": "F8_E4M3", "shape": [3], "data_offsets": [0, 3]}} )";
+    SafetensorsReader reader(source_of(with_length(head) + "aaabb"), "c.safetensors");
+    REQUIRE(reader.tensors().size() == 3);
+    CHECK(reader.tensors()[0].name == "a");
+    CHECK_FALSE(reader.tensors()[0].type.has_value());
+    CHECK(reader.tensors()[1].elements() == 0);
+    CHECK(reader.tensors()[2].type == ValueType::U8);
+    CHECK(reader.head_bytes() == with_length(head));
+    CHECK(reader.next() == "aaa");
+    CHECK(reader.next().empty());
+    CHECK(reader.next() == "bb");
+    reader.expect_end();
+}
+
+TEST_CASE("a file that goes on behind its tensors is refused", "[pattern]") {
+    const CoordinateMatrix matrix = random_matrix(4, 4, 2, ValueType::F16, 1);
+    SafetensorsReader reader(source_of(safetensors_bytes(matrix, {"a", "w"}) + "x"), "a");
+    check_same(read_safetensors_matrix(reader, "w", Marks::Refused), matrix);
+    CHECK_THROWS_AS(reader.expect_end(), ConfigError);
+}
+
+TEST_CASE("a damaged .safetensors file gives a matrix or a mistake that names it", "[pattern]") {
+    const CoordinateMatrix matrix = random_matrix(4, 6, 2, ValueType::BF16, 2);
+    const std::string good = safetensors_bytes(matrix, {"a", "w"});
+    const auto read = [](const std::string& bytes) {
+        SafetensorsReader reader(source_of(bytes), "a");
+        return read_safetensors_matrix(reader, "", Marks::Refused);
+    };
+    check_same(read(good), matrix);
+    for (std::size_t end = 0; end < good.size(); ++end) {
+        CHECK_THROWS_AS(read(good.substr(0, end)), ConfigError);
+    }
+    for (std::size_t at = 0; at < good.size(); ++at) {
+        for (const int bits : {0x01, 0x10, 0x80}) {
+            std::string damaged = good;
+            damaged[at] = static_cast<char>(damaged[at] ^ bits);
+            try {
+                const CoordinateMatrix made = read(damaged);
+                CHECK(made.rows * made.columns <= static_cast<std::int64_t>(good.size()));
+            } catch (const ConfigError& error) {
+                CHECK(error.diagnostics().front().file == "a");
+            }
+        }
+    }
+}
+
+TEST_CASE("with marks zeros are entries and NaN is none", "[pattern]") {
+    constexpr std::uint16_t kNan = 0x7e00;
+    const std::vector<std::uint16_t> halves{0, 0x3c00, kNan, 0x8000};
+    const std::string_view bytes(reinterpret_cast<const char*>(halves.data()), 8);
+    const CoordinateMatrix read = entries_of(bytes, 2, 2, ValueType::F16, Marks::Read, {"a", "w"});
+    CHECK(tessera::test::entries_of(read) ==
+          tessera::test::Entries{{0, 0, 0.0}, {0, 1, 1.0}, {1, 1, -0.0}});
+    CHECK_THROWS_AS(entries_of(bytes, 2, 2, ValueType::F16, Marks::Refused, {"a", "w"}),
+                    ConfigError);
+}

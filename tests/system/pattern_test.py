@@ -1,0 +1,664 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tessera pattern` beside SciPy and NumPy, which read what it writes and write what it reads.
+Usage: pattern_test.py BINARY SOURCE_DIRECTORY TEST_CLASS; needs python3-scipy"""
+
+import gzip
+import io
+import json
+import sys
+import unittest
+import zipfile
+
+import numpy
+import scipy.io
+import scipy.sparse
+
+sys.dont_write_bytecode = True # no folder among the sources
+from cli_case import CliTest
+
+BLOCK = 4
+ROWS, COLUMNS = 12 * BLOCK, 7 * BLOCK
+SPARSE = ["coo", "csr", "csc", "bsr"]
+SAFETENSORS = {"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "|i1", "U8": "|u1",
+               "I16": "<i2", "U16": "<u2", "I32": "<i4", "U32": "<u4", "I64": "<i8", "U64": "<u8"}
+
+
+def safetensors_bytes(tensors, metadata=None):
+    """Of arrays by name; a pair (dtype, array) names a type that NumPy has not."""
+    head, data = {}, b""
+    if metadata:
+        head["__metadata__"] = metadata
+    for name, array in tensors.items():
+        dtype, array = array if isinstance(array, tuple) else (None, array)
+        dtype = dtype or next(d for d, n in SAFETENSORS.items() if numpy.dtype(n) == array.dtype)
+        head[name] = {"dtype": dtype, "shape": list(array.shape),
+                      "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def read_safetensors(path):
+    """Arrays by name; of BF16 the bits."""
+    bytes_ = path.read_bytes()
+    length = int.from_bytes(bytes_[:8], "little")
+    head, data = json.loads(bytes_[8:8 + length]), bytes_[8 + length:]
+    head.pop("__metadata__", None)
+    return {name: numpy.frombuffer(data[slice(*tensor["data_offsets"])],
+                                   SAFETENSORS.get(tensor["dtype"], "<u2")).reshape(tensor["shape"])
+            for name, tensor in head.items()}
+
+
+def write_smtx(path, matrix):
+    csr = matrix.tocsr()
+    csr.sort_indices()
+    rows, columns = csr.shape
+    lines = [f"{rows}, {columns}, {csr.nnz}", " ".join(map(str, csr.indptr)),
+             " ".join(map(str, csr.indices))]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def read_smtx(path):
+    sizes, starts, indices = path.read_text().split("\n")[:3]
+    rows, columns, entries = map(int, sizes.split(","))
+    return scipy.sparse.csr_matrix((numpy.ones(entries, bool), numpy.array(indices.split(), int),
+                                    numpy.array(starts.split(), int)), (rows, columns))
+
+
+def write(path, matrix, form):
+    """A file as SciPy and NumPy write it."""
+    if form in SPARSE:
+        stored = matrix.tobsr((BLOCK, BLOCK)) if form == "bsr" else matrix.asformat(form)
+        scipy.sparse.save_npz(path, stored)
+    elif form.startswith("mtx"):
+        text = io.BytesIO()
+        field = "pattern" if matrix.dtype == bool else None
+        plain = matrix.astype(float) if matrix.dtype in (bool, numpy.float16) else matrix
+        scipy.io.mmwrite(text, plain.tocoo(), field=field, precision=17)
+        path.write_bytes(gzip.compress(text.getvalue()) if form == "mtx.gz" else text.getvalue())
+    elif form == "smtx":
+        write_smtx(path, matrix)
+    elif form == "npy":
+        numpy.save(path, matrix.toarray())
+    else:
+        path.write_bytes(safetensors_bytes({"w": matrix.toarray()}))
+
+
+def read(path, form):
+    """The same file as SciPy and NumPy read it; masks are of bools."""
+    if form in SPARSE:
+        return scipy.sparse.load_npz(path)
+    if form.startswith("mtx"):
+        field = scipy.io.mminfo(str(path))[4]
+        matrix = scipy.io.mmread(str(path))
+        return matrix.astype(bool) if field == "pattern" else matrix
+    if form == "smtx":
+        return read_smtx(path)
+    if form == "npy":
+        return scipy.sparse.coo_matrix(numpy.load(path))
+    tensor, = read_safetensors(path).values()
+    return scipy.sparse.coo_matrix(tensor)
+
+
+def converted(matrix, form):
+    """What SciPy makes of a matrix for a format: its entries and its type."""
+    if form == "bsr":
+        blocks = matrix.tobsr((BLOCK, BLOCK))
+        if blocks.dtype == bool:
+            blocks.data[:] = True # a block is kept as a whole
+        return blocks
+    if form in SPARSE:
+        return matrix.asformat(form)
+    if form == "smtx":
+        return scipy.sparse.coo_matrix((numpy.ones(matrix.tocoo().nnz, bool),
+                                        (matrix.tocoo().row, matrix.tocoo().col)), matrix.shape)
+    if form.startswith("mtx"):
+        wide = {"f": numpy.float64, "b": bool}.get(matrix.dtype.kind, numpy.int64)
+        return matrix.tocoo().astype(wide)
+    return scipy.sparse.coo_matrix(matrix.toarray())
+
+
+def entries(matrix):
+    """Explicit zeros too; of bools those that are true."""
+    coo = matrix.tocoo()
+    return {(r, c): v for r, c, v in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist())
+            if coo.dtype != bool or v}
+
+
+def random_matrix(dtype, rows=ROWS, columns=COLUMNS, seed=1, zeros=True):
+    random = numpy.random.default_rng(seed)
+    kept = random.random((rows, columns)) < 0.1
+    kept[5] = kept[:, 3] = False # an empty row and an empty column
+    row, column = numpy.nonzero(kept)
+    if dtype == bool:
+        values = numpy.ones(row.size, bool)
+    elif numpy.dtype(dtype).kind == "f":
+        values = random.standard_normal(row.size).astype(dtype)
+    else:
+        facts = numpy.iinfo(dtype)
+        values = random.integers(max(facts.min, -2**52), min(facts.max, 2**52), row.size,
+                                 dtype=numpy.int64, endpoint=True).astype(dtype)
+    if zeros and dtype != bool:
+        values[::7] = 0 # entries all the same
+    return scipy.sparse.coo_matrix((values, (row, column)), (rows, columns))
+
+
+FORMS = SPARSE + ["mtx", "mtx.gz", "smtx", "npy", "safetensors"]
+
+
+class PatternCase(CliTest):
+    def pattern(self, *arguments, code=0):
+        return self.tessera("pattern", *arguments, code=code)
+
+    def path(self, name, form):
+        return self.scratch / (f"{name}_{form}.npz" if form in SPARSE else f"{name}.{form}")
+
+    def convert(self, source, target, form, *options):
+        extra = ["--as", form] if form in SPARSE else []
+        extra += ["--block", BLOCK] if form == "bsr" else []
+        self.pattern("convert", source, "-o", target, *extra, *options)
+
+    def same(self, got, wanted, what):
+        self.assertEqual(got.shape, wanted.shape, what)
+        self.assertEqual(got.dtype, wanted.dtype, what)
+        self.assertEqual(entries(got), entries(wanted), what)
+
+
+class FormatsTest(PatternCase):
+    def check(self, matrix, sources, targets):
+        for source in sources:
+            first = self.path("first", source)
+            write(first, matrix, source)
+            start = read(first, source)
+            if start.dtype == bool:
+                start = scipy.sparse.coo_matrix(start)
+                start.eliminate_zeros() # an element of a block that is false is no entry
+            for target in targets:
+                there, back = self.path("there", target), self.path("back", source)
+                self.convert(first, there, target)
+                wanted = converted(start, target)
+                self.same(read(there, target), wanted, f"{source} to {target}")
+                self.convert(there, back, source)
+                again = converted(wanted.tocoo(), source)
+                self.same(read(back, source), again, f"{source} to {target} and back")
+
+    def test_every_format_to_every_other_and_back_with_values(self):
+        self.check(random_matrix(numpy.float32), FORMS, FORMS)
+
+    def test_every_format_to_every_other_and_back_of_masks(self):
+        self.check(random_matrix(bool), FORMS, FORMS)
+
+    def test_types_are_kept(self):
+        for dtype in ["<f2", "<f8", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"]:
+            matrix = random_matrix(numpy.dtype(dtype))
+            # SciPy has no sparse matrices of halves
+            sources = ["npy", "safetensors"] if dtype == "<f2" else ["csr", "npy"]
+            for source in sources:
+                first = self.path("first", source)
+                if dtype == "<f2":
+                    dense = numpy.zeros(matrix.shape, dtype)
+                    dense[matrix.row, matrix.col] = matrix.data
+                    if source == "npy":
+                        numpy.save(first, dense)
+                    else:
+                        first.write_bytes(safetensors_bytes({"w": dense}))
+                    wanted = {place: value for place, value in entries(matrix).items() if value}
+                else:
+                    write(first, matrix, source)
+                    wanted = {place: value for place, value in entries(matrix).items() if value}
+                for name in ["a.npz", "a.npy", "a.safetensors"]:
+                    self.pattern("convert", first, "-o", name)
+                    if name == "a.npz":
+                        with zipfile.ZipFile(self.scratch / name) as archive:
+                            data = numpy.load(io.BytesIO(archive.read("data.npy")))
+                        self.assertEqual(data.dtype, numpy.dtype(dtype))
+                    self.pattern("convert", name, "-o", "b.npy")
+                    dense = numpy.load(self.scratch / "b.npy")
+                    self.assertEqual(dense.dtype, numpy.dtype(dtype))
+                    row, column = numpy.nonzero(dense)
+                    got = dict(zip(zip(row.tolist(), column.tolist()),
+                                   dense[row, column].tolist()))
+                    self.assertEqual(got, wanted, f"{dtype} {source} {name}")
+
+    def test_what_scipy_stores_in_another_way_is_read(self):
+        matrix = random_matrix(numpy.float64)
+        csr = matrix.tocsr()
+        for row in range(csr.shape[0]): # columns that descend
+            begin, end = csr.indptr[row:row + 2]
+            csr.indices[begin:end] = csr.indices[begin:end][::-1].copy()
+            csr.data[begin:end] = csr.data[begin:end][::-1].copy()
+        wide = csr.copy()
+        wide.indices, wide.indptr = wide.indices.astype(numpy.int64), wide.indptr.astype(numpy.int64)
+        oblong = matrix.tobsr((BLOCK, 7))
+        for stored, wanted in ((csr, matrix), (wide, matrix), (oblong, oblong)):
+            for compressed in (False, True):
+                scipy.sparse.save_npz(self.scratch / "a.npz", stored, compressed=compressed)
+                self.convert("a.npz", "b.npz", "coo")
+                self.same(scipy.sparse.load_npz(self.scratch / "b.npz"), wanted, stored.format)
+
+    def test_a_transpose_is_the_transpose(self):
+        matrix = random_matrix(numpy.float64, rows=31, columns=50)
+        write(self.path("a", "csr"), matrix, "csr")
+        for form in ["coo", "csc", "mtx", "smtx", "npy", "safetensors"]:
+            self.convert(self.path("a", "csr"), self.path("t", form), form, "--transpose")
+            self.same(read(self.path("t", form), form), converted(matrix.T.tocoo(), form), form)
+
+    def test_whole_blocks_end_with_the_matrix(self):
+        matrix = random_matrix(bool, rows=31, columns=50)
+        write(self.path("a", "mtx"), matrix, "mtx")
+        self.pattern("convert", "a.mtx", "-o", "b.npy", "--block", BLOCK)
+        kept = numpy.zeros((31, 50), bool)
+        for row, column in entries(matrix):
+            row, column = row // BLOCK * BLOCK, column // BLOCK * BLOCK
+            kept[row:row + BLOCK, column:column + BLOCK] = True
+        self.assertTrue((numpy.load(self.scratch / "b.npy") == kept).all())
+
+    def test_a_type_is_changed_only_exactly(self):
+        matrix = scipy.sparse.coo_matrix(numpy.array([[0.0, 1.5], [-3.0, 0.0]]))
+        scipy.sparse.save_npz(self.scratch / "a.npz", matrix)
+        for name, dtype in (("f16", "<f2"), ("f32", "<f4")):
+            self.pattern("convert", "a.npz", "-o", "b.npy", "--type", name)
+            dense = numpy.load(self.scratch / "b.npy")
+            self.assertEqual(dense.dtype, numpy.dtype(dtype))
+            self.assertTrue((dense == matrix.toarray()).all())
+        self.pattern("convert", "a.npz", "-o", "b.safetensors:x", "--type", "bf16")
+        bits = read_safetensors(self.scratch / "b.safetensors")["x"]
+        self.assertEqual(bits.tolist(), [[0, 0x3fc0], [0xc040, 0]])
+        done = self.pattern("convert", "a.npz", "-o", "c.npy", "--type", "i8", code=3)
+        self.assertIn("c.npy: element [0, 1]: i8 has not exactly the value 1.5", done.stderr)
+        done = self.pattern("convert", "b.safetensors", "-o", "c.npy", code=3)
+        self.assertIn("NumPy has no type bf16; --type f32 keeps the values", done.stderr)
+        self.assertFalse((self.scratch / "c.npy").exists())
+        self.pattern("convert", "b.safetensors", "-o", "c.npy", "--type", "f32")
+        self.assertTrue((numpy.load(self.scratch / "c.npy") == matrix.toarray()).all())
+
+    def test_zeros_that_a_dense_file_loses_are_told(self):
+        write(self.path("a", "csr"), random_matrix(numpy.float32), "csr")
+        done = self.pattern("convert", "a_csr.npz", "-o", "b.npy")
+        self.assertIn("entries have the value 0", done.stderr)
+        self.pattern("convert", "a_csr.npz", "-o", "b.npy", "--type", "mask")
+        self.same(read(self.scratch / "b.npy", "npy"),
+                  converted(random_matrix(numpy.float32), "smtx"), "mask")
+
+    def test_equal_matrices_are_equal_bytes(self):
+        write(self.path("a", "csr"), random_matrix(numpy.float32), "csr")
+        made = []
+        for name in ("b.npz", "c.npz"):
+            self.pattern("convert", "a_csr.npz", "-o", name, "--as", "coo")
+            made.append((self.scratch / name).read_bytes())
+        self.assertEqual(made[0], made[1])
+
+
+class ShowTest(PatternCase):
+    def test_numbers_are_those_of_numpy(self):
+        matrix = random_matrix(numpy.float32)
+        write(self.path("a", "csr"), matrix, "csr")
+        self.pattern("show", "a_csr.npz", "--block", BLOCK, "--json", "a.json")
+        shown = json.loads((self.scratch / "a.json").read_text())
+        kept = numpy.zeros(matrix.shape, int)
+        kept[matrix.row, matrix.col] = 1
+        blocks = kept.reshape(ROWS // BLOCK, BLOCK, COLUMNS // BLOCK, BLOCK).sum((1, 3))
+        self.assertEqual((shown["rows"], shown["columns"], shown["type"]), (ROWS, COLUMNS, "f32"))
+        self.assertEqual(shown["entries"], kept.sum())
+        self.assertEqual(shown["zeros"], (matrix.data == 0).sum())
+        self.assertAlmostEqual(shown["density"], kept.mean())
+        self.assertEqual(shown["blocks"]["kept"], (blocks > 0).sum())
+        self.assertEqual(shown["blocks"]["least"], blocks[blocks > 0].min())
+        self.assertEqual(shown["blocks"]["whole"], (blocks == BLOCK * BLOCK).sum())
+        self.assertAlmostEqual(shown["blocks"]["fill"], blocks[blocks > 0].mean() / BLOCK**2)
+        for spread, counts in ((shown["by_row"], kept.sum(1)), (shown["by_column"], kept.sum(0)),
+                               (shown["blocks"]["by_row"], (blocks > 0).sum(1)),
+                               (shown["blocks"]["by_column"], (blocks > 0).sum(0))):
+            self.assertEqual(spread["lines"], counts.size)
+            self.assertEqual((spread["line"], spread["most"]), (counts.argmax(), counts.max()))
+            self.assertEqual(spread["empty"], (counts == 0).sum())
+            self.assertAlmostEqual(spread["skew"], counts.max() / counts.mean())
+        bytes_ = lambda m: sum(a.nbytes for a in (m.indices, m.indptr, m.data))
+        coo = matrix.tocoo()
+        self.assertEqual(shown["bytes"], {
+            "coo": coo.row.nbytes + coo.col.nbytes + coo.data.nbytes, "csr": bytes_(matrix.tocsr()),
+            "csc": bytes_(matrix.tocsc()), "bsr": bytes_(matrix.tobsr((BLOCK, BLOCK))),
+            "dense": matrix.toarray().nbytes})
+
+    def test_a_report_has_the_blocks(self):
+        self.pattern("make", "uniform", "64x32", "density=0.25", "--block", 8, "-o", "a.mtx")
+        text = self.pattern("show", "a.mtx", "--block", 8).stdout
+        self.assertIn("64 x 32, mask", text)
+        self.assertIn("8 of 8 x 4 are kept, 25 %", text)
+        self.assertIn("100 % of their elements are entries, 64 the least; 8 are whole", text)
+
+
+class MakeTest(PatternCase):
+    def test_generators_keep_as_many_as_they_say(self):
+        for words in (["uniform"], ["banded"], ["power_law", "exponent=1.2"],
+                      ["n_of_m", "group=4"]):
+            self.pattern("make", words[0], "64x96", "density=0.25", "--block", BLOCK, "-o", "a.npz",
+                         *words[1:])
+            made = scipy.sparse.load_npz(self.scratch / "a.npz")
+            self.assertEqual((made.format, made.blocksize), ("bsr", (BLOCK, BLOCK)))
+            self.assertEqual(made.nnz, 64 * 96 // 4, words)
+            self.assertTrue(made.data.all())
+
+    def test_a_pattern_is_that_of_a_workload(self):
+        self.pattern("make", "power_law", "64x96", "density=0.125", "exponent=2", "seed=5",
+                     "-o", "a.mtx")
+        products = []
+        for source in ("pattern.generator=power_law pattern.density=0.125 pattern.exponent=2 "
+                       "pattern.seed=5", "pattern.file=a.mtx"):
+            self.file("w.json", json.dumps({"schema_version": 1, "kind": "spmm", "n": 8,
+                                            **({} if "file" in source else {"m": 64, "k": 96}),
+                                            "pattern": dict(
+                                                (key.split(".")[1], value if key.endswith(
+                                                    ("file", "generator")) else float(value)
+                                                 if "." in value else int(value))
+                                                for key, value in (word.split("=") for word in
+                                                                   source.split()))}))
+            products.append(self.result("w.json", "--machine", "tiny", "--mode", "timing"))
+        self.assertEqual(products[0]["cycles"], products[1]["cycles"])
+
+    def test_mistakes_are_told_together(self):
+        done = self.pattern("make", "uniform", "8x8", "density=2", "sed=1", "-o", "a.mtx", code=3)
+        self.assertIn("density: got 2, expected 1e-06..1", done.stderr)
+        self.assertIn("sed: unknown key; did you mean 'seed'?", done.stderr)
+        done = self.pattern("make", "n_of_m", "8x8", "density=0.3", "-o", "a.mtx", code=3)
+        self.assertIn("expected a whole number of them: 0.25 or 0.5", done.stderr)
+        for size in ("8", "8x", "0x8", "8x8x8", "x8"):
+            done = self.pattern("make", "uniform", size, "density=0.5", "-o", "a.mtx", code=2)
+            self.assertIn("expected ROWSxCOLUMNS", done.stderr)
+        self.assertEqual(list(self.scratch.iterdir()), [])
+
+
+class MistakesTest(PatternCase):
+    def refused(self, name, message, *options, code=3):
+        done = self.pattern("convert", name, "-o", "out.mtx", *options, code=code)
+        self.assertIn(message, done.stderr)
+        self.assertFalse((self.scratch / "out.mtx").exists())
+
+    def npz(self, **arrays):
+        stored = {"format": numpy.array(b"csr"), "shape": numpy.array([2, 3]),
+                  "indptr": numpy.array([0, 1, 2]), "indices": numpy.array([2, 0]),
+                  "data": numpy.array([1.0, 2.0])}
+        stored.update(arrays)
+        numpy.savez(self.scratch / "a.npz", **{k: v for k, v in stored.items() if v is not None})
+
+    def test_an_npz_file_is_checked(self):
+        array = numpy.array
+        self.npz()
+        self.pattern("convert", "a.npz", "-o", "out.mtx")
+        (self.scratch / "out.mtx").unlink()
+        for change, message in (
+                ({"format": array(b"dia")}, "format: got 'dia', expected coo, csr, csc or bsr"),
+                ({"format": array([1.0])}, "format.npy: got 8 bytes of type '<f8', expected one text"),
+                ({"indptr": None}, "indptr.npy is missing"),
+                ({"shape": array([2])}, "shape.npy: got 1 sizes, expected 2"),
+                ({"shape": array([2, 0])}, "shape.npy, element 1: got 0, expected 1..2147483647"),
+                ({"shape": array([2.0, 3.0])}, "expected one size and whole numbers"),
+                ({"indptr": array([0, 2])}, "indptr.npy: got 2 numbers from 0 on, expected 3"),
+                ({"indptr": array([1, 2, 2])}, "indptr.npy: got 3 numbers from 1 on"),
+                ({"indptr": array([0, 2, 1])}, "indptr.npy, element 2: got 1 behind 2"),
+                ({"indptr": array([0, 1, 3])}, "indptr.npy, element 2: got 3, expected 0..2"),
+                ({"indices": array([3, 0])}, "indices.npy, element 0: got 3, expected 0..2"),
+                ({"indices": array([-1, 0])}, "indices.npy, element 0: got -1, expected 0..2"),
+                ({"data": array([1.0])}, "data.npy: got 1 values, expected 2 as indptr.npy says"),
+                ({"data": array([[1.0, 2.0]])}, "data.npy: got 2 sizes, expected 1"),
+                ({"data": array([1.0, numpy.inf])}, "element 1: the value is not finite"),
+                ({"data": array([1j, 2j])}, "a.npz: data.npy: descr: got '<c16'"),
+                ({"data": array([None, 1])}, "a.npz: data.npy: descr: got '|O'"),
+                ({"indptr": array([0, 2, 2]), "indices": array([1, 1])},
+                 "element [0, 1] has two entries"),
+                ({"format": array(b"bsr")}, "data.npy: got sizes 2, expected blocks"),
+                ({"format": array(b"bsr"), "data": numpy.ones((1, 1, 1))},
+                 "data.npy: got 1 blocks, expected 2"),
+                ({"format": array(b"coo")}, "row.npy is missing")):
+            self.npz(**change)
+            self.refused("a.npz", message)
+        self.file("a.npz", "no zip")
+        self.refused("a.npz", "a.npz: not a zip archive that can be read")
+        self.npz()
+        whole = (self.scratch / "a.npz").read_bytes()
+        at = whole.rindex(b"\x93NUMPY") + 130 # in the values of data.npy
+        (self.scratch / "a.npz").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+        self.refused("a.npz", "CRC error")
+
+    def safetensors(self, head, data=b""):
+        text = head if isinstance(head, bytes) else json.dumps(head).encode()
+        (self.scratch / "a.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+    def test_a_safetensors_file_is_checked(self):
+        tensor = lambda **change: {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8], **change}
+        for head, message in (
+                (b"[]", "head: expected a JSON object"),
+                (b"{", "head, byte 2: expected JSON"),
+                ({"w": {}}, "tensor 'w': expected dtype, shape and data_offsets"),
+                ({"w": tensor(shape=[1, -2])}, "shape: expected whole numbers of at most 2^62"),
+                ({"w": tensor(shape=[2**61, 2**61])}, "shape: got more than 2^63 elements"),
+                ({"w": tensor(data_offsets=[8, 0])}, "data_offsets: expected the first byte"),
+                ({"w": tensor(data_offsets=[8, 16])}, "got bytes from 8 on, expected from 0 on"),
+                ({"w": tensor(shape=[1, 3])}, "got 8 bytes, expected 3 elements of 4 bytes"),
+                ({"w": tensor(shape=[2])}, "shape: got [2], expected two sizes"),
+                ({"w": tensor(dtype="F8_E4M3")}, "dtype: got 'F8_E4M3', expected BOOL, F16"),
+                ({"v": tensor(), "w": tensor()}, "got bytes from 0 on, expected from 8 on"),
+                ({"v": tensor(), "w": tensor(data_offsets=[8, 16])},
+                 "got 2 tensors, expected the name of one, as in a.safetensors:v"),
+                (b'{"w": 1, "w": 2}', "tensor 'w' is given twice"),
+                ({"w": tensor()}, "tensor 'w': got 0 bytes, expected 8; the file is truncated")):
+            self.safetensors(head)
+            self.refused("a.safetensors", message)
+        self.safetensors({"weight": tensor()}, bytes(8))
+        self.refused("a.safetensors:wieght",
+                     "has no tensor 'wieght'; did you mean 'weight'?")
+        self.file("a.safetensors", "short")
+        self.refused("a.safetensors", "it ends inside the length of its head")
+        (self.scratch / "a.safetensors").write_bytes(b"\xff" * 16)
+        self.refused("a.safetensors", "expected at most 100000000")
+
+    def test_marks_are_read_only_where_they_are_said(self):
+        weights = numpy.array([[1.0, numpy.nan], [0.0, numpy.nan]], "<f4")
+        (self.scratch / "a.safetensors").write_bytes(safetensors_bytes({"fc1": weights}))
+        self.refused("a.safetensors", "a.safetensors: tensor 'fc1': element [0, 1] is NaN, the mark "
+                     "of a pruned element, and no `sparsity` section says that there are marks")
+        self.pattern("convert", "a.safetensors", "-o", "b.npz", "--marks")
+        kept = scipy.sparse.load_npz(self.scratch / "b.npz")
+        self.assertEqual(entries(kept), {(0, 0): 1.0, (1, 0): 0.0})
+
+    def test_names_and_options(self):
+        self.file("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1\n")
+        self.refused("a.txt", "a.txt: the ending says no format, expected .mtx, .smtx, .npy, .npz")
+        self.refused("a.mtx", "--as is of .npz files", "--as", "csr", code=2)
+        self.refused("a.mtx", "--marks is of .safetensors files", "--marks", code=2)
+        self.refused("a.mtx", "--block: got 0, expected 1..1024", "--block", 0, code=2)
+        self.refused("missing.npz", "missing.npz", code=6)
+        done = self.pattern("convert", "a.mtx", code=2)
+        self.assertIn("pattern convert: expected --out FILE", done.stderr)
+        done = self.pattern("convert", "a.mtx", "-o", "b.npz", "--block", 2, code=3)
+        self.assertIn("bsr: got 3 x 3, expected sizes that blocks of 2 x 2 divide", done.stderr)
+        self.assertEqual([path.name for path in self.scratch.iterdir()], ["a.mtx"])
+
+
+class CheckpointTest(PatternCase):
+    NAMES = ["encoder.fc1.weight", "encoder.fc2.weight", "encoder.norm.weight", "encoder.fc1.bias",
+             "token_embedding.weight", "lm_head.weight", "head.weight"]
+
+    def weights(self, dtype="F32", order=1, **others):
+        """A checkpoint as a.safetensors; its tensors by name, of BF16 as f4."""
+        random = numpy.random.default_rng(3)
+        tensors = {}
+        for name in self.NAMES:
+            shape = (24,) if "bias" in name else (17, 24)
+            values = random.standard_normal(shape).astype("<f4")
+            values[..., ::5] = numpy.float32(0.5) # equal magnitudes
+            values[..., 1::5] *= -1
+            tensors[name] = values.astype("<f2") if dtype == "F16" else values
+            if dtype == "BF16":
+                tensors[name] = (values.view("<u4") >> 16).astype("<u2")
+        tensors.update(others)
+        stored = {name: (dtype if name in self.NAMES else None, tensors[name])
+                  for name in list(tensors)[::order]}
+        (self.scratch / "a.safetensors").write_bytes(
+            safetensors_bytes(stored, {"format": "pt"}))
+        return {name: self.floats(values, dtype) for name, values in tensors.items()}
+
+    @staticmethod
+    def floats(values, dtype):
+        if dtype == "BF16" and values.dtype == numpy.dtype("<u2"):
+            return (values.astype("<u4") << 16).view("<f4")
+        return values
+
+    def sparsify(self, section, source="a.safetensors", target="b.safetensors", code=0, dtype="F32"):
+        self.file("s.json", json.dumps(section))
+        done = self.pattern("sparsify", source, "--config", "s.json", "-o", target, code=code)
+        if code:
+            self.assertFalse((self.scratch / target).exists())
+            return done.stderr
+        return self.read(target, dtype)
+
+    def read(self, name, dtype="F32"):
+        return {n: self.floats(v, dtype)
+                for n, v in read_safetensors(self.scratch / name).items()}
+
+    def kept_by_numpy(self, values, level):
+        """Those of largest magnitude, of equal ones the first."""
+        magnitude = numpy.abs(values.astype(float)).ravel()
+        order = numpy.argsort(-magnitude, kind="stable")
+        kept = numpy.zeros(values.size, bool)
+        kept[order[:values.size - int(numpy.floor(level * values.size + 0.5))]] = True
+        return kept.reshape(values.shape)
+
+    def check_topk(self, before, after, levels):
+        for name, values in before.items():
+            level = levels.get(name)
+            wanted = (numpy.ones(values.shape, bool) if level is None
+                      else self.kept_by_numpy(values, level))
+            self.assertTrue((~numpy.isnan(after[name].astype(float)) == wanted).all(), name)
+            self.assertTrue((after[name][wanted] == values[wanted]).all(), name)
+
+    def test_topk_keeps_what_numpy_keeps(self):
+        by_default = ["encoder.fc1.weight", "encoder.fc2.weight", "head.weight"]
+        fc = by_default[:2]
+        for dtype in ("F32", "F16", "BF16"):
+            before = self.weights(dtype)
+            for patterns, levels in (
+                    (None, dict.fromkeys(by_default, 0.7)),
+                    ("fc[12].weight", dict.fromkeys(fc, 0.7)),
+                    (["fc1.weight", "^lm_head"],
+                     dict.fromkeys(["encoder.fc1.weight", "lm_head.weight"], 0.7)),
+                    ({"fc1.w": 0.3, "fc2.w": 0.9, r"norm\.weight$": 0.5},
+                     {fc[0]: 0.3, fc[1]: 0.9, "encoder.norm.weight": 0.5}),
+                    ("bias", {"encoder.fc1.bias": 0.7}), ("none", {})):
+                section = {"sparsity": 0.7, "init_method": "topk"}
+                if patterns is not None:
+                    section["param_name_patterns"] = patterns
+                self.check_topk(before, self.sparsify(section, dtype=dtype), levels)
+        del section["sparsity"]
+        section["param_name_patterns"] = {"fc1.w": 0.25}
+        self.check_topk(before, self.sparsify(section, dtype=dtype), {fc[0]: 0.25})
+        self.check_topk(before, self.sparsify({"model": {}, "sparsity": section}, dtype=dtype),
+                        {fc[0]: 0.25})
+
+    def test_random_keeps_as_many_by_seed_and_name_alone(self):
+        section = {"sparsity": 0.7, "seed": 11}
+        before = self.weights()
+        first = self.sparsify(section)
+        for name, values in before.items():
+            pruned = numpy.isnan(first[name])
+            wanted = 0 if name not in ("encoder.fc1.weight", "encoder.fc2.weight",
+                                       "head.weight") else int(0.7 * values.size + 0.5)
+            self.assertEqual(pruned.sum(), wanted, name)
+            self.assertTrue((first[name][~pruned] == values[~pruned]).all())
+        marks = {name: numpy.isnan(values) for name, values in first.items()}
+        self.assertTrue((marks["encoder.fc1.weight"] != marks["encoder.fc2.weight"]).any())
+        self.weights(order=-1, another=numpy.ones((3, 3), "<f4"))
+        for name, values in self.sparsify(section).items():
+            if name in marks:
+                self.assertTrue((numpy.isnan(values) == marks[name]).all(), name)
+        other = self.sparsify({**section, "seed": 12})
+        self.assertTrue((numpy.isnan(other["head.weight"]) != marks["head.weight"]).any())
+
+    def test_finalized_has_no_marks_and_is_equal_otherwise(self):
+        for dtype, bits in (("F32", "<u4"), ("F16", "<u2"), ("BF16", "<u2")):
+            self.weights(dtype, ids=numpy.arange(6).reshape(2, 3), mask=numpy.ones((2, 2), bool),
+                         wide=numpy.array([[numpy.pi, numpy.nan]]))
+            before = (self.scratch / "a.safetensors").read_bytes()
+            self.pattern("finalize", "a.safetensors", "-o", "c.safetensors")
+            self.assertEqual((self.scratch / "c.safetensors").read_bytes()[:-16], before[:-16])
+            self.assertEqual(self.read("c.safetensors", "F32")["wide"].tolist(), [[numpy.pi, 0]])
+            section = {"sparsity": 0.5, "init_method": "random"}
+            marked = self.sparsify(section, "c.safetensors", "b.safetensors", dtype=dtype)
+            self.pattern("finalize", "b.safetensors", "-o", "d.safetensors")
+            raw_b = read_safetensors(self.scratch / "b.safetensors")
+            for name, values in read_safetensors(self.scratch / "d.safetensors").items():
+                if name in self.NAMES:
+                    nan = numpy.isnan(marked[name].astype(float))
+                    self.assertTrue((values.view(bits)[nan] == 0).all())
+                    self.assertTrue((values.view(bits)[~nan] == raw_b[name].view(bits)[~nan]).all())
+                else:
+                    self.assertEqual(values.tobytes(), raw_b[name].tobytes())
+            # sparsified again it keeps the same
+            again = self.sparsify(section, "d.safetensors", "e.safetensors", dtype=dtype)
+            for name in self.NAMES:
+                self.assertTrue((numpy.isnan(again[name].astype(float)) ==
+                                 numpy.isnan(marked[name].astype(float))).all(), name)
+
+    def test_more_keeps_what_is_pruned_and_less_regrows_zeros(self):
+        for method in ("topk", "random"):
+            before = self.weights()
+            section = lambda level: {"sparsity": level, "init_method": method}
+            low = self.sparsify(section(0.3))
+            high = self.sparsify(section(0.9), "b.safetensors", "c.safetensors")
+            for name in ("encoder.fc1.weight", "head.weight"):
+                was, now = numpy.isnan(low[name]), numpy.isnan(high[name])
+                self.assertTrue(now[was].all())
+                self.assertEqual(now.sum(), int(0.9 * was.size + 0.5))
+                self.assertTrue((high[name][~now] == before[name][~now]).all())
+            if method == "topk": # in one step or two
+                self.check_topk(before, high, {name: 0.9 for name in
+                                               ("encoder.fc1.weight", "encoder.fc2.weight",
+                                                "head.weight")})
+            back = self.sparsify(section(0.3), "c.safetensors", "d.safetensors")
+            for name in ("encoder.fc1.weight", "head.weight"):
+                was, now = numpy.isnan(high[name]), numpy.isnan(back[name])
+                self.assertFalse(now[~was].any())
+                self.assertEqual(now.sum(), int(0.3 * was.size + 0.5))
+                self.assertTrue((back[name][~was] == high[name][~was]).all())
+                self.assertTrue((back[name][was & ~now] == 0).all())
+            self.sparsify(section(0), "d.safetensors", "e.safetensors")
+            self.assertFalse(numpy.isnan(self.read("e.safetensors")["head.weight"]).any())
+
+    def test_a_file_may_be_replaced(self):
+        before = self.weights()
+        after = self.sparsify({"sparsity": 0.5, "init_method": "topk"}, target="a.safetensors")
+        self.check_topk(before, after, dict.fromkeys(
+            ["encoder.fc1.weight", "encoder.fc2.weight", "head.weight"], 0.5))
+
+    def test_mistakes(self):
+        self.weights(ids=numpy.arange(6).reshape(2, 3), hole=numpy.array([[1, numpy.nan]], "<f4"))
+        for section, message in (
+                ({"sparsity": 1.5}, "s.json:1:14: /sparsity: got 1.5, expected 0..1"),
+                ({"sparsty": 0.5}, "unknown key; did you mean 'sparsity'?"),
+                ({"seed": 1}, "sparsity: expected the share of elements that is pruned, 0..1"),
+                ({"sparsity": 0.5, "init_method": "top"}, "did you mean 'topk'?"),
+                ({"sparsity": 0.5, "param_name_patterns": 3}, "/param_name_patterns: got number 3"),
+                ({"sparsity": 0.5, "param_name_patterns": [3]},
+                 "/param_name_patterns/0: got number 3, expected an expression"),
+                ({"sparsity": 0.5, "param_name_patterns": "fc("}, "got 'fc(', expected an expression "
+                 "of RE2: missing ): fc("),
+                ({"param_name_patterns": {"a": 2}}, "/param_name_patterns/a: got number 2"),
+                ({"param_name_patterns": {"fc": 0.5, "fc1": 0.6}}, "a.safetensors: tensor "
+                 "'encoder.fc1.weight': 'fc' and 'fc1' both name it, with the levels 0.5 and 0.6"),
+                ({"sparsity": 0.5, "param_name_patterns": "ids"},
+                 "tensor 'ids': dtype: got 'I64', expected F16, BF16 or F32, since 'ids' names it"),
+                ({"sparsity": 0.5, "param_name_patterns": "fc"},
+                 "tensor 'hole': has elements that are NaN, the mark of pruned ones, and the "
+                 "`sparsity` section leaves it dense")):
+            self.assertIn(message, self.sparsify(section, code=3))
+        self.sparsify({"sparsity": 0.5})
+        self.assertIn("c.txt', expected a .safetensors file",
+                      self.sparsify({"sparsity": 0.5}, target="c.txt", code=2))
+        done = self.pattern("sparsify", "a.safetensors", "-o", "d.safetensors", code=2)
+        self.assertIn("pattern sparsify: expected --config FILE", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], sys.argv[3]], verbosity=2)
