@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::size_t kMostNpzBytes = 1024 * kMiB;
 constexpr std::size_t kMostMemberBytes = 1024 * kMiB;
+constexpr std::size_t kMemberPieceBytes = kMiB / 16; ///< of a member, read at a time
 constexpr std::array<std::string_view, 4> kStorageNames{"coo", "csr", "csc", "bsr"};
 
 struct CloseError {
@@ -119,8 +120,8 @@ private:
         std::string bytes;
         while (true) {
             const std::size_t before = bytes.size();
-            bytes.resize(before + kMiB);
-            const zip_int64_t got = zip_fread(open.get(), bytes.data() + before, kMiB);
+            bytes.resize(before + kMemberPieceBytes);
+            const zip_int64_t got = zip_fread(open.get(), bytes.data() + before, kMemberPieceBytes);
             if (got < 0) {
                 from_.fail(fmt::format("{}: {}", file, zip_file_strerror(open.get())));
             }
