@@ -386,6 +386,12 @@ family::Divided choose_ours(const spec::MachineSpec& machine,
                             misfit, matrix.blocks(), split.parts_m, split.parts_k, split.parts_n);
         }
     };
+    const auto fastest_placed = [&](const Split& split) {
+        std::string misfit;
+        auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit);
+        note_misfit(split, misfit);
+        return divided;
+    };
     std::size_t seen = 0; // from the first that is placed on
     std::size_t misfits = 0;
     const Activity trying("split", 0);
@@ -403,15 +409,17 @@ family::Divided choose_ours(const spec::MachineSpec& machine,
             placed.push_back(std::move(*made.made));
         }
         seen += placed.empty() || candidates[at].least_messages > kManyTransfers ? 0 : 1;
-        if (!placed.empty() &&
-            (placed.size() == kPlaced || seen == kSeen || at + 1 >= kCompared || at + 1 == most)) {
-            std::string misfit;
-            if (auto divided = fastest_of(machine, std::exchange(placed, {}), known, misfit)) {
+        if (!placed.empty() && (placed.size() == kPlaced || seen == kSeen || at + 1 >= kCompared)) {
+            if (auto divided = fastest_placed(split)) {
                 return std::move(*divided);
             }
             seen = 0;
             ++misfits;
-            note_misfit(split, misfit);
+        }
+    }
+    if (!placed.empty()) { // the last candidates were passed over
+        if (auto divided = fastest_placed(candidates.front().split)) {
+            return std::move(*divided);
         }
     }
     throw DoesNotFit(reason);

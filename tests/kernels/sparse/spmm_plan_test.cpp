@@ -210,6 +210,30 @@ TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of B", "
         CHECK_THROWS_AS(planned(lines), DoesNotFit);
 }
 
+TEST_CASE("a division that fits is taken though all behind it are too large", "[kernels]") {
+    // few rows of blocks have few divisions; the last ones are known not to fit, and are passed over
+    spec::MachineSpec machine = machine_with(4);
+    machine.memory.region0_bytes = 3 * machine.memory.element_bytes;
+    machine.memory.region1_bytes = 2 * machine.memory.element_bytes;
+    workload::SpmmWorkload workload;
+    const auto planned = [&](const Shape& shape) {
+        workload.n = shape.n;
+        workload.block = shape.block;
+        return test::choose_spmm(machine, workload, test::sparse_operand(shape));
+    };
+    workload.dtype = kSingle.data;
+    workload.partials = kSingle.partials;
+    for (const std::int64_t columns : {2688, 2816, 3008}) {
+        CHECK_NOTHROW(planned({4, columns, 16, 4, 30}));
+    }
+    for (const std::int64_t columns : {1120, 1280, 1408}) {
+        CHECK_NOTHROW(planned({16, columns, 32, 16, 30}));
+    }
+    workload.dtype = kMixed.data;
+    workload.partials = kMixed.partials;
+    CHECK_NOTHROW(planned({8, 4800, 16, 8, 30}));
+}
+
 TEST_CASE("sparse products run on the other generations, or say what these lack", "[kernels]") {
     spec::MachineSpec c600 = machine_with(8);
     c600.chip.generation = spec::Generation::Ipu21;
