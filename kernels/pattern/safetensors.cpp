@@ -90,6 +90,8 @@ private:
             return nlohmann::json::parse(text_, check);
         } catch (const nlohmann::json::parse_error& error) {
             fail(fmt::format("head, byte {}: expected JSON", error.byte));
+        } catch (const nlohmann::json::out_of_range&) {
+            fail("head: got a number that is too large, expected whole numbers of at most 2^62");
         }
     }
 

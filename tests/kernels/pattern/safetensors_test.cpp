@@ -80,6 +80,14 @@ TEST_CASE("a damaged .safetensors file gives a matrix or a mistake that names it
     }
 }
 
+TEST_CASE("a number that nothing holds is a mistake of the head", "[pattern]") {
+    for (const char* number : {"1e999", "-1e999", "99999999999999999999e9999999999"}) {
+        const std::string head = R"({"w": {"dtype": "U8", "shape": [)" + std::string(number) +
+                                 R"(], "data_offsets": [0, 0]}})";
+        CHECK_THROWS_AS(SafetensorsReader(source_of(with_length(head)), "a"), ConfigError);
+    }
+}
+
 TEST_CASE("with marks zeros are entries and NaN is none", "[pattern]") {
     constexpr std::uint16_t kNan = 0x7e00;
     const std::vector<std::uint16_t> halves{0, 0x3c00, kNan, 0x8000};
