@@ -338,6 +338,36 @@ void check_rounds(bool timing) {
 
 } // namespace
 
+TEST_CASE("timing mode counts the addresses that it does not know over tiles and rounds",
+          "[component][system]") {
+    constexpr std::uint32_t kRounds = 3;
+    constexpr Address kWhere = 0x80000;
+    test::HandProgram hand(test::four_tiles(), R"(
+.supervisor
+.globl load_where_it_says
+load_where_it_says:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+    ld32 $m2, $m0, $mzero, 0
+    br $lr
+)");
+    const std::map<TileId, std::string> all{
+        {0, "load_where_it_says"}, {1, "load_where_it_says"}, {3, "load_where_it_says"}};
+    hand.then_compute(hand.compute_set("load", all)).repeated(kRounds);
+    for (const auto& [tile, symbol] : all) {
+        hand.program().images.at(tile).segments.push_back(
+            {kWhere, 4, program::SegmentKind::Tensor, "where", test::bytes_of_words({kWhere})});
+    }
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{0};
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    simulation.run();
+    const auto timing = simulation.timing();
+    REQUIRE(timing);
+    CHECK(timing->unknown_addresses == kRounds * std::ssize(all));
+    CHECK(timing->phases == kRounds * std::ssize(all));
+}
+
 TEST_CASE("vertices read the round that a repeat stores", "[component][system]") {
     check_rounds(false);
 }
