@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The control program's own code: it takes memory and is not executed (what it takes is
-// control.*_cycles).
+// The size of the control program's code. This code takes tile memory but is not executed: the
+// parameters control.*_cycles give its time.
 #pragma once
 
 #include "base/units.h"
@@ -9,9 +9,9 @@
 
 namespace tessera::lower {
 
-/// Code of all steps of the tree, each where it stands; a repeated step is there once. Steps that
-/// come again in the same order, perhaps with other rows of a remote buffer, are a loop too where
-/// that is shorter.
+/// Returns the bytes of code for `step` and all steps below it. A step has code at each place where
+/// it occurs in the tree; the body of a repeat has it once. A group of steps that recurs directly
+/// after itself becomes a loop if that is shorter, even if its rows of a remote buffer differ.
 [[nodiscard]] Bytes control_bytes(const spec::ControlSpec& control, const program::Step& step);
 
 } // namespace tessera::lower

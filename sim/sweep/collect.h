@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stores brought together: each point once.
+// Combines several stores of sweep results: each line is kept once.
 #pragma once
 
 #include "sim/sweep/store.h"
@@ -13,48 +13,54 @@
 
 namespace tessera::sweep {
 
-/// The line that counts of each name and content of several stores.
+/// The lines of several stores without duplicates. Two lines are duplicates if they have the same
+/// name and the same content (line_name.h). Of duplicates, one is kept: the last failure, or, if
+/// there is a success, the first success. A later success replaces it if it has `lists` or
+/// `contents` that the kept one lacks.
 class Merged {
 public:
-    /// Reads them once. @throws IoError as KnownPoints
+    /// Reads the stores once. @throws IoError as KnownPoints
     explicit Merged(std::vector<std::filesystem::path> stores);
 
-    /// Names with their contents: rows of tables.
+    /// Returns the number of kept lines, which is the number of rows in tables.
     [[nodiscard]] std::size_t points() const { return points_; }
     [[nodiscard]] const Damage& damage() const { return damage_; }
+    /// Returns the number of lines that were read.
     [[nodiscard]] std::size_t lines() const { return counts_.size(); }
-    /// Paths that points change, and of their results, each sorted.
+    /// Return the paths of changed settings, and the paths of values in results. Both are sorted.
     [[nodiscard]] const std::vector<std::string>& changed() const { return changed_; }
     [[nodiscard]] const std::vector<std::string>& results() const { return results_; }
 
-    /// Reads them again: the lines that count, in the order of stores and files.
+    /// Reads the stores again and visits the kept lines, in the order of stores and files.
     void for_each(const std::function<void(const PointLine& point)>& visit) const;
 
 private:
     std::vector<std::filesystem::path> stores_;
-    std::vector<bool> counts_; ///< by line
+    std::vector<bool> counts_; ///< for each line that was read: whether it is kept
     std::size_t points_ = 0;
     Damage damage_;
     std::vector<std::string> changed_;
     std::vector<std::string> results_;
 };
 
-/// Columns of tables: `key`, `status`, ..., changed paths, paths of results.
+/// Returns the columns of tables: `key`, `status`, ..., changed paths, paths of results.
 [[nodiscard]] std::vector<std::string> columns_of(const Merged& merged);
-/// The values of a point in those columns.
+/// Visits the columns in which a point has an entry, with its values.
 void for_each_column(const PointLine& point,
                      const std::function<void(const std::string& column, Value value)>& visit);
 
-/// A table `points`, a row a name and content, `line` its primary key; rows that the file has already
-/// are replaced, others stay. All or nothing: a new file appears when it is whole, and
-/// one that is there is changed by one transaction. @throws IoError, also where the table is one of
-/// older versions
+/// Writes the table `points` to an SQLite file: one row for each kept line, with the primary key
+/// `line`. A row with the same `line` is replaced; the file's other rows stay. A new file appears
+/// only when it is complete. An existing file is changed by one transaction.
+/// @throws IoError, also if the table was written by an older version
 void write_sqlite(const Merged& merged, const std::string& file);
 
-/// The same as CSV (RFC 4180) with a head. @throws IoError
+/// Writes the same table as CSV (RFC 4180), with a header line. @throws IoError
 void write_csv(const Merged& merged, traces::OutputFile& output);
 
-/// Adds what a store does not have yet; how many that were. @throws IoError
+/// Adds kept lines to a store and returns how many it added. A failure is added if the store has no
+/// line of its name and content. A success is added if it is new, or would replace the store's line
+/// by the rule of Merged. @throws IoError
 std::size_t merge_into(const Merged& merged, const std::filesystem::path& store);
 
 } // namespace tessera::sweep

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The loop of element-sparse products, pass by pass in host registers (decoded_program.h:
-// SparseLoop). A pass adds the products of the one before to the accumulators, multiplies the next
-// eight halves by the value at hand and takes the next value. It is done here only while nothing
-// about it is special: no infinity or NaN, no stochastic rounding, every access legal. The pass
-// that is, and those behind it, are left to the interpreter, from their first bundle on.
+// Executes the inner loop of element-sparse products in host vector registers, instead of bundle by
+// bundle (SparseLoop in decoded_program.h). A pass is one iteration of this loop. It adds the
+// previous pass's products to the accumulators, multiplies the next eight FP16 elements by the
+// current sparse value, and loads the next value. Passes run here until one needs special care: an
+// infinity, a NaN, stochastic rounding or an illegal access. The interpreter executes that pass,
+// from its first bundle on, and all passes after it.
 #pragma once
 
 #include "models/isa/context.h"
@@ -17,7 +18,8 @@ namespace sparse_loop {
 
 #ifdef __AVX2__
 
-/// Which accesses of the running repeat are legal; the interpreter says why others are not.
+/// Checks whether accesses of the running repeat are legal. For an illegal one, the interpreter
+/// reports the reason.
 struct Legal {
     explicit Legal(const Context& c)
         : memory(*c.memory), region0(memory.fetch_conflict_faults ? memory.region0_bytes : 0),
@@ -37,7 +39,7 @@ private:
 
 public:
     const MemoryView& memory;
-    std::uint32_t region0; ///< bytes in which instructions may be fetched meanwhile
+    std::uint32_t region0; ///< size of the memory in which accesses can conflict with fetches
     std::uint32_t first_element;
     std::uint32_t last_element;
 };
@@ -48,7 +50,8 @@ TESSERA_INLINE bool any_special_lane(__m128i halves) {
     return _mm_testz_si128(special, special) == 0;
 }
 
-/// Does passes of the repeat that has just been entered; how many.
+/// Runs passes of the repeat that has just been entered, as long as they need no special care.
+/// Returns the number of passes that it ran.
 [[gnu::noinline]] std::uint32_t run(Context& c, const SparseLoop& loop) {
     const std::uint32_t passes = c.repeat_count;
     const Legal legal(c);
@@ -96,7 +99,7 @@ TESSERA_INLINE bool any_special_lane(__m128i halves) {
     }
     if (done > 0) {
         _mm256_store_ps(c.accumulators.even, sums);
-        // where the products take the place of the halves, they are what is left there
+        // products last: if they share registers with the halves, the registers must hold products
         store_pair(c.aux + loop.high, static_cast<std::uint64_t>(_mm_extract_epi64(halves, 1)));
         store_pair(c.aux + loop.low, static_cast<std::uint64_t>(_mm_cvtsi128_si64(halves)));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(c.aux + loop.products), products);
@@ -110,7 +113,7 @@ TESSERA_INLINE bool any_special_lane(__m128i halves) {
 
 #else
 
-/// Without vectors the interpreter is as fast.
+/// Leaves all passes to the interpreter, which is as fast without AVX2.
 inline std::uint32_t run(Context&, const SparseLoop&) {
     return 0;
 }
