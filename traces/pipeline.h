@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instructions of one tile and when each passes through the pipeline, for exporters that show
-// single instructions.
+// The instructions of one tile, with the times at which each goes through the pipeline. Exporters
+// that show single instructions use them.
 #pragma once
 
 #include "base/units.h"
@@ -12,15 +12,15 @@
 
 namespace tessera::traces {
 
-/// One instruction or bundle. waits_from <= issue < occupied_until, and issue < done. Several
-/// instructions of a context may share an issue.
+/// One instruction or bundle and its times: waits_from <= issue < occupied_until, and issue < done.
+/// Several successive matrix-unit steps of a context may have the same `issue`.
 struct PipelineInstruction {
     int context = -1; ///< worker number, or -1 for the supervisor
     Address address = 0;
-    Cycles waits_from = 0;     ///< equals `issue` if it did not wait
-    Cycles issue = 0;          ///< the clock in which it issued
-    Cycles occupied_until = 0; ///< its context may issue again, if the next need not wait
-    Cycles done = 0;           ///< its result may be read
+    Cycles waits_from = 0;     ///< when its wait begins; equals `issue` if it does not wait
+    Cycles issue = 0;          ///< the clock in which it issues
+    Cycles occupied_until = 0; ///< when its context may issue the next one, if that need not wait
+    Cycles done = 0;           ///< when its result may be read
 };
 
 /// The instruction at an address.
@@ -30,12 +30,13 @@ struct InstructionText {
 };
 using DescribeAddress = std::function<InstructionText(Address)>;
 
-/// "ld32", or "ld64 ; f32v2add" of a bundle.
+/// Returns the mnemonics in the text of an instruction: "ld32", or "ld64 ; f32v2add" for a bundle.
 [[nodiscard]] std::string mnemonics_of(const std::string& text);
 
-/// Sends a compute phase of one tile to `sink`. The machine and the tile get one span, [0,
-/// phase_cycles). A context gets a span for each issue, which lasts until it may issue again and is
-/// named by the mnemonics of the first instruction. `instructions` are in order of issue.
+/// Sends a compute phase of one tile to `sink`. The machine's track and the tile's track each get
+/// one span, [0, phase_cycles). The track of a context gets one span for each clock in which the
+/// context issues. This span ends when the context may issue again. Its name is the mnemonics of
+/// the first instruction issued in that clock. `instructions` must be in order of issue.
 void send_pipeline(TraceSink& sink, NameTable& names, TileId tile, Cycles phase_cycles,
                    std::span<const PipelineInstruction> instructions,
                    const DescribeAddress& describe);

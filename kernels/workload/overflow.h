@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elements of a result that the values themselves drive out of its type's range. The machine is right
-// there: binary16 saturates, binary32 becomes infinite. It is told, because nobody wants such a
-// result.
+// Elements of a result that are too large for its type. The operands cause this overflow, not an
+// error: the machine correctly saturates binary16 and makes binary32 infinite. The overflow is
+// reported because nobody wants such a result.
 #pragma once
 
 #include "base/element_type.h"
@@ -13,28 +13,32 @@ namespace tessera::workload {
 
 inline constexpr double kLargestF16 = 65504;
 
-/// The number that the machine has for an exact one: of binary16 at most the largest in magnitude, of
-/// binary32 an infinity where that is what rounding gives.
+/// Returns the number to which the machine limits an exact one. In binary16 its magnitude is at
+/// most 65504. In binary32 it is infinite if rounding gives an infinity.
 [[nodiscard]] double in_range(ElementType type, double exact);
-/// Whether rounding an exact number to the type overflows.
+/// Returns whether rounding an exact number to the type overflows.
 [[nodiscard]] bool overflows(ElementType type, double exact);
 
-/// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half
-/// of the least one. FP32 has none: what would be one is zero.
+/// Returns the largest error of one rounding to the type: half a unit in the last place. For FP16
+/// subnormals that is half of the smallest one. FP32 subnormals become zero, an error of up to the
+/// smallest normal number.
 [[nodiscard]] double rounding(ElementType type, double exact);
 
+/// The elements of a result that overflow.
 struct Overflow {
-    std::int64_t elements = 0;
-    std::int64_t first = -1; ///< the lowest number of such an element, row-major; -1: there is none
-    double largest = 0;      ///< magnitude of the exact elements
+    std::int64_t elements = 0; ///< how many they are
+    std::int64_t first = -1;   ///< row-major index of the first such element; -1: none
+    double largest = 0;        ///< largest magnitude of their exact values
 
+    /// Adds the element with this row-major index and exact value.
     void note(std::int64_t element, double exact);
-    /// What has been found in elements from number `first_element` on.
+    /// Adds the overflow of a later part of the result, which begins at index `first_element`.
     void add(const Overflow& later, std::int64_t first_element = 0);
 };
 
-/// "the values overflow f16, which the machine saturates: 3 of 40 elements, the first at element 7,
-/// magnitudes of the reference up to 131072". `first`: where the first one is.
+/// Returns a sentence such as "the values overflow f16, which the machine saturates: 3 of 40
+/// elements, the first at element 7, magnitudes of the reference up to 131072". `first` is the text
+/// for the place of the first one.
 [[nodiscard]] std::string text_of(const Overflow& overflow, ElementType type, std::int64_t elements,
                                   const std::string& first);
 

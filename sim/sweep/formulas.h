@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What follows from a point: parameters that a sweep derives, and points that its conditions leave out.
+// The formulas of a sweep file. `derive` computes parameters of a point from its other parameters;
+// `exclude` leaves out the points that meet a condition.
 #pragma once
 
 #include "base/config/read.h"
@@ -14,30 +15,34 @@
 
 namespace tessera::sweep {
 
-/// Words that some parameter of a machine or a workload may be.
+/// Returns all words that a parameter of a machine or a workload may have as its value, such as
+/// `mesh`.
 [[nodiscard]] const std::set<std::string>& parameter_words();
 
-/// What a point says counts more than what is said of all.
+/// Adds `change` to `changes`. If these have a value for its path already, the new value replaces
+/// it: the values of a point win over those that the sweep sets for all points.
 void set(Changes& changes, const Change& change);
 
 class Formulas {
 public:
-    /// Both outlive the object.
+    /// Both arguments must outlive the object.
     Formulas(const SweepSpec& sweep, const config::Document& document);
 
     [[nodiscard]] bool empty() const { return derived_.empty() && exclude_.empty(); }
-    /// Adds what follows to `changes` of a machine and a workload, but for paths that `is_of_others`;
-    /// whether a condition leaves the point out. `work`: what the expressions may take together.
+    /// Adds the derived parameters to `changes`, which are the changes that the point makes to
+    /// `machine` and `workload`. Skips each derived path for which `is_of_others` returns true: it
+    /// belongs to workloads of another kind. `work` limits the steps of all expressions together.
+    /// Returns whether a condition leaves the point out.
     /// @throws ConfigError
     [[nodiscard]] bool settle(Changes& changes, nlohmann::json machine, nlohmann::json workload,
                               const std::function<bool(const std::string&)>& is_of_others,
                               const std::shared_ptr<expression::Work>& work) const;
 
 private:
-    /// An expression with the names that it has.
+    /// An expression and the names that it uses.
     struct Formula {
-        std::string pointer; ///< in the sweep's document
-        std::string path;    ///< of what follows
+        std::string pointer; ///< JSON pointer to the expression in the sweep's document
+        std::string path;    ///< the derived parameter; empty for a condition
         std::string text;
         std::vector<std::string> names;
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FP32 operands and results of the aux lane, with the flags they raise. The usual case is inline:
-// one test of the result's exponent tells whether anything is special. Source:
+// FP32 operands and results of the aux lane, with the flags that they raise. The usual case is
+// inline: one test of the result's exponent finds all results that need special care. Source:
 // docs/evidence.md#instruction-set (floating point)
 #pragma once
 
@@ -10,7 +10,8 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace vector {
 
-/// An FP32 operand: subnormals are zero of the same sign.
+/// Returns the bits of an FP32 operand as an instruction uses it: a subnormal is a zero of its
+/// sign.
 TESSERA_INLINE std::uint32_t flushed_bits(std::uint32_t bits) {
     return (bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits;
 }
@@ -27,8 +28,9 @@ TESSERA_INLINE bool is_finite_f32(std::uint32_t bits) {
     return (bits & 0x7f800000U) != 0x7f800000U;
 }
 
-/// A result that is infinity or NaN, made of the operands x and y: infinity from finite ones is an
-/// overflow, NaN from numbers or from a signalling NaN an invalid operation.
+/// Raises the flags for a result that is infinity or NaN, and returns the bits to write. x and y
+/// are the operands. Infinity is an overflow if both are finite. NaN is an invalid operation if
+/// neither is NaN, or if one is a signalling NaN.
 [[gnu::noinline]] inline std::uint32_t special_f32(Context& c, const MicroOperation& op,
                                                    std::uint32_t result, std::uint32_t x,
                                                    std::uint32_t y) {
@@ -44,8 +46,8 @@ TESSERA_INLINE bool is_finite_f32(std::uint32_t bits) {
     return kNanF32;
 }
 
-/// The FP32 result `value` of the operands x and y (the same one twice where there is only one), as
-/// it is written.
+/// Returns the bits to write for the FP32 result `value`, and raises its flags. x and y are the
+/// operands; an instruction with one operand passes it twice.
 TESSERA_INLINE std::uint32_t checked_f32(Context& c, const MicroOperation& op, float value,
                                          std::uint32_t x, std::uint32_t y) {
     const std::uint32_t bits = as_bits(value);
