@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A partition of the product as tensors, vertices and messages of a graph.
+// Turns a partition of the product into tensors, vertices and messages of a graph.
 #pragma once
 
 #include "kernels/family/product.h"
@@ -11,11 +11,12 @@
 
 namespace tessera::sparse {
 
-/// Sources that its vertices need.
+/// Returns the names of the codelets that the vertices of the graph need.
 [[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
-/// What is told of it lacks its cuts and roundings. Tensors "a" {blocks, block, block}, "b" {k, n} and "c" {m, n}. @throws DoesNotFit where a part's
-/// B is longer than its lists reach
+/// Returns the graph of the product and its Division. The Division lacks its Cuts and `roundings`,
+/// which the caller sets. The graph's tensors are "a" {blocks, block, block}, "b" {k, n} and "c"
+/// {m, n}. @throws DoesNotFit if a part needs more of B than its lists of offsets can address
 [[nodiscard]] family::Planned emit(const spec::MachineSpec& machine, const Homes& homes,
                                    const Reduction& reduction, const std::string& name);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // clang-format off
-// Vertex state and the common begin of the element-sparse vertices.
+// Vertex state and common begin of the element-sparse vertices.
 //
-// State: pointers (32 bits each) and 16-bit fields
-//     0  out       [row][columns] partials, 8-byte aligned
-//     4  values    non-zeros, row by row; one more is read
-//     8  metaInfo  16-bit words, below
-//    12  dense     [row of the dense operand][columns], 8-byte aligned, in no memory element
-//                  that values or metaInfo are in
-//    16  columns
-// metaInfo: for each worker {values before its own, words of metaInfo before its own, first row,
-// rows}; and from there {non-zeros - 1 of each row}, {byte offset of each non-zero's row in
-// `dense`}; one more of each is read.
+// State, by byte offset: 32-bit pointers, then 16-bit fields
+//     0  out       partials [row][columns], 8-byte aligned
+//     4  values    non-zeros, row by row; the code also reads one beyond the last
+//     8  metaInfo  16-bit words, see below
+//    12  dense     dense operand [row][columns], 8-byte aligned; shares no memory element with
+//                  values or metaInfo
+//    16  columns   number of columns
+// metaInfo: 4 words per worker {index of its first value, word offset of its lists in metaInfo,
+// first row, number of rows}. Its lists are {non-zeros - 1} per row and {byte offset in `dense` of
+// the row that it multiplies} per non-zero. The code also reads one word beyond each list.
 #ifndef TESSERA_PUBLISHED_SPARSE_DENSE_ELEMENTWISE_H
 #define TESSERA_PUBLISHED_SPARSE_DENSE_ELEMENTWISE_H
 
@@ -44,7 +44,7 @@
 #define groups_m1 m10
 #define groups m11
 
-// Leaves $columns in $groups.
+// Loads a worker's share into registers and `columns` into $groups. Without rows it jumps to DONE.
 .macro ELEMENTWISE_BEGIN LOG2_IN LOG2_OUT DONE
     get         $row_values, $WSR
     and         $row_values, $row_values, CSR_W_WSR__CTXTID_M1__MASK

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Timing mode: phases of tiles that do the same are run once. What a phase does follows from its
-// code and from the known words that it reads first; a trie over those finds the tiles that do as
-// another did.
+// Timing mode: if several tiles do the same in a phase, the phase is run once. What a phase does
+// depends only on its code and on the known words (words of memory whose values timing mode has)
+// that it reads before it writes them. A trie over these reads finds a tile that did the same.
 //
-//   find(start, tile) -> the outcome of a tile that read the same, or how far nobody went before
-//   add(...)          -> a phase that was run, with what it read
+//   find(start, tile) -> the result of a tile that read the same, or how far the reads agreed
+//   add(...)          -> adds the result of a phase that was run, with its reads
 //
-// May be called on several threads. What is found never depends on who was first: equal reads have
-// equal outcomes.
+// May be called on several threads. The result does not depend on which thread was first: equal
+// reads have equal results.
 #pragma once
 
 #include "base/units.h"
@@ -33,32 +33,34 @@ struct DecodedProgram;
 
 namespace tessera::tile {
 
-/// What a tile's phase came to.
+/// The result of a tile's phase.
 struct PhaseResult {
     ComputeOutcome outcome;
     std::vector<ContextSpan> contexts;
-    std::uint32_t registers = 0;              ///< the supervisor's behind it, by number
-    std::vector<program::WordRange> lost;     ///< words that are unknown since
-    std::vector<program::WordRange> stored;   ///< and those that are known
-    std::vector<std::uint32_t> stored_values; ///< of all those words
-    std::int64_t unknown_addresses = 0;       ///< loads and stores
-    bool knows_rounds = false;                ///< what it did may be another in another round
+    std::uint32_t registers = 0;              ///< the supervisor's after the phase, by number
+    std::vector<program::WordRange> lost;     ///< words that are unknown after the phase
+    std::vector<program::WordRange> stored;   ///< words that the phase stored and that are known
+    std::vector<std::uint32_t> stored_values; ///< values of the words in `stored`, in their order
+    std::int64_t unknown_addresses = 0;       ///< number of loads and stores at unknown addresses
+    /// Whether the phase has used the number of a repeat's round (iteration), so that it may do
+    /// something else in another round.
+    bool knows_rounds = false;
 
     [[nodiscard]] bool operator==(const PhaseResult& other) const;
 };
 
 class TileClasses {
 public:
-    /// What a phase starts from besides memory; each by a number of this class.
+    /// The state, besides memory, in which a phase starts.
     struct Start {
         Address stub = 0;
         Address stack_end = 0;
-        std::uint32_t code = 0;
-        std::uint32_t registers = 0;
+        std::uint32_t code = 0;      ///< from code_number()
+        std::uint32_t registers = 0; ///< from registers_number()
 
         auto operator<=>(const Start&) const = default;
     };
-    /// A tile as reads find it.
+    /// The state of a tile from which find() takes the values of reads.
     struct View {
         const std::byte* memory = nullptr;
         const program::TileWords* known = nullptr;
@@ -66,27 +68,30 @@ public:
         TileId tile = 0;
         std::span<const program::Vertex> vertices = {};
     };
-    /// How far find() came.
+    /// The result of find().
     struct Found {
         const PhaseResult* result = nullptr; ///< null: the phase has to be run
-        std::uint32_t node = 0;              ///< where it ends
-        std::vector<isa::ShadowRead> path;   ///< reads up to there
+        std::uint32_t node = 0;              ///< the node of the trie at which the search ended
+        std::vector<isa::ShadowRead> path;   ///< the reads from the root to `node`
     };
 
     TileClasses();
 
+    /// Searches for a phase with the same start and the same reads.
     [[nodiscard]] Found find(const Start& start, const View& tile);
-    /// Of a phase that was run where find() ended at `found`. If another thread was faster, its
-    /// outcome is held against this one.
+    /// Adds the result of a phase that was run because find() returned `found` without a result. If
+    /// another thread has added the same reads before, asserts that both results are equal.
     void add(const Found& found, const std::vector<isa::ShadowRead>& reads, PhaseResult result);
 
-    /// One number for equal things.
+    /// These return the same number for equal arguments.
     [[nodiscard]] std::uint32_t code_number(const std::vector<const isa::DecodedProgram*>& code);
     [[nodiscard]] std::uint32_t registers_number(const SupervisorRegisters& registers);
+    /// Returns the registers that have this number.
     [[nodiscard]] const SupervisorRegisters& registers(std::uint32_t number) const;
 
-    /// Phases of tiles that there were, and those that were run: one for each class.
+    /// Returns the number of phases that find() was called for.
     [[nodiscard]] std::int64_t phases() const { return phases_; }
+    /// Returns the number of classes: of the phases that were run, one for each path of reads.
     [[nodiscard]] std::int64_t classes() const;
 
 private:
@@ -95,7 +100,7 @@ private:
         std::uint64_t value = 0;
         std::uint32_t node = kNone;
     };
-    /// A phase either ends here or reads something next.
+    /// A node of the trie: either a phase ends here, or it has a next read.
     struct Node {
         bool reads = false;
         isa::ShadowRead::Kind kind = isa::ShadowRead::Kind::Word;
