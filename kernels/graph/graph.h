@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a kernel is written against: buffers on tiles, vertices with fields, messages, and the
-// control program over them. A kernel knows no address, no vertex state and no exchange row;
-// kernels/lower finds them. Several kernels may add to one graph.
+// The interface for kernels: buffers on tiles, vertices with fields, messages, and the control
+// program that runs them. A kernel knows no addresses, no layout of vertex state and no exchange
+// instructions. kernels/lower determines these. Several kernels may add to one graph.
 //
 //     Graph graph("twice the sum");
 //     const auto x = graph.add_buffer({.name = "x"});
@@ -11,9 +11,9 @@
 //                      {read({x, 0}, 60), write({x, 60}, 4), word(15), word(0)});
 //     graph.control.children = {run(work)};
 //
-// Plain data in flat pools; a hundred thousand vertices are ordinary. What is wrong in it (a field
-// on a tile that does not hold the buffer, bytes read before anything wrote them) shows when it is
-// lowered.
+// A graph is plain data in flat pools. A hundred thousand vertices are ordinary. Lowering finds
+// errors, such as a field on a tile that does not hold the buffer, or a read of bytes that nothing
+// has written.
 #pragma once
 
 #include "base/element_type.h"
@@ -44,42 +44,44 @@ using ComputeSetId = Id<struct ComputeSet>;
 using ExchangeId = Id<struct Exchange>;
 using CopyId = Id<struct StreamCopy>;
 
-/// Where a buffer must stand.
+/// The memory region in which a buffer must be placed.
 enum class Where : std::uint8_t { Any, Region0, Region1 };
 
-/// A word of contents that is an address: of `place`, or of an entry of a codelet.
+/// A word of a buffer's contents that lowering sets to an address. The address is that of a
+/// codelet's entry, or of byte `offset` of a buffer.
 struct Relocation {
-    Bytes at = 0; ///< in the contents
-    bool is_symbol = false;
-    std::uint32_t symbol = 0; ///< in Graph::symbols
+    Bytes at = 0;             ///< offset of the word in the contents
+    bool is_symbol = false;   ///< the address of `symbol`, not of `buffer`
+    std::uint32_t symbol = 0; ///< index into Graph::symbols
     std::uint32_t buffer = 0;
     Bytes offset = 0;
 };
 using Relocations = std::shared_ptr<const std::vector<Relocation>>;
 
-/// Memory of one tile that is in a buffer.
+/// The part of a buffer that one tile holds.
 struct Held {
     TileId tile = 0;
     Bytes bytes = 0;
-    program::SharedBytes contents; ///< there from the start; null: undefined until it is written
-    Relocations relocations;       ///< of the contents; null: none
+    program::SharedBytes contents; ///< at the start of the run; null: undefined until written
+    Relocations relocations;       ///< addresses in the contents; null: none
 };
 
-/// Memory that tiles hold some of each: at one address on all of them, where one plan for them
-/// fits.
+/// Memory on one or more tiles, each of which holds its own bytes. The address is the same on all
+/// of them if one memory plan fits them all.
 struct Buffer {
     std::string name;
     program::SegmentKind kind = program::SegmentKind::Tensor;
     Bytes alignment = 16;
     Where where = Where::Any;
-    Bytes read_beyond = 0; ///< bytes behind the end that codelets may read
-    bool padded = false;   ///< codelets read bytes between elements: zeros, if not the host's
-    bool zeroed = false;   ///< zero from the start on, and kept all over the run
+    Bytes read_beyond = 0; ///< bytes after the end that codelets may read
+    /// Codelets also read the bytes between elements. These are zero unless the host writes them.
+    bool padded = false;
+    bool zeroed = false; ///< zero at the start; its memory is not reused during the run
     std::vector<BufferId> apart = {}; ///< buffers that may share no memory element with this one
-    std::vector<Held> held = {};      ///< by hold()
+    std::vector<Held> held = {};      ///< filled by hold()
 };
 
-/// Bytes of a buffer from `offset` on, on a tile that is said beside it.
+/// The bytes of a buffer from `offset` on. The tile is specified separately.
 struct Place {
     BufferId buffer;
     Bytes offset = 0;
@@ -90,18 +92,18 @@ struct Place {
 
 enum class Access : std::uint8_t {
     Read,
-    Write,     ///< all of the bytes
-    WritePart, ///< some of them; the others keep what they had
-    Update     ///< read and written
+    Write,     ///< writes all of the bytes
+    WritePart, ///< writes some of the bytes; the others keep their contents
+    Update     ///< reads and writes
 };
 
-/// One word of vertex state, or a use of memory that has none.
+/// One word of vertex state, or a declared use of memory for which the state has no word.
 struct Field {
     enum class Kind : std::uint8_t {
-        Word,    ///< `word`
-        Pointer, ///< address of `place`
-        Table,   ///< address of table `word`
-        Use      ///< no word: memory that the codelet reaches in another way
+        Word,    ///< the number `word`
+        Pointer, ///< the address of `place`
+        Table,   ///< the address of the table with number `word`
+        Use      ///< no word of state: memory that the codelet reaches through another pointer
     };
     Kind kind = Kind::Word;
     Access access = Access::Read;
@@ -110,7 +112,7 @@ struct Field {
     Bytes bytes = 0;
 };
 
-/// A field that holds a number of 32 bits.
+/// Returns a field that holds a 32-bit number.
 [[nodiscard]] constexpr Field word(std::int64_t value) {
     return {.kind = Field::Kind::Word, .word = static_cast<std::uint32_t>(value)};
 }
@@ -124,7 +126,7 @@ struct Field {
 [[nodiscard]] constexpr Field write(Place place, Bytes bytes) {
     return pointer(place, bytes, Access::Write);
 }
-/// A field that holds the round that a repeat has stored in this buffer.
+/// Returns a field that points to the iteration number that a repeat stores in `round`.
 [[nodiscard]] constexpr Field round_of(BufferId round) {
     return read({round}, 4);
 }
@@ -135,13 +137,13 @@ struct Field {
     return {.kind = Field::Kind::Table, .word = table.index};
 }
 
-/// A run of fields in Graph::fields.
+/// Consecutive fields in Graph::fields.
 struct Fields {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
 };
 
-/// Words that a vertex's state points to, among the state of its tile.
+/// Words to which vertex state points. They are placed with the vertex state of their tile.
 struct Table {
     TileId tile = 0;
     Fields fields;
@@ -150,25 +152,25 @@ struct Table {
 /// One call of a codelet. Vertices of one tile and compute set run one after the other.
 struct Vertex {
     TileId tile = 0;
-    std::uint32_t symbol = 0; ///< in Graph::symbols
+    std::uint32_t symbol = 0; ///< index into Graph::symbols
     program::VertexKind kind = program::VertexKind::MultiWorker;
     Fields fields;
 };
 
-/// Steps say what they are for (program::Role) and which kernel's they are: reports read these,
-/// names are for people.
+/// The vertices of all tiles that run between two barriers. Reports group steps by their role
+/// (program::Role) and by their owner, which is the kernel that added them. Names are for people.
 struct ComputeSet {
     std::string name;
     program::Role role;
     std::string owner;
-    std::string work_unit = {}; ///< what add_work() counts, as people say it: "non-zeros"
-    std::string item_word = {}; ///< what add_item() names: "row"
+    std::string work_unit = {}; ///< unit of add_work() in reports: "non-zeros"
+    std::string item_word = {}; ///< word for an item of add_item() in reports: "row"
     std::vector<Vertex> vertices = {};
-    std::vector<std::int64_t> work = {};       ///< by add_work()
-    std::vector<program::WorkItem> items = {}; ///< by add_item()
+    std::vector<std::int64_t> work = {};       ///< by tile; filled by add_work()
+    std::vector<program::WorkItem> items = {}; ///< by tile; filled by add_item()
 };
 
-/// A place on a tile, in 12 bytes: there are as many of them as messages and receivers.
+/// A place on a tile. It takes only 12 bytes, because each message and each receiver has one.
 struct TilePlace {
     TileId tile = 0;
     BufferId buffer;
@@ -180,44 +182,45 @@ struct TilePlace {
     [[nodiscard]] Place place() const { return {buffer, Bytes{offset}}; }
 };
 
-/// The control program: a tree, as program::Step with words in buffers instead of at addresses.
+/// A node of the control program, which is a tree. It is like program::Step, but its words are in
+/// buffers instead of at addresses.
 ///
 /// | kind | children | fields |
 /// | --- | --- | --- |
 /// | Sequence | in order | |
 /// | Repeat | in order, `count` times | count, rounds |
-/// | While | in order, as long as the word is not 0, which is looked at first | word |
-/// | If | [0] where the word is not 0, else [1], which may be missing | word |
+/// | While | in order, as long as the word is not 0; tested before each iteration | word |
+/// | If | [0] if the word is not 0, else [1], which may be missing | word |
 /// | ComputeSet, Exchange | none | index |
 /// | Sync | none | zone |
 /// | StreamCopy, StreamStart | none | index, row or word |
 /// | StreamWait | none | index |
 ///
-/// Rounds of a repeat count from 0. A stream copy's first row is `row + row_a_round * round`, with
-/// the round of the innermost repeat around it. Buffers in `rounds` have the round in their first
-/// word on every tile that holds them.
+/// A round is one iteration of a repeat; rounds are numbered from 0. A stream copy moves rows of a
+/// remote buffer. Its first row is `row + row_a_round * round`, with the round of the innermost
+/// repeat around it. On every tile that holds a buffer of `rounds`, its first word is the round.
 struct Step {
     using Kind = program::Step::Kind;
     Kind kind = Kind::Sequence;
     std::uint32_t index = 0;
     std::uint32_t count = 1;
     program::SyncZone zone = program::SyncZone::Internal;
-    std::int64_t row = 0; ///< first row of a stream copy, where no word says it
+    std::int64_t row = 0; ///< first row of a stream copy, unless `word` has it
     std::int64_t row_a_round = 0;
-    std::vector<BufferId> rounds = {}; ///< by Graph::add_round()
-    std::optional<TilePlace> word;     ///< 32 bits at a multiple of 4, read when the step comes
+    std::vector<BufferId> rounds = {}; ///< made by Graph::add_round()
+    std::optional<TilePlace> word;     ///< 32 bits at a multiple of 4, read when the step begins
     std::vector<Step> children;
 };
 
 struct Message {
     TilePlace from;
     std::uint32_t bytes = 0;
-    std::uint32_t first_to = 0; ///< in Exchange::to
+    std::uint32_t first_to = 0; ///< its first receiver: index into Exchange::to
     std::uint32_t receivers = 0;
-    bool paired = false; ///< the double width is wanted: the receivers are whole tile pairs
+    bool paired = false; ///< sent at double width; the receivers must be whole tile pairs
 };
 
-/// Where a message goes.
+/// A tile that receives a message, and the place for the bytes there.
 struct Receiver {
     TileId tile = 0;
     Place to;
@@ -231,7 +234,7 @@ struct Exchange {
     std::vector<TilePlace> to = {};
 };
 
-/// Bytes [offset, offset + bytes) of the rows of a stream copy.
+/// Bytes [offset, offset + bytes) of the rows of a stream copy, and their place on a tile.
 struct StreamPiece {
     TileId tile = 0;
     Place place;
@@ -241,54 +244,58 @@ struct StreamPiece {
 
 struct StreamCopy {
     std::string name;
-    std::string owner;               ///< the role is Role::Stream
-    std::uint32_t remote_buffer = 0; ///< in Graph::remote_buffers
+    std::string owner;               ///< the kernel; the role is always Role::Stream
+    std::uint32_t remote_buffer = 0; ///< index into Graph::remote_buffers
     program::StreamCopy::Direction direction = program::StreamCopy::Direction::Read;
     std::int64_t rows = 1;
     std::vector<StreamPiece> pieces = {};
 };
 
-/// A strided block of a tensor, as program::Piece.
+/// A strided block of a tensor, like program::Piece.
 struct Piece {
     TileId tile = 0;
     Place place;
-    std::int64_t host_offset = 0; ///< elements
+    std::int64_t host_offset = 0; ///< in elements
     std::vector<program::PieceDim> dims;
 };
 
-/// How the host sees tile memory: row-major.
+/// The host's view of tile memory, as a row-major array.
 struct Tensor {
     std::string name;
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape;
     bool given = false;  ///< the host writes it before the run
     bool wanted = false; ///< the host reads it after the run
-    /// Its words may decide about control: timing mode has them, and copies keep them so.
+    /// Control decisions may depend on its elements. Timing mode, which runs without other tensor
+    /// data, has them, and copies of them stay known.
     bool known = false;
     std::vector<Piece> pieces = {};
 };
 
-/// See above. Ids count from 0 in the order of adding; those of steps are indices of Step.
+/// Holds one program of kernels; see the top of this file. Ids are numbered from 0 in the order of
+/// adding. The id of a compute set, exchange or stream copy is the `index` of its Step.
 class Graph {
 public:
     explicit Graph(std::string program_name) : name(std::move(program_name)) {}
 
     BufferId add_buffer(Buffer traits);
-    /// The same, and each of the first `tiles` tiles holds so many bytes of it.
+    /// Adds a buffer of which each of the first `tiles` tiles holds `bytes` bytes.
     BufferId add_buffer(Buffer traits, std::int64_t tiles, Bytes bytes);
-    /// The tile has (at least) so many bytes of the buffer.
+    /// Gives the tile at least `bytes` bytes of the buffer.
     void hold(BufferId buffer, TileId tile, Bytes bytes);
-    /// The same with contents that do not change. Tiles may share them.
+    /// Gives the tile a part of the buffer with contents that do not change. Tiles may share them.
     void hold(BufferId buffer, TileId tile, program::SharedBytes contents,
               Relocations relocations = nullptr);
-    /// A buffer for the round of a repeat, to be held by the tiles whose vertices ask for it.
+    /// Adds a buffer for the round of a repeat. The caller calls hold() for the tiles whose
+    /// vertices read the round.
     BufferId add_round(std::string repeat);
-    /// Number of a codelet's entry, for relocations.
+    /// Returns the index of a codelet's entry in `symbols`, for relocations. Adds it if it is new.
     std::uint32_t symbol_number(std::string_view symbol);
     TensorId add_tensor(Tensor tensor);
-    /// Vertices call an entry of this source; asked for several times, it is there once.
+    /// Adds a source in kernels/codelets whose entries vertices call. Later calls with the same
+    /// source change nothing.
     void need_codelet(std::string_view source);
-    /// The same of a source that is not in kernels/codelets.
+    /// Adds a source that is not in kernels/codelets, with its text.
     void need_codelet(std::string_view source, std::string_view text);
 
     ComputeSetId add_compute_set(ComputeSet traits);
@@ -298,16 +305,16 @@ public:
                     program::VertexKind kind, std::initializer_list<Field> state) {
         add_vertex(set, tile, symbol, kind, std::span(state.begin(), state.size()));
     }
-    /// The tile has so much (more) to do in the compute set; for reports, and of those that wait
-    /// for others the reason.
+    /// Adds `amount` to the tile's work in the compute set. Reports show it, and use it to explain
+    /// why tiles wait for others.
     void add_work(ComputeSetId set, TileId tile, std::int64_t amount);
-    /// Notes a part of the tile's work that one worker does alone. The graph keeps the largest one of
-    /// each tile and compute set.
+    /// Records a part of the tile's work that one worker does alone. For each tile and compute set,
+    /// the graph keeps the largest part.
     void add_item(ComputeSetId set, TileId tile, const program::WorkItem& item);
     TableId add_table(TileId tile, std::span<const Field> words);
 
     ExchangeId add_exchange(Exchange traits);
-    /// To nobody there is none.
+    /// Adds a message. Adds nothing if `to` is empty.
     void add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes,
                      std::span<const Receiver> to, bool paired = false);
     void add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes, Receiver to) {
@@ -315,17 +322,17 @@ public:
     }
     CopyId add_stream_copy(StreamCopy copy);
 
-    /// Gives back what the pools have in reserve: nothing more will be added.
+    /// Frees the unused capacity of the pools. Call it when nothing more will be added.
     void close();
 
     [[nodiscard]] std::span<const Field> fields_of(Fields run) const {
         return std::span(fields).subspan(run.first, run.count);
     }
 
-    std::string name;                  ///< of the program
+    std::string name;                  ///< name of the program
     std::vector<std::string> codelets; ///< sources that vertices need, each once
     std::map<std::string, std::string>
-        own_codelets; ///< texts of those that are not in kernels/codelets
+        own_codelets; ///< texts of the sources that are not in kernels/codelets
     std::vector<Buffer> buffers;
     std::vector<Tensor> tensors;
     std::vector<ComputeSet> compute_sets;
@@ -334,10 +341,10 @@ public:
     std::vector<program::RemoteBuffer> remote_buffers;
     std::vector<TileId> io_tiles; ///< ascending; only they take part in background copies
     std::vector<Table> tables;
-    std::vector<Field> fields; ///< of vertices and tables
+    std::vector<Field> fields; ///< the fields of vertices and tables
     std::vector<std::string> symbols;
-    /// The tree of steps. Compute sets without vertices and exchanges without messages are left
-    /// out.
+    /// The tree of steps. Lowering omits compute sets without vertices and exchanges without
+    /// messages.
     Step control;
 
 private:
@@ -346,37 +353,39 @@ private:
     std::map<std::string, std::uint32_t, std::less<>> symbol_numbers_;
 };
 
-/// Tensors without pieces: one that the host gives, and one that it reads.
+/// Returns a tensor without pieces that the host writes before the run.
 [[nodiscard]] Tensor given_tensor(std::string name, ElementType type,
                                   std::vector<std::int64_t> shape);
+/// Returns a tensor without pieces that the host reads after the run.
 [[nodiscard]] Tensor wanted_tensor(std::string name, ElementType type,
                                    std::vector<std::int64_t> shape);
-/// A one-dimensional tensor without pieces, and a run of its elements in a tile.
+/// Returns a one-dimensional tensor without pieces.
 [[nodiscard]] Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements);
+/// Returns the piece that holds `elements` consecutive elements of a one-dimensional tensor.
 [[nodiscard]] Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
                            ElementType type);
 
-/// Steps of the control program.
+/// Returns a step that runs the compute set or the exchange.
 [[nodiscard]] Step run(ComputeSetId set);
 [[nodiscard]] Step run(ExchangeId exchange);
-/// Runs compute sets and exchanges as the next of `steps`, in this order.
+/// Appends steps that run the compute sets and exchanges, in this order.
 template <class... Ids> void run_next(std::vector<Step>& steps, Ids... ids) {
     (steps.push_back(run(ids)), ...);
 }
 [[nodiscard]] Step sequence(std::vector<Step> steps);
 [[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps);
-/// The same; `round` has the round.
+/// Returns a repeat that stores the round in the buffer `round`.
 [[nodiscard]] Step repeat(std::int64_t count, std::vector<Step> steps, BufferId round);
-/// `then` where the word is not 0, else `otherwise`.
+/// Returns a step that runs `then` if the word is not 0, else `otherwise`.
 [[nodiscard]] Step when(TilePlace word, std::vector<Step> then, std::vector<Step> otherwise = {});
-/// The steps, as long as the word is not 0 before them.
+/// Returns a loop over the steps. It tests the word before each iteration and ends when it is 0.
 [[nodiscard]] Step as_long_as(TilePlace word, std::vector<Step> steps);
-/// A stream copy of the kind: StreamCopy, StreamStart or StreamWait.
+/// Returns a step of a stream copy: StreamCopy, StreamStart or StreamWait.
 [[nodiscard]] Step stream(Step::Kind kind, CopyId copy, std::int64_t row);
-/// The same of another row in each round of the innermost repeat.
+/// Returns a step whose first row is `row + row_a_round * round` in the innermost repeat.
 [[nodiscard]] Step stream_by_round(Step::Kind kind, CopyId copy, std::int64_t row,
                                    std::int64_t row_a_round);
-/// The same of the row that the word says when the copy begins.
+/// Returns a step whose first row is the value of the word `row` when the copy begins.
 [[nodiscard]] Step stream(Step::Kind kind, CopyId copy, TilePlace row);
 
 } // namespace tessera::graph

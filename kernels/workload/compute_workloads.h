@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Micro-workloads whose workers touch much memory and compute little: streams, sums, stencils.
+// Micro-workloads that access much memory and compute little: streams, sums, stencils.
 #pragma once
 
 #include "kernels/workload/mistake.h"
@@ -19,22 +19,22 @@ enum class StreamOp {
     Read   ///< sums of a
 };
 enum class StreamCodelet {
-    Paced,  ///< one bundle for an 8-byte word: two loads, a store and the arithmetic
-    Vector, ///< a bundle for every 8-byte load and store
-    Vendor, ///< triad as two element-wise operations, each a vector loop
-    Naive   ///< what a compiler makes of a loop over single elements
+    Paced,  ///< one bundle per 8-byte word, with up to two loads, a store and the arithmetic
+    Vector, ///< one bundle for each 8-byte load and each 8-byte store
+    Vendor, ///< a triad is two element-wise operations, each a vector loop
+    Naive   ///< the code that a compiler generates for a loop over single elements
 };
 
-/// STREAM: arrays that lie in tile memory, evenly over the tiles.
+/// The STREAM benchmark on arrays in tile memory, which are spread evenly over the tiles.
 struct MemoryStreamWorkload {
     StreamOp op = StreamOp::Triad;
     ElementType dtype = ElementType::F32;
     StreamCodelet codelet = StreamCodelet::Paced;
-    std::int64_t elements = 0; ///< of an array, over all tiles
+    std::int64_t elements = 0; ///< elements of each array, over all tiles
     std::int64_t tiles = 0;    ///< 0: all
     std::int64_t repeats = 1;
 
-    /// Elements of 16 bytes, the unit in which arrays are dealt.
+    /// Returns the number of elements in 16 bytes, the unit in which tiles get their shares.
     [[nodiscard]] std::int64_t unit_elements() const { return 16 / bytes_of(dtype); }
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
@@ -85,18 +85,18 @@ struct MemoryStreamWorkload {
     }
 };
 
-/// FP32 sums of operands that lie on many tiles.
+/// FP32 sums of operands that are stored on many tiles.
 struct ReductionWorkload {
     std::int64_t tiles = 0;    ///< 0: all
     std::int64_t operands = 0; ///< on each tile
-    std::int64_t outputs = 1;  ///< 1: one sum; 0 or as many as tiles: each tile its own
-    std::int64_t stages = 0;   ///< exchanges to the one sum, 1 or 2; 0: what takes fewer cycles
+    std::int64_t outputs = 1;  ///< 1: one sum; 0 or the number of tiles: a sum for each tile
+    std::int64_t stages = 0;   ///< exchanges to form the one sum, 1 or 2; 0: the faster choice
     std::int64_t repeats = 1;
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
         return tiles == 0 ? std::vector<Mistake>{} : mistakes_on(tiles);
     }
-    /// What is wrong where so many tiles have operands.
+    /// Returns the errors in this workload if `used_tiles` tiles have operands.
     [[nodiscard]] std::vector<Mistake> mistakes_on(std::int64_t used_tiles) const {
         if (outputs == 0 || outputs == 1 || outputs == used_tiles) {
             return {};
@@ -131,21 +131,21 @@ struct ReductionWorkload {
     }
 };
 
-/// Type of the channels and width of the loop over them.
+/// The type of the channels, and how many of them the loop processes at once.
 enum class StencilType {
     Half4,  ///< a pixel's four channels as FP16, in one vector
-    Float2, ///< as FP32, in two vectors
-    Float   ///< as FP32, channel by channel
+    Float2, ///< a pixel's four channels as FP32, in two vectors
+    Float   ///< FP32, one channel at a time
 };
 
-/// 3 x 3 Gaussian blur of an image with four channels, over and over; zero around the image.
+/// A repeated 3 x 3 Gaussian blur of an image with four channels. Pixels outside it are zero.
 struct StencilWorkload {
     std::int64_t width = 0;
     std::int64_t height = 0;
     StencilType dtype = StencilType::Half4;
     std::int64_t iterations = 1;
-    std::int64_t grid_columns = 0; ///< tiles along the width; 0: chosen
-    std::int64_t grid_rows = 0;    ///< tiles along the height; 0: chosen
+    std::int64_t grid_columns = 0; ///< tiles along the width; 0: chosen for the smallest parts
+    std::int64_t grid_rows = 0;    ///< tiles along the height; 0: chosen likewise
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
         if ((grid_columns == 0) == (grid_rows == 0)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers as the little-endian bytes of an element of any type, and back.
+// Converts between numbers and the little-endian bytes of an element of any type.
 #pragma once
 
 #include "base/element_type.h"
@@ -9,11 +9,11 @@
 
 namespace tessera::workload {
 
-/// The number of the element that starts at `bytes`.
+/// Returns the value of the element that starts at `bytes`.
 [[nodiscard]] double element_value(ElementType type, const std::byte* bytes);
 
-/// Appends the element nearest to the number, of floats ties to even. For a type of whole numbers it has
-/// to be one of them.
+/// Appends the element nearest to `number`. Floating-point types round ties to even. For an integer
+/// type, `number` must be an integer that the type can hold.
 void append_element(ElementType type, double number, std::vector<std::byte>& bytes);
 
 } // namespace tessera::workload

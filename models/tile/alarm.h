@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Wakes tiles when they come to where they are going: one event of SystemC's for all tiles that get
-// there in one cycle.
+// Wakes tiles in the cycles that they ask for. All tiles that wake in the same cycle share one
+// SystemC event.
 //
 //   wake_at(tile, cycle) --cycle--> wake
 //
-// Ports: is the tiles' Alarm; tiles, by number.
-// Timing: exactly the cycle. Of several in one cycle the lowest number first, or, shuffled, in an
-//   order that follows from the seed: nothing may depend on it.
+// Ports: implements ports::Alarm, which tiles call. `tiles` binds one Sleeper for each tile, by
+//   number.
+// Timing: a tile wakes exactly in its cycle. Tiles of one cycle wake in ascending order. After
+//   shuffle(), they wake in an order that follows from the seed. No result may depend on the order.
 #pragma once
 
 #include "models/ports/ports.h"
@@ -31,11 +32,11 @@ public:
 private:
     static constexpr unsigned kTileBits = 20;
     void on_due();
-    /// Files what was asked for since the last time.
+    /// Merges the requests since its last call into due_.
     void on_asked();
 
-    std::vector<std::uint64_t> asked_; ///< cycle, then tile in the low bits
-    std::vector<std::uint64_t> due_;   ///< ascending from next_
+    std::vector<std::uint64_t> asked_; ///< requests: the cycle, with the tile in the low bits
+    std::vector<std::uint64_t> due_;   ///< requests as in asked_; ascending from next_ on
     std::size_t next_ = 0;
     std::vector<TileId> now_;
     std::optional<std::uint64_t> shuffle_;

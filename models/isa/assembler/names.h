@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One copy of every name that the sources use, so that the texts of expansions need not be kept.
+// Keeps one copy of every name in the assembly sources. The text of a macro expansion can then be
+// freed, although tokens still refer to its names.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,7 @@ namespace tessera::isa::assembly {
 
 class NamePool {
 public:
-    /// The same text, good as long as the pool.
+    /// Returns the pool's copy of `text`. The copy is valid as long as the pool exists.
     std::string_view intern(std::string_view text) {
         const auto found = names_.find(text);
         return found == names_.end() ? *names_.emplace(text).first : *found;
