@@ -12,7 +12,7 @@ constexpr std::int64_t kCopyFrame = 16; ///< before and after the loop
 constexpr std::int64_t kCopyWord = 2;   ///< for each word
 
 constexpr std::int64_t kPacedCopyNothing = 16;   ///< if the worker has no words
-constexpr std::int64_t kPacedCopyFirstWord = 21; ///< with all outside the loop
+constexpr std::int64_t kPacedCopyFirstWord = 21; ///< with everything outside the loop
 constexpr std::int64_t kPacedCopyWord = 1;       ///< for each further word
 
 constexpr std::int64_t kCopyRunsNothing = 7; ///< if the worker has no runs of words

@@ -14,9 +14,10 @@ namespace tessera::sparse {
 /// Returns the names of the codelets that the vertices of the graph need.
 [[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
-/// Returns the graph of the product and its Division. The Division lacks its Cuts and `roundings`,
-/// which the caller sets. The graph's tensors are "a" {blocks, block, block}, "b" {k, n} and "c"
-/// {m, n}. @throws DoesNotFit if a part needs more of B than its lists of offsets can address
+/// Returns the graph of the product, with the record of how the product is divided (Division). The
+/// caller fills in the record's Cuts and `roundings`. Homes are the tiles that hold the operands.
+/// The graph's tensors are "a" {blocks, block, block}, "b" {k, n} and "c" {m, n}. @throws
+/// DoesNotFit if a part needs more of B than its lists of offsets can address
 [[nodiscard]] family::Planned emit(const spec::MachineSpec& machine, const Homes& homes,
                                    const Reduction& reduction, const std::string& name);
 

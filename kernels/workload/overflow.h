@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elements of a result that are too large for its type. The operands cause this overflow, not an
-// error: the machine correctly saturates binary16 and makes binary32 infinite. The overflow is
-// reported because nobody wants such a result.
+// Elements of a result that are too large for its type. The operands cause this overflow; it is no
+// fault of machine or kernel. The machine correctly saturates binary16 and makes binary32 infinite.
+// The overflow is reported because nobody wants such a result.
 #pragma once
 
 #include "base/element_type.h"

@@ -12,8 +12,9 @@
 // which takes half the time. Whatever the order of its sums, this product is off by at most
 // single_precision_error(k) of |A||B|. An element whose error is nearer than that to the tolerance
 // is computed again in binary64, so no verdict depends on binary32. The elements that are reported
-// are computed again too. But they are chosen by their errors in binary32: instead of the element
-// with the largest error, one whose error is smaller by as much may be reported.
+// are computed again too. But they are chosen by their errors in binary32: the element that
+// is reported as the worst may have an error that is smaller than the largest by up to that of
+// binary32.
 //
 // The sums of absolute products |A||B| are computed in binary32. They only scale the tolerance,
 // whose relative error is then at most k * 2^-24 (2.5e-4 at k = 4096). There is no safety factor.
@@ -88,7 +89,7 @@ struct CheckOptions {
 
 /// The result of a check. An element c passes if it is finite and |c - reference| <= tolerance *
 /// |A||B|. If exactness is required, it passes if c == reference. With CheckOptions::after, the
-/// value and the tolerance that this function returns are used instead.
+/// value and the tolerance that `after` returns are used instead.
 ///
 /// Small numbers are allowed more. If 0 < |A||B| < 2^-14, the smallest normal binary16, each
 /// rounding to binary16 may be off by 2^-25 instead of 2^-11 |A||B|. With binary32 operands each of

@@ -36,7 +36,7 @@ private:
     void on_asked();
 
     std::vector<std::uint64_t> asked_; ///< requests: the cycle, with the tile in the low bits
-    std::vector<std::uint64_t> due_;   ///< requests as in asked_; ascending from next_ on
+    std::vector<std::uint64_t> due_; ///< requests as in asked_, sorted; those before next_ are done
     std::size_t next_ = 0;
     std::vector<TileId> now_;
     std::optional<std::uint64_t> shuffle_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When an exchanged word arrives: pure functions over tile positions and the machine spec. An event
-// of the exchange is one cycle. Each tile counts cycles from its release by the exchange's sync.
+// When an exchanged word arrives: pure functions over tile positions and the machine spec. Each
+// tile counts cycles from its release by the exchange's sync.
 // The latency L from sender s to receiver d, with coefficients exchange.route_cycles and
 // exchange.route_{fold,step,half,row,column}_cycles:
 //

@@ -12,8 +12,8 @@ namespace tessera::inquire {
 
 /// Returns the names that `tessera list` prints, with a description of each.
 [[nodiscard]] std::string list_text(const cli::ListCommand& command, const Layout& layout = {});
-/// Returns the parameters of a machine or workload and their values; if the command names none, the
-/// parameters that there are. @throws ConfigError, IoError
+/// Returns the parameters of a machine or workload and their values; if the command names neither,
+/// all parameters that exist. @throws ConfigError, IoError
 [[nodiscard]] std::string describe_text(const cli::DescribeCommand& command,
                                         const Layout& layout = {});
 /// Returns one line for each file. @throws ConfigError with the errors of all files; IoError

@@ -19,7 +19,7 @@ namespace tessera::sweep {
 /// `contents` that the kept one lacks.
 class Merged {
 public:
-    /// Reads the stores once. @throws IoError as KnownPoints
+    /// Reads the stores once. @throws IoError in the same cases as KnownPoints
     explicit Merged(std::vector<std::filesystem::path> stores);
 
     /// Returns the number of kept lines, which is the number of rows in tables.

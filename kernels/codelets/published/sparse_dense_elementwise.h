@@ -10,8 +10,9 @@
 //                  values or metaInfo
 //    16  columns   number of columns
 // metaInfo: 4 words per worker {index of its first value, word offset of its lists in metaInfo,
-// first row, number of rows}. Its lists are {non-zeros - 1} per row and {byte offset in `dense` of
-// the row that it multiplies} per non-zero. The code also reads one word beyond each list.
+// first row, number of rows}. Two lists follow each other: for each row its number of non-zeros
+// minus 1, then for each non-zero the byte offset in `dense` of the row that it multiplies. The code
+// also reads one word beyond each. VERTEX_... count in units of the field's size.
 #ifndef TESSERA_PUBLISHED_SPARSE_DENSE_ELEMENTWISE_H
 #define TESSERA_PUBLISHED_SPARSE_DENSE_ELEMENTWISE_H
 

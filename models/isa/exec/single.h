@@ -51,7 +51,7 @@ TESSERA_INLINE bool is_finite_f32(std::uint32_t bits) {
 TESSERA_INLINE std::uint32_t checked_f32(Context& c, const MicroOperation& op, float value,
                                          std::uint32_t x, std::uint32_t y) {
     const std::uint32_t bits = as_bits(value);
-    // exponent fields 0 and 255 are the only ones whose successor has no bit above the lowest
+    // adding 1 modulo 256 gives 0 or 1 for the exponent fields 255 and 0 alone
     if (((bits + 0x00800000U) & 0x7f000000U) == 0) [[unlikely]] {
         if ((bits & 0x7f800000U) == 0) {
             return bits & 0x80000000U;

@@ -37,7 +37,7 @@ namespace tessera::tile {
 struct PhaseResult {
     ComputeOutcome outcome;
     std::vector<ContextSpan> contexts;
-    std::uint32_t registers = 0;              ///< the supervisor's after the phase, by number
+    std::uint32_t registers = 0; ///< those of the supervisor after it, by registers_number()
     std::vector<program::WordRange> lost;     ///< words that are unknown after the phase
     std::vector<program::WordRange> stored;   ///< words that the phase stored and that are known
     std::vector<std::uint32_t> stored_values; ///< values of the words in `stored`, in their order
@@ -91,7 +91,7 @@ public:
 
     /// Returns the number of phases that find() was called for.
     [[nodiscard]] std::int64_t phases() const { return phases_; }
-    /// Returns the number of classes: of the phases that were run, one for each path of reads.
+    /// Returns the number of classes: of distinct paths of reads that have a result.
     [[nodiscard]] std::int64_t classes() const;
 
 private:
