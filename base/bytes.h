@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Of a vector or a string.
+/// Returns the bytes of a vector or a string.
 template <class List> [[nodiscard]] std::vector<std::byte> bytes_of_all(const List& elements) {
     const auto bytes = std::as_bytes(std::span(elements));
     return {bytes.begin(), bytes.end()};

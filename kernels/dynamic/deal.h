@@ -28,7 +28,7 @@ struct Run {
     std::int32_t blocks = 0;
 };
 
-/// What a bucket has of a part.
+/// The blocks of one part that a bucket holds.
 struct Piece {
     std::int64_t group = 0; ///< x * parts of y + y
     std::vector<Run> runs;

@@ -22,7 +22,7 @@
 
 namespace tessera::dynamic {
 
-/// What a plan is for, beside W X: it may be shared by steps that read the same W.
+/// The passes that a plan serves beside W X. Steps that read the same W may share it.
 struct Passes {
     bool input_gradient = true;   ///< W^T dY counts in the objective
     bool values_gradient = false; ///< dY X^T at the blocks of W: metadata have room for its lists
@@ -68,7 +68,7 @@ struct Part {
     bool operator==(const Part&) const = default;
 };
 
-/// What every bucket has room for.
+/// The room in every bucket, which is the same for all.
 struct Bucket {
     std::int64_t blocks = 0;
     std::int64_t values = 0;   ///< elements of these blocks
@@ -102,7 +102,7 @@ struct Plan {
     Phases forward;
     Phases input_gradient; ///< zeros if Passes has it not
     Bytes temporary_bytes = 0;
-    /// Which bound the plan was found under: 1, 2 or 4 times the first one; 0: without any.
+    /// The bound under which the plan was found: 1, 2 or 4 times the first one; 0 is none.
     std::int64_t bound_factor = 1;
 
     /// The objective.
