@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contexts that wait for each other through words of memory: both models of a tile run them slot by
 // slot, such words do not race and order what stands behind them, and who waits for ever is named.
+#include "models/tile/core/tile_classes.h"
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
