@@ -57,7 +57,7 @@ private:
     std::string first_failure_;
 };
 
-/// What a check found, in words. `failure` tells of one of the elements that are wrong.
+/// The result of a check, in words. `failure` describes one of the wrong elements.
 [[nodiscard]] std::string sentence_of(const workload::CheckResult& result,
                                       const std::string& failure);
 

@@ -348,7 +348,7 @@ private:
     graph::BufferId bias_;
     graph::Tensor bias_tensor_;
     graph::BufferId result_;
-    /// What a vertex of this shape takes behind such copies.
+    /// The cycles of a vertex of this shape after such copies.
     std::map<std::pair<codelets::MatmulVertexShape, std::vector<std::int64_t>>, Cycles>
         known_cycles_;
 };

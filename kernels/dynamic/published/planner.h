@@ -109,7 +109,7 @@ struct Plan {
     [[nodiscard]] Cycles cycles() const { return forward.total() + input_gradient.total(); }
 };
 
-/// What a split costs; bound_factor is the smallest that it fits under.
+/// The costs of a split. bound_factor is the smallest under which it fits.
 [[nodiscard]] Plan plan_of(const Problem& problem, const published::DenseMachine& machine,
                            const Split& split);
 

@@ -42,7 +42,7 @@ Cycles start_issues(ElementType data, std::int64_t n) {
     return f16 ? 33 : 30;
 }
 
-/// What the block vertex takes a worker.
+/// The issues that each worker spends in the block vertex.
 struct BlockIssues {
     Cycles start = 0;
     Cycles one = 0; ///< a block with one column, two, more: and `column` for each column

@@ -42,7 +42,7 @@ private:
     /// Adds the weights' homes too. In a serial plan these hold the weights of all steps, and the
     /// compute set `slice` copies out those of one step.
     void bring_weights(graph::ComputeSetId slice, graph::Bringing bringing);
-    /// What a tile has in this step.
+    /// The share of this step that a tile has.
     [[nodiscard]] TileShare share(TileId tile) const { return layout_.share(tile, step_); }
     /// Adds blocks [first, last) of a step's weights of a tile, one after the other from `place` on.
     void add_blocks(TileId tile, graph::Place place, const Range& blocks);
