@@ -48,8 +48,8 @@ private:
                 loop_.reads_partials ? aux(t).b < 8 : aux(t).b == kZeroPair;
             if (main(t).opcode != access || main(t).a != loop_.addresses ||
                 main(t).b != loop_.stride || aux(t).opcode != step ||
-                aux(t).imm != kFourEngines + static_cast<std::int32_t>(phase) || main(t).d >= 8 ||
-                main(t).c >= 8 || aux(t).d >= 8 || aux(t).a >= 8 || !partial_register) {
+                aux(t).imm != kFourEngines + static_cast<std::int32_t>(phase) || main(t).c >= 8 ||
+                aux(t).a >= 8 || !partial_register) {
                 return false;
             }
             const auto selectors = static_cast<unsigned>(main(t).imm);
@@ -81,6 +81,7 @@ private:
         return 0;
     }
 
+    /// What is read was written by the body, so that it writes no other registers than it reads.
     bool lags() {
         for (unsigned t = 0; t < 4; ++t) {
             const std::uint32_t input =

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace tessera::listeners {
 
@@ -83,9 +84,12 @@ void TraceProducer::name_entries(const program::Program& program, traces::NameTa
         const auto bytes = static_cast<Address>(codelet.words.size() * sizeof(std::uint32_t));
         entries_.push_back({codelet.address + bytes, traces::kUnnamed});
     }
-    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
-        return left.address < right.address;
-    });
+    // where a codelet ends, the next may begin
+    const auto key = [](const Entry& of) {
+        return std::pair(of.address, of.name != traces::kUnnamed);
+    };
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [&](const Entry& left, const Entry& right) { return key(left) < key(right); });
 }
 
 /// Workers may begin behind a label that is not kept as a symbol: they are of the symbol before.

@@ -6,15 +6,12 @@
 #include "sim/process/exit_code.h"
 #include "sim/run/run.h"
 #include "sim/run/several.h"
+#include "sim/run/warm_order.h"
 
 #include <tbb/global_control.h>
 
-#include <algorithm>
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tessera::run {
@@ -32,146 +29,6 @@ std::optional<tbb::global_control>& one_thread() {
     static std::optional<tbb::global_control> one;
     return one;
 }
-
-/// Each child finds out by itself what went wrong, and says it.
-template <class Make> bool succeeds(const Make& make) {
-    try {
-        make();
-        return true;
-    } catch (...) {
-        return false;
-    }
-}
-
-/// Runs that are started in their order, but for what shares a plan. What others share is made before
-/// the first of them and kept until the last.
-class WarmRuns {
-public:
-    WarmRuns(std::vector<std::optional<PreparedRun>>& runs,
-             std::function<void(std::size_t run)> start)
-        : runs_(runs), start_(std::move(start)), started_(runs.size()), operands_of_(runs.size()),
-          plan_of_(runs.size()), schedule_of_(runs.size()) {
-        for (std::size_t i = 0; i < runs_.size(); ++i) {
-            if (!runs_[i]) {
-                started_[i] = true; // it cannot be
-                continue;
-            }
-            const std::string operands = runs_[i]->operands_key();
-            operands_of_[i] = number_of(operands_, operands, i);
-            plan_of_[i] = number_of(plans_, runs_[i]->plan_key(), i);
-            schedule_of_[i] = number_of(schedules_, operands + runs_[i]->schedule_key(), i);
-        }
-        made_.resize(operands_.groups.size(), Made::NotYet);
-    }
-
-    void start_all() {
-        for (std::size_t i = 0; i < runs_.size(); ++i) {
-            start(i);
-        }
-    }
-
-private:
-    enum class Made { NotYet, Yes, No };
-    /// Numbers of runs by what they share.
-    struct Groups {
-        std::map<std::string, std::size_t> numbers; ///< by key
-        std::vector<std::vector<std::size_t>> groups;
-    };
-
-    static std::size_t number_of(Groups& groups, const std::string& key, std::size_t run) {
-        const auto [found, is_new] = groups.numbers.try_emplace(key, groups.groups.size());
-        if (is_new) {
-            groups.groups.emplace_back();
-        }
-        groups.groups[found->second].push_back(run);
-        return found->second;
-    }
-
-    void start(std::size_t run) {
-        if (started_[run]) {
-            return;
-        }
-        make_operands(operands_of_[run]);
-        const std::vector<std::size_t>& with_equal_plans = plans_.groups[plan_of_[run]];
-        if (with_equal_plans.size() > 1) {
-            // A job holds one plan at a time: these run before the next is made.
-            PreparedRun& planned = *runs_[run];
-            if (succeeds([&] { planned.make_plan(); })) {
-                for (const std::size_t other : with_equal_plans) {
-                    if (other != run) {
-                        runs_[other]->share_plan(planned);
-                    }
-                }
-            }
-        } else if (is_first_of_many_schedules(run)) {
-            succeeds([&] { runs_[run]->make_plan(); });
-        }
-        for (const std::size_t one : with_equal_plans) {
-            started_[one] = true;
-            start_(one);
-        }
-        for (const std::size_t one : with_equal_plans) {
-            runs_[one].reset();
-        }
-    }
-
-    /// What many runs schedule alike is better known before they start.
-    [[nodiscard]] bool is_first_of_many_schedules(std::size_t run) {
-        constexpr std::size_t kFewest = 4; // else the wait for the first plan costs more
-        std::vector<std::size_t>& alike = schedules_.groups[schedule_of_[run]];
-        const auto alone = std::count_if(alike.begin(), alike.end(), [&](std::size_t one) {
-            return plans_.groups[plan_of_[one]].size() == 1;
-        });
-        const bool is_first =
-            made_[operands_of_[run]] == Made::Yes && static_cast<std::size_t>(alone) >= kFewest;
-        if (is_first) {
-            alike.clear();
-        }
-        return is_first;
-    }
-
-    void make_operands(std::size_t group) {
-        const std::vector<std::size_t>& with_equal_operands = operands_.groups[group];
-        if (made_[group] != Made::NotYet || with_equal_operands.size() < 2) {
-            return;
-        }
-        std::erase_if(kept_, [&](std::size_t one) {
-            const std::vector<std::size_t>& all = operands_.groups[one];
-            return std::all_of(all.begin(), all.end(),
-                               [&](std::size_t run) { return started_[run]; });
-        });
-        constexpr std::size_t kMostKept = 8; // of memory; what waits longest goes first
-        if (kept_.size() == kMostKept) {
-            const std::size_t oldest = kept_.front();
-            kept_.pop_front();
-            for (const std::size_t run : operands_.groups[oldest]) {
-                start(run);
-            }
-        }
-        PreparedRun& first = *runs_[with_equal_operands.front()];
-        made_[group] = succeeds([&] { first.make_operands(); }) ? Made::Yes : Made::No;
-        if (made_[group] == Made::Yes) {
-            kept_.push_back(group);
-            for (const std::size_t run : with_equal_operands) {
-                if (&*runs_[run] != &first) {
-                    runs_[run]->share_operands(first);
-                }
-            }
-        }
-    }
-
-    std::vector<std::optional<PreparedRun>>& runs_;
-    std::function<void(std::size_t run)> start_;
-    std::vector<bool> started_;
-    Groups operands_;
-    Groups plans_;
-    Groups schedules_;
-    std::vector<std::size_t> operands_of_; ///< number of its group, by run
-    std::vector<std::size_t> plan_of_;
-    std::vector<std::size_t> schedule_of_;
-    std::vector<Made> made_;       ///< by group of operands
-    std::deque<std::size_t> kept_; ///< groups whose operands are there, the first made first
-};
 
 } // namespace
 
@@ -206,8 +63,13 @@ run_warm(const std::vector<cli::RunCommand>& commands, int at_once, const Elabor
             }
         },
         limits);
-    // Each has its copy of what is shared once it has started.
-    WarmRuns(runs, [&](std::size_t run) {
+    std::vector<std::optional<WarmKeys>> keys(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i]) {
+            keys[i] = {runs[i]->operands_key(), runs[i]->plan_key(), runs[i]->schedule_key()};
+        }
+    }
+    const auto start = [&](std::size_t run) {
         children.start(run, [&, run] {
             one_thread().reset();
             try {
@@ -219,7 +81,17 @@ run_warm(const std::vector<cli::RunCommand>& commands, int at_once, const Elabor
                 return failed(commands[run]);
             }
         });
-    }).start_all();
+    };
+    start_warm(keys,
+               {.make_operands = [&](std::size_t run) { runs[run]->make_operands(); },
+                .make_plan = [&](std::size_t run) { runs[run]->make_plan(); },
+                .share_operands = [&](std::size_t run,
+                                      std::size_t from) { runs[run]->share_operands(*runs[from]); },
+                .share_plan = [&](std::size_t run,
+                                  std::size_t from) { runs[run]->share_plan(*runs[from]); },
+                .start = start,
+                // its child has a copy of what it shares
+                .drop = [&](std::size_t run) { runs[run].reset(); }});
     children.wait();
     return outcomes;
 }

@@ -66,10 +66,9 @@ const Rule* find_rule(std::string_view mnemonic, std::span<const Operand> operan
     return rule == kRules.end() ? nullptr : &*rule;
 }
 
-Operand constant(std::int64_t value, const Origin& at) {
+Operand constant(std::int64_t value) {
     Operand operand;
     operand.value = value;
-    operand.at = at;
     return operand;
 }
 
@@ -90,7 +89,7 @@ Operand cooked(char letter, std::span<const Operand> operands) {
         return negated;
     }
     case 'z':
-        return constant(0, {});
+        return constant(0);
     case 'Z':
         return fixed_register(RegisterFile::Aux, 14, 2);
     case 'N':
@@ -108,12 +107,11 @@ std::vector<RealInstruction> load_constant(std::span<const Operand> operands, bo
     const Operand& target = operands[0];
     const std::int64_t value = operands[1].value;
     const bool is_word = value >= -0x80000000LL && value <= 0xffffffffLL;
-    const Origin at = operands[1].at;
     if (!is_long || !is_word) {
         return {{"setzi", {target, operands[1]}}};
     }
-    return {{"setzi", {target, constant(value & 0xfffff, at)}},
-            {"or", {target, target, constant(value & 0xfff00000LL, at)}}};
+    return {{"setzi", {target, constant(value & 0xfffff)}},
+            {"or", {target, target, constant(value & 0xfff00000LL)}}};
 }
 
 } // namespace

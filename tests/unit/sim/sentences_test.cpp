@@ -213,6 +213,22 @@ TEST_CASE("tiles that take the same wait for none") {
     CHECK_THAT(alone.compute(), Equals("tile 2 alone has a part in it"));
 }
 
+TEST_CASE("a tile takes as long as the mean where two digits would show no difference") {
+    for (const auto& [cycles, said] : std::vector<std::pair<Cycles, std::string>>{
+             {994, "tile 0 takes 0.99 of the mean of 2 tiles"},
+             {995, "tile 0 takes as long as the mean of 2 tiles"},
+             {1004, "tile 0 takes as long as the mean of 2 tiles"},
+             {1006, "tile 0 takes 1.01 times the mean of 2 tiles"}}) {
+        Run run;
+        run.told.does(1, Doing::ComputeSet, 2000 - cycles);
+        run.told.does(0, Doing::ComputeSet, cycles);
+        run.told.step = 2;
+        run.told.does(0, Doing::Exchange, 100);
+        run.told.released(0);
+        CHECK_THAT(run.compute(), Catch::StartsWith(said));
+    }
+}
+
 TEST_CASE(
     "a tile that is critical for something else is not called slow, and the slowest is named") {
     Run run;

@@ -18,6 +18,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/several_test.cpp
     unit/sim/summary_test.cpp
     unit/sim/unused_parameters_test.cpp
+    unit/sim/warm_order_test.cpp
     unit/sim/what_if_test.cpp
     unit/sim/words_test.cpp
     unit/sim/sweep/check_test.cpp unit/sim/sweep/result_paths_test.cpp unit/sim/sweep/stored_point_test.cpp

@@ -187,6 +187,38 @@ TEST_CASE("spans of contexts are named by what they enter") {
     CHECK(scene.names.text(scene.sink.spans[4].name).empty()); // behind the codelet's end
 }
 
+TEST_CASE("a codelet that begins where another ends has its own name, in whatever order they are") {
+    constexpr Address kFirst = 0x4c200;
+    constexpr Address kSecond = 0x4c240;
+    program::Program made;
+    for (const bool in_order : {true, false}) {
+        program::Codelet first;
+        first.address = kFirst;
+        first.words.resize((kSecond - kFirst) / sizeof(std::uint32_t));
+        first.symbols = {{"first", kFirst}};
+        program::Codelet second = first;
+        second.address = kSecond;
+        second.symbols = {{"second", kSecond}, {"alias", kSecond}};
+        made.codelets = in_order ? std::vector{first, second} : std::vector{second, first};
+        traces::NameTable names;
+        RecordingSink sink({true});
+        spec::MachineSpec machine;
+        machine.chip.tiles = 1;
+        listeners::TraceProducer producer(made, machine, sink, names);
+        const std::array<events::ContextSpan, 4> contexts{{{0, kFirst - 4, 0, 1},
+                                                           {0, kSecond - 4, 1, 2},
+                                                           {0, kSecond, 2, 3},
+                                                           {0, kSecond + 64, 3, 4}}};
+        producer.segment({.tile = 0, .begin = 0, .end = 0, .spans = {}, .contexts = contexts});
+        REQUIRE(sink.spans.size() == contexts.size());
+        std::vector<std::string> said;
+        for (const traces::Span& span : sink.spans) {
+            said.emplace_back(names.text(span.name));
+        }
+        CHECK(said == std::vector<std::string>{"", "first", "second", ""});
+    }
+}
+
 TEST_CASE("a flow leads from what the last tile did to the barrier") {
     Scene scene;
     for (int barrier = 1; barrier <= 2; ++barrier) {

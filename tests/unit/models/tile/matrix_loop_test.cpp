@@ -323,3 +323,92 @@ TEST_CASE("a body is a loop by rows where its strides and its addresses do not s
         }
     }
 }
+
+namespace {
+
+/// The body of a loop by rows that loads to `loaded` and has its results in two pairs by turns.
+std::array<isa::Operation, 8> a_body(bool partials, unsigned loaded = 0, unsigned even_result = 4,
+                                     unsigned odd_result = 6, unsigned first_phase = 0) {
+    std::array<isa::Operation, 8> halves{};
+    for (unsigned bundle = 0; bundle < 4; ++bundle) {
+        const auto result = static_cast<std::uint8_t>(bundle % 2 == 0 ? even_result : odd_result);
+        isa::Operation& access = halves[2 * bundle];
+        access.opcode = partials ? isa::Opcode::ld2xst64pace : isa::Opcode::ldst64pace;
+        access.a = 4;
+        access.b = 3;
+        access.c = result;
+        access.d = static_cast<std::uint8_t>(loaded);
+        isa::Operation& step = halves[2 * bundle + 1];
+        step.opcode = isa::Opcode::f16v4hihov4amp;
+        step.d = result;
+        step.a = static_cast<std::uint8_t>(loaded);
+        step.b = static_cast<std::uint8_t>(partials ? loaded + 2 : 14);
+        step.imm = static_cast<std::int32_t>(0x30 + (first_phase + bundle) % 4);
+    }
+    return halves;
+}
+
+} // namespace
+
+TEST_CASE("a loop by rows has what it loads and its results in the first eight registers",
+          "[unit][tile]") {
+    for (const bool partials : {true, false}) {
+        const unsigned width = partials ? 4 : 2;
+        for (unsigned loaded = 0; loaded + width <= 14; loaded += 2) {
+            for (unsigned even = 0; even < 14; even += 2) {
+                for (unsigned odd = 0; odd < 14; odd += 2) {
+                    const auto is_loaded = [&](unsigned pair) {
+                        return pair >= loaded && pair < loaded + width;
+                    };
+                    if (is_loaded(even) || is_loaded(odd)) {
+                        continue; // no bundle writes a register twice
+                    }
+                    CAPTURE(partials, loaded, even, odd);
+                    isa::MatrixLoop loop;
+                    REQUIRE(isa::match_matrix_loop(a_body(partials, loaded, even, odd), loop) ==
+                            (loaded + width <= 8 && even < 8 && odd < 8));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("every instruction of a loop by rows reads and writes what the others do",
+          "[unit][tile]") {
+    for (const bool partials : {true, false}) {
+        for (unsigned first_phase = 0; first_phase < 4; ++first_phase) {
+            const auto body = a_body(partials, 0, 4, 6, first_phase);
+            isa::MatrixLoop loop;
+            REQUIRE(isa::match_matrix_loop(body, loop));
+            CHECK(loop.first_phase == first_phase);
+            CHECK(loop.half_partials);
+            CHECK(loop.reads_partials == partials);
+            for (std::size_t half = 0; half < body.size(); ++half) {
+                CAPTURE(partials, first_phase, half);
+                const auto other = [&](auto change) {
+                    auto changed = body;
+                    change(changed[half]);
+                    return isa::match_matrix_loop(changed, loop);
+                };
+                using isa::Operation;
+                CHECK_FALSE(other([](Operation& of) { of.opcode = isa::Opcode::f16v4sisoamp; }));
+                CHECK_FALSE(other([](Operation& of) { of.opcode = isa::Opcode::ld64_i; }));
+                CHECK_FALSE(other([&](Operation& of) {
+                    of.opcode = partials ? isa::Opcode::ldst64pace : isa::Opcode::ld2xst64pace;
+                }));
+                for (std::uint8_t by = 2; by < 8; by += 2) {
+                    CHECK_FALSE(other([&](Operation& of) { of.d ^= by; }));
+                    CHECK_FALSE(other([&](Operation& of) { of.a ^= by; }));
+                    CHECK_FALSE(other([&](Operation& of) { of.b ^= by; }));
+                }
+                if (half % 2 == 0) {
+                    CHECK_FALSE(other([](Operation& of) { of.c ^= 2; }));
+                    CHECK_FALSE(other([](Operation& of) { of.c = 12; }));
+                } else {
+                    CHECK_FALSE(other([](Operation& of) { of.imm ^= 1; }));
+                    CHECK_FALSE(other([](Operation& of) { of.imm ^= 0x10; }));
+                }
+            }
+        }
+    }
+}
