@@ -2,7 +2,7 @@
 #include "kernels/pattern/sparsify.h"
 
 #include "base/error.h"
-#include "kernels/workload/pattern.h"
+#include "kernels/pattern/draw.h"
 #include "kernels/workload/random.h"
 
 #include <algorithm>
@@ -56,18 +56,6 @@ private:
     std::size_t width_;
     std::int64_t count_;
 };
-
-/// `wanted` of the numbers, every set equally likely.
-std::vector<std::int64_t> drawn(const std::vector<std::int64_t>& numbers, std::int64_t wanted,
-                                std::uint64_t seed, std::uint64_t stream) {
-    const std::uint64_t own = workload::CounterRandom(seed, stream).bits(0);
-    std::vector<std::int64_t> places =
-        workload::uniform_blocks({1, static_cast<std::int64_t>(numbers.size())}, wanted, own);
-    for (std::int64_t& place : places) {
-        place = numbers[static_cast<std::size_t>(place)];
-    }
-    return places;
-}
 
 /// The `wanted` numbers whose values are the least in magnitude; of equal ones the last.
 std::vector<std::int64_t> least(const Values& values, std::vector<std::int64_t> numbers,
