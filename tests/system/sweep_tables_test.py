@@ -189,6 +189,21 @@ cycles        25  25.0 %       tiny     tile.workers = 4
 objective  value  of the base  machine  what differs
 cycles        45  50.0 %       tiny     tile.workers = 2
 """)
+        # there is no ratio to a base that has no result, nor to 0
+        self.store("fails", [line("b", status="does_not_fit", message="m"),
+                             line("x", changes={"tile.workers": 2}, result={"cycles": 50})])
+        self.says("show", "fails", "--best", out="""\
+objective  value  of the base  machine  what differs
+cycles        50               tiny     tile.workers = 2
+""", err="tessera: warning: 1 of 2 candidates left out of --best\n"
+         "  1 does_not_fit, as tiny tiny_matmul: m\n")
+        self.store("zero", [line("b", result={"cycles": 100, "tiles_busy": 0}),
+                            line("x", changes={"tile.workers": 2},
+                                 result={"cycles": 50, "tiles_busy": 4})])
+        self.says("show", "zero", "--best", "--objective", "tiles_busy:max", out="""\
+objective   value  of the base  machine  what differs
+tiles_busy      4               tiny     tile.workers = 2
+""")
         self.store("bad", [line("p", status="crash", message="killed by signal 9")])
         for look in ("best", "pareto"):
             self.says("show", "bad", f"--{look}", code=1, err=f"""\

@@ -94,7 +94,6 @@ Listing Judgement::pareto() const {
 }
 
 Listing Judgement::best() const {
-    const Judged* const first = base();
     Listing listing;
     listing.head = {"objective", "value", "of the base", "machine", "what differs"};
     std::vector<std::vector<ListedCell>> rows;
@@ -110,12 +109,13 @@ Listing Judgement::best() const {
         if (winner == nullptr) {
             continue;
         }
+        const Judged& first = base();
         const double value = winner->values[i];
-        const bool has_ratio = first != nullptr && first->is_whole() && first->values[i] != 0;
+        const bool has_ratio = first.is_whole() && first.values[i] != 0;
         rows.push_back(
             {{text_of(shown_.objectives[i]), false},
              {number_text(value), true},
-             {has_ratio ? fmt::format("{:.1f} %", 100 * value / first->values[i]) : "", false},
+             {has_ratio ? fmt::format("{:.1f} %", 100 * value / first.values[i]) : "", false},
              {shown_.table.text(shown_.table.at(winner->rows.front(), PointTable::kMachine)),
               false},
              {difference(*winner, first), false}});
@@ -127,7 +127,7 @@ Listing Judgement::best() const {
     return listing;
 }
 
-const Judged* Judgement::base() const {
+const Judged& Judgement::base() const {
     const auto changes_nothing = [&](const Judged& one) {
         return std::all_of(shown_.table.changed().begin(), shown_.table.changed().end(),
                            [&](const std::string& path) {
@@ -141,23 +141,22 @@ const Judged* Judgement::base() const {
                            });
     };
     const auto found = std::find_if(judged_.begin(), judged_.end(), changes_nothing);
-    return found != judged_.end() ? &*found : judged_.empty() ? nullptr : &judged_.front();
+    return found != judged_.end() ? *found : judged_.front();
 }
 
-std::string Judgement::difference(const Judged& one, const Judged* base) const {
+std::string Judgement::difference(const Judged& one, const Judged& base) const {
     std::string text;
     for (const std::string& path : shown_.table.changed()) {
         const std::size_t column = *shown_.table.column(path);
         const Cell& cell = one.setting(shown_.table, column);
-        if (base != nullptr && cell == base->setting(shown_.table, column)) {
+        const Cell& base_cell = base.setting(shown_.table, column);
+        if (cell == base_cell) {
             continue;
         }
         const auto number = base_number(path);
-        const std::string was =
-            base != nullptr && base->setting(shown_.table, column).kind != Cell::Kind::Nothing
-                ? shown_.table.text(base->setting(shown_.table, column))
-            : number ? number_text(*number)
-                     : "";
+        const std::string was = base_cell.kind != Cell::Kind::Nothing ? shown_.table.text(base_cell)
+                                : number                              ? number_text(*number)
+                                                                      : "";
         text += fmt::format("{}{} = {}{}", text.empty() ? "" : ", ", path,
                             cell.kind == Cell::Kind::Nothing ? "as it is" : shown_.table.text(cell),
                             was.empty() ? "" : fmt::format(" (base {})", was));

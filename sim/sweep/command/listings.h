@@ -34,9 +34,9 @@ private:
     [[nodiscard]] Listing listed(const std::vector<std::size_t>& some) const;
     [[nodiscard]] bool has_one_workload() const;
     [[nodiscard]] std::string text_of(const Objective& objective) const;
-    /// The point that changes nothing, or the first that there is; null where there is none.
-    [[nodiscard]] const Judged* base() const;
-    [[nodiscard]] std::string difference(const Judged& one, const Judged* base) const;
+    /// The point that changes nothing, or the first; there is one.
+    [[nodiscard]] const Judged& base() const;
+    [[nodiscard]] std::string difference(const Judged& one, const Judged& base) const;
     /// What a path is in the sweep's first machine and workload.
     [[nodiscard]] std::optional<double> base_number(const std::string& path) const;
     [[nodiscard]] const std::map<std::string, double>& base_numbers() const;
