@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Element-sparse times dense, pattern in buckets that come at run time: FP16 data with partials of FP16 or FP32 (dynamic_elements_f16.S,
+// dynamic_elements_f32.S), or FP32 (dynamic_elements_single.S). Products are rounded to the data's type and added up in FP32.
+//
+// Vertex dynamic_elements_p (supervisor; p: f16, f32, single). State, reads beyond buffers: dynamic_elements.inc.
+//     0 out        [row of the part][column]
+//     3 dense      [column of the part][column]
+// A worker has the rectangle of rows and columns that its entry in the metadata says. It goes row by row through groups of columns, 16
+// bytes of `dense` each; the last one may have 8 bytes.
+// Timing, worker issues: 32, and a row of z non-zeros takes, with c = 10, 14, 10 and h = 8, 9, 7 for f16, f32, single,
+//     one group: 3 z + c, and 2 more (f16)       half a one: 2 z + h + 2
+//     g groups: g (3 z + c) + 6                  g and half a one: g (3 z + c) + 2 z + h + 6
+// With several groups there are 13 issues more once; a worker without rows takes 8.
+// Source: docs/published_plans.md#dynamic-sparse-products (loop structure), docs/evidence.md#instruction-set (delta-list loads).
+
+#include "partials.inc"
+#include "dynamic_elements.inc"
+#include "poplar/TileConstants.hpp"
+
+#define out m0
+#define deltas m1       // of the row: its length, then byte offsets in dense, then the next row's number
+#define values m2
+#define rows m3
+#define row_bytes m4
+#define row_out m5
+#define dense m6
+#define delta m7
+#define more m8         // non-zeros of the row behind the first
+#define groups m9       // behind this one
+#define row_deltas m10
+#define row_values m11
+// before the first row
+#define temp m8
+#define index m10
+#define entry m11
+
+#define value a0
+#define first_value a1  // of the row
+#define row_groups a2
+#define first_dense a3
+#define x_lo a4:5
+#define x_hi a6:7
+#define products a4:7
+
+// Columns of 16 bytes of `dense` of a row: partials enter, products are added to them.
+.macro GROUP
+#if PARTIAL_BITS == 16
+        { ld64  $a6:7, $row_out, $mzero, 0 ; fnop }
+        { ld64  $a4:5, $row_out, $mzero, 1 ; f16v2gina $azero, $a6, 0 }
+        { ldz16step $delta, $mzero, $deltas+=, 1 ; f16v2gina $azero, $a7, 0 }
+        { ld64  $x_hi, $dense, $delta, 1 ; f16v2gina $azero, $a4, 0 }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; f16v2gina $azero, $a5, 0 }
+#elif DATA_BITS == 16
+        { ld64  $a6:7, $row_out, $mzero, 0 ; fnop }
+        { ld64  $a4:5, $row_out, $mzero, 1 ; f32v2gina $azeros, $a6:7, 0 }
+        { ld64  $a6:7, $row_out, $mzero, 2 ; f32v2gina $azeros, $a4:5, 0 }
+        { ld64  $a4:5, $row_out, $mzero, 3 ; f32v2gina $azeros, $a6:7, 0 }
+        { ldz16step $delta, $mzero, $deltas+=, 1 ; f32v2gina $azeros, $a4:5, 0 }
+        { ld64  $x_hi, $dense, $delta, 1 ; fnop }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; fnop }
+#else
+        { ld64  $a6:7, $row_out, $mzero, 0 ; fnop }
+        { ld64  $a4:5, $row_out, $mzero, 1 ; f32v2gina $azeros, $a6:7, 0 }
+        { ldz16step $delta, $mzero, $deltas+=, 1 ; f32v2gina $azeros, $a4:5, 0 }
+        { ld64  $x_hi, $dense, $delta, 1 ; f32v2gina $azeros, $azeros, 0 }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; f32v2gina $azeros, $azeros, 0 }
+#endif
+        { LOAD_VALUE ; MUL $x_hi, FIRST_VALUE, $x_hi }
+        { rpt   $more, (2f - 1f) / 8 - 1 ; MUL $x_lo, FIRST_VALUE, $x_lo }
+1:
+        { ld64  $x_hi, $dense, $delta, 1 ; PRODUCTS_ACC $products }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; MUL $x_hi, VALUE, $x_hi }
+        { LOAD_VALUE ; MUL $x_lo, VALUE, $x_lo }
+2:
+.endm
+
+// The same for columns of 8 bytes.
+.macro HALF_GROUP
+#if PARTIAL_BITS == 16
+        { ld64  $a4:5, $row_out, $mzero, 0 ; or64 $x_hi, $azeros, $azeros }
+        { ldz16step $delta, $mzero, $deltas+=, 1 ; f16v2gina $azero, $a4, 0 }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; f16v2gina $azero, $a5, 0 }
+        { nop   ; f16v2gina $azero, $azero, 0 }
+        { LOAD_VALUE ; f16v2gina $azero, $azero, 0 }
+#elif DATA_BITS == 16
+        { ld64  $a6:7, $row_out, $mzero, 0 ; fnop }
+        { ld64  $a4:5, $row_out, $mzero, 1 ; f32v2gina $azeros, $a6:7, 0 }
+        { ldz16step $delta, $mzero, $deltas+=, 1 ; f32v2gina $azeros, $a4:5, 0 }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; f32v2gina $azeros, $azeros, 0 }
+        { nop   ; or64 $x_hi, $azeros, $azeros }
+        { LOAD_VALUE ; f32v2gina $azeros, $azeros, 0 }
+#else
+        { ld64  $a4:5, $row_out, $mzero, 0 ; or64 $x_hi, $azeros, $azeros }
+        { ldz16step $delta, $mzero, $deltas+=, 1 ; f32v2gina $azeros, $a4:5, 0 }
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; f32v2gina $azeros, $azeros, 0 }
+        { nop   ; f32v2gina $azeros, $azeros, 0 }
+        { LOAD_VALUE ; f32v2gina $azeros, $azeros, 0 }
+#endif
+        { rpt   $more, (2f - 1f) / 8 - 1 ; MUL $x_lo, FIRST_VALUE, $x_lo }
+1:
+        { ldd16a64 $x_lo, $deltas++, $dense, $delta@ ; PRODUCTS_ACC $products }
+        { LOAD_VALUE ; MUL $x_lo, VALUE, $x_lo }
+2:
+.endm
+
+// The last products are added; the sums leave and are stored. The first four take an instruction of the main lane.
+.macro ADD_LAST MAIN:vararg
+        { \MAIN ; PRODUCTS_ACC $products }
+.endm
+.macro LEAVE MAIN:vararg
+#if PARTIAL_BITS == 16
+        { \MAIN ; f16v2gina $a4, $azero, 0 }
+#else
+        { \MAIN ; f32v2gina $a4:5, $azeros, 0 }
+#endif
+.endm
+.macro LEAVE_MORE MAIN:vararg
+#if PARTIAL_BITS == 16
+        { \MAIN ; f16v2gina $a5, $azero, 0 }
+        { st64step $a4:5, $mzero, $row_out+=, 1 ; f16v2gina $a6, $azero, 0 }
+#else
+        { \MAIN ; fnop }
+#endif
+.endm
+.macro STORE_GROUP_AND MAIN:vararg
+#if PARTIAL_BITS == 16
+        { \MAIN ; f16v2gina $a7, $azero, 0 }
+        { st64step $a6:7, $mzero, $row_out+=, 1 ; fnop }
+#else
+        { \MAIN ; fnop }
+        STORE_SUMS
+#endif
+.endm
+.macro STORE_SUMS
+        { st64step $a4:5, $mzero, $row_out+=, 1 ; f32v2gina $a6:7, $azeros, 0 }
+#if DATA_BITS == 16
+        { st64step $a6:7, $mzero, $row_out+=, 1 ; f32v2gina $a4:5, $azeros, 0 }
+        { st64step $a4:5, $mzero, $row_out+=, 1 ; f32v2gina $a6:7, $azeros, 0 }
+#endif
+        { st64step $a6:7, $mzero, $row_out+=, 1 ; fnop }
+.endm
+.macro STORE_GROUP
+#if PARTIAL_BITS == 16
+        LEAVE_MORE nop
+        STORE_GROUP_AND nop
+#else
+        STORE_SUMS
+#endif
+.endm
+
+.macro STORE_HALF_GROUP
+#if PARTIAL_BITS == 16
+        { nop   ; f16v2gina $a5, $azero, 0 }
+        { st64step $a4:5, $mzero, $row_out+=, 1 ; fnop }
+#elif DATA_BITS == 16
+        { st64step $a4:5, $mzero, $row_out+=, 1 ; f32v2gina $a6:7, $azeros, 0 }
+        { st64step $a6:7, $mzero, $row_out+=, 1 ; fnop }
+#else
+        { st64step $a4:5, $mzero, $row_out+=, 1 ; fnop }
+#endif
+.endm
+
+// A worker whose columns are one group, or half a one.
+.macro SINGLE NAME COLUMNS STORE
+        mul     $groups, $delta, $row_bytes
+        ldz16step $more, $mzero, $deltas+=, 1
+        { add   $row_out, $out, $groups ; mov $first_value, $value }
+        add     $rows, $rows, -1
+        .align 8
+.Lrow_\NAME:
+        \COLUMNS
+        ADD_LAST mul $groups, $delta, $row_bytes
+        LEAVE   ldz16step $more, $mzero, $deltas+=, 1
+        \STORE
+        { add   $row_out, $out, $groups ; mov $first_value, $value }
+        { brnzdec $rows, .Lrow_\NAME ; fnop }
+        exitz   $mzero
+.endm
+
+// The row at `deltas`, if there is one.
+.macro NEXT_ROW NAME
+        { add   $row_out, $out, $groups ; mov $first_value, $value }
+        { mov   $row_deltas, $deltas ; fnop }
+        { mov   $row_values, $values ; fnop }
+        { atom  $dense, $first_dense ; fnop }
+        { atom  $groups, $row_groups ; fnop }
+        { brnzdec $rows, .Lgroup_\NAME ; fnop }
+        exitz   $mzero
+.endm
+
+// Several groups, and half a one if HALF.
+.macro SEVERAL NAME HALF
+        mul     $groups, $delta, $row_bytes
+        ldz16step $more, $mzero, $deltas+=, 1
+        NEXT_ROW \NAME
+        .align 8
+.Lnext_group_\NAME:
+        LEAVE_MORE mov $deltas, $row_deltas
+        STORE_GROUP_AND mov $values, $row_values
+.Lgroup_\NAME:
+        GROUP
+        ADD_LAST add $dense, $dense, 16
+        LEAVE   brnzdec $groups, .Lnext_group_\NAME
+.if \HALF
+        LEAVE_MORE mov $deltas, $row_deltas
+        STORE_GROUP_AND mov $values, $row_values
+        HALF_GROUP
+        ADD_LAST mul $groups, $delta, $row_bytes
+        LEAVE   ldz16step $more, $mzero, $deltas+=, 1
+        STORE_HALF_GROUP
+.else
+        LEAVE_MORE mul $groups, $delta, $row_bytes
+        STORE_GROUP_AND ldz16step $more, $mzero, $deltas+=, 1
+.endif
+        NEXT_ROW \NAME
+.endm
+
+        SCAN_BUCKETS TYPED(dynamic_elements) .Lworker
+
+        .worker
+        .align 8
+.Lworker:
+        get     $index, $WSR
+        { and   $index, $index, CSR_W_WSR__CTXTID_M1__MASK ; setzi $value, 1 << CSR_W_FP_CLR__ZAACC__SHIFT }
+        { mul   $entry, $index, ENTRY_BYTES ; uput $FP_CLR, $value }
+        ld32    $deltas, $mvertex_base, $mzero, SCRATCH_METADATA
+        add     $entry, $entry, $deltas
+        ldz16   $rows, $entry, $mzero, ENTRY_ROWS
+        brz     $rows, .Lnothing
+        ldz16   $temp, $entry, $mzero, ENTRY_ROWS_WORDS
+        shl     $temp, $temp, 1
+        add     $deltas, $deltas, $temp
+        ldz16   $temp, $entry, $mzero, ENTRY_BLOCKS_BEFORE
+        ld32    $values, $mvertex_base, $mzero, SCRATCH_VALUES
+        shl     $temp, $temp, VALUE_SHIFT
+        add     $values, $values, $temp
+        ldz16   $temp, $entry, $mzero, ENTRY_FIRST_COLUMN
+        ld32    $dense, $mvertex_base, $mzero, SCRATCH_DENSE
+        ld32    $out, $mvertex_base, $mzero, SCRATCH_OUT
+        shl     $delta, $temp, VALUE_SHIFT
+        add     $dense, $dense, $delta
+        shl     $temp, $temp, PARTIAL_SHIFT
+        add     $out, $out, $temp
+        ldz16   $groups, $entry, $mzero, ENTRY_COLUMNS
+        ld32    $row_bytes, $mvertex_base, $mzero, SCRATCH_ROW_BYTES
+        ldz16step $delta, $mzero, $deltas+=, 1
+        LOAD_VALUE
+        add     $temp, $groups, -GROUP_COLUMNS
+        brz     $temp, .Lone_group
+        brneg   $temp, .Lhalf_group
+        shl     $index, $index, 3
+        shr     $groups, $temp, GROUP_SHIFT
+        st32    $groups, $mvertex_base, $index, SCRATCH_WORKERS
+        st32    $dense, $mvertex_base, $index, SCRATCH_WORKERS + 1
+        ld32    $row_groups, $mvertex_base, $index, SCRATCH_WORKERS
+        ld32    $first_dense, $mvertex_base, $index, SCRATCH_WORKERS + 1
+        and     $temp, $temp, GROUP_COLUMNS - 1
+        brnz    $temp, .Lragged
+        SEVERAL groups 0
+.Lragged:
+        SEVERAL ragged 1
+.Lone_group:
+        SINGLE one GROUP STORE_GROUP
+.Lhalf_group:
+        SINGLE half HALF_GROUP STORE_HALF_GROUP
+.Lnothing:
+        exitz   $mzero
