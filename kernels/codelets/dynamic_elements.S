@@ -4,7 +4,9 @@
 //
 // Vertex dynamic_elements_p (supervisor; p: f16, f32, single). State, reads beyond buffers: dynamic_elements.inc.
 //     0 out        [row of the part][column]
-//     3 dense      [column of the part][column]
+//     3 dense      [column of the part][column], in no memory element that metadata is in
+//     9 scratch    8 words and two for each worker
+// A word of 16 bits behind the metadata of the last bucket is read, and four bytes behind its values.
 // A worker has the rectangle of rows and columns that its entry in the metadata says. It goes row by row through groups of columns, 16
 // bytes of `dense` each; the last one may have 8 bytes.
 // Timing, worker issues: 32, and a row of z non-zeros takes, with c = 10, 14, 10 and h = 8, 9, 7 for f16, f32, single,
@@ -16,6 +18,14 @@
 #include "partials.inc"
 #include "dynamic_elements.inc"
 #include "poplar/TileConstants.hpp"
+
+// words of the scratch
+#define SCRATCH_METADATA 0      // of the sub-group
+#define SCRATCH_VALUES 1
+#define SCRATCH_OUT 2
+#define SCRATCH_DENSE 3
+#define SCRATCH_ROW_BYTES 4     // of out
+#define SCRATCH_WORKERS 8
 
 #define out m0
 #define deltas m1       // of the row: its length, then byte offsets in dense, then the next row's number
@@ -215,7 +225,25 @@
         NEXT_ROW \NAME
 .endm
 
-        SCAN_BUCKETS TYPED(dynamic_elements) .Lworker
+.macro START
+        ld32    $m8, $m0, 9
+        ld32    $m5, $m0, 0
+        ld32    $m6, $m0, 3
+        ld32    $m7, $m0, 8
+        st32    $m5, $m8, $mzero, SCRATCH_OUT
+        st32    $m6, $m8, $mzero, SCRATCH_DENSE
+        shl     $m7, $m7, PARTIAL_SHIFT
+        st32    $m7, $m8, $mzero, SCRATCH_ROW_BYTES
+.endm
+.macro OWN
+        ld32    $m5, $m0, 9
+        setzi   $m7, .Lworker
+        st32    $m3, $m5, $mzero, SCRATCH_METADATA
+        st32    $m4, $m5, $mzero, SCRATCH_VALUES
+        runall  $m7, $m5, 0
+        sync    TEXCH_SYNCZONE_LOCAL
+.endm
+        SCAN_BUCKETS TYPED(dynamic_elements) START OWN
 
         .worker
         .align 8

@@ -18,6 +18,11 @@ using namespace tessera::dynamic;
 
 namespace {
 
+/// The codelet, which is the name of its source too.
+std::string entry(codelets::ProductTypes types, bool of_input) {
+    return fmt::format("dynamic_elements_{}{}", of_input ? "input_" : "", codelets::suffix(types));
+}
+
 /// Buckets of a pattern, and the tile that takes part after part of the product.
 class ElementBuckets {
 public:
@@ -51,8 +56,8 @@ public:
     [[nodiscard]] std::int64_t blocks() const { return decoded_.pattern.blocks(); }
     [[nodiscard]] std::int64_t overfull() const { return encoding_.overfull; }
 
-    /// Elements that differ on tile (x, y), of columns that only this z has.
-    std::int64_t wrong(test::CodeletBench& bench, std::int64_t x, std::int64_t y, std::int64_t z) {
+    /// Elements of the product, or of the gradient of its dense operand, that differ on tile (x, y).
+    std::int64_t wrong(test::CodeletBench& bench, bool of_input, std::int64_t x, std::int64_t y) {
         const Address state = bench.region0_data();
         const Address scratch = state + 64;
         const Address metadata = scratch + 256;
@@ -66,15 +71,16 @@ public:
         bench.put(metadata, encoding_.metadata);
         test::put_as(bench, types_.data, values,
                      filled(layout_.buckets() * layout_.bucket.values, 1));
-        test::put_as(bench, types_.data, dense, filled(layout_.part_columns * layout_.n, z + 3));
-        const auto before = filled(layout_.part_rows * layout_.n, 2);
+        test::put_as(bench, types_.data, dense,
+                     filled((of_input ? layout_.part_rows : layout_.part_columns) * layout_.n, 3));
+        const auto before =
+            filled((of_input ? layout_.part_columns : layout_.part_rows) * layout_.n, 2);
         test::put_as(bench, types_.partials, out, before);
         bench.put(state, std::vector<std::uint32_t>{
                              out, metadata, values, dense, metadata_bytes, values_bytes,
                              buckets - 1, static_cast<std::uint32_t>(1 + x * layout_.split.y + y),
                              static_cast<std::uint32_t>(layout_.n), scratch});
-        bench.call(fmt::format("dynamic_elements_{}", codelets::suffix(types_)),
-                   program::VertexKind::Supervisor, state);
+        bench.call(entry(types_, of_input), program::VertexKind::Supervisor, state);
         std::vector<float> expected = before;
         const workload::SparsePattern& pattern = decoded_.pattern;
         for (std::int64_t row = 0; row < layout_.part_rows; ++row) {
@@ -88,10 +94,12 @@ public:
                 if (k < 0 || k >= layout_.part_columns) {
                     continue;
                 }
+                const std::int64_t to = of_input ? k : row;
+                const std::int64_t from = of_input ? row : k;
                 for (std::int64_t column = 0; column < layout_.n; ++column) {
-                    expected[static_cast<std::size_t>(row * layout_.n + column)] +=
+                    expected[static_cast<std::size_t>(to * layout_.n + column)] +=
                         at(decoded_.places[static_cast<std::size_t>(block)], 1) *
-                        at(k * layout_.n + column, z + 3);
+                        at(from * layout_.n + column, 3);
                 }
             }
         }
@@ -122,26 +130,30 @@ private:
 
 } // namespace
 
-TEST_CASE("codelets of dynamic elements multiply what is encoded", "[kernels][dynamic]") {
+TEST_CASE("codelets of dynamic elements multiply what is encoded, and its transpose",
+          "[kernels][dynamic]") {
     std::int64_t overfull = 0;
     for (const codelets::ProductTypes& types : test::kProductTypes) {
-        test::CodeletBench bench({fmt::format("dynamic_elements_{}", codelets::suffix(types))});
+        test::CodeletBench bench({entry(types, false), entry(types, true)});
         const std::int64_t grain = types.data == ElementType::F16 ? 4 : 2;
         for (int kind = 0; kind < test::kSkewedKinds; ++kind) {
-            // one grain, a whole group, one and a half, and more of them than rows' workers share
-            for (const std::int64_t grains : {1, 2, 3, 6}) {
+            // half a group of columns, one, one and a half, and more than workers
+            for (const std::int64_t grains : {1, 2, 3, 6, 7}) {
                 ElementBuckets buckets(types, {26, 18, 2 * grains * grain, {2, 3, 2}}, kind,
                                        static_cast<std::uint64_t>(100 * kind + grains));
                 CAPTURE(codelets::suffix(types), kind, grains, buckets.blocks());
                 overfull += buckets.overfull();
                 const Split& split = buckets.layout().split;
                 std::int64_t wrong = 0;
+                std::int64_t wrong_transposed = 0;
                 for (std::int64_t x = 0; x < split.x; ++x) {
                     for (std::int64_t y = 0; y < split.y; ++y) {
-                        wrong += buckets.wrong(bench, x, y, (x + y) % split.z);
+                        wrong += buckets.wrong(bench, false, x, y);
+                        wrong_transposed += buckets.wrong(bench, true, x, y);
                     }
                 }
                 CHECK(wrong == 0);
+                CHECK(wrong_transposed == 0);
             }
         }
     }
