@@ -8,6 +8,7 @@
 #include "sim/cli/cli.h"
 #include "sim/inquire/inquire.h"
 #include "sim/pattern/checkpoint.h"
+#include "sim/pattern/evolve.h"
 #include "sim/pattern/pattern_command.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/interrupt.h"
@@ -110,6 +111,9 @@ struct Execute {
     }
     int operator()(const cli::PatternFinalizeCommand& command) const {
         return say(pattern::finalize_text(command));
+    }
+    int operator()(const cli::PatternEvolveCommand& command) const {
+        return say(pattern::evolve_text(command, process::layout_of(stdout)));
     }
     int operator()(const cli::VersionCommand&) const { return say(inquire::version_text()); }
     int operator()(const cli::CompletionCommand& command) const {

@@ -4,6 +4,8 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,43 @@ namespace tessera::pattern {
 
 using workload::CoordinateEntry;
 using workload::CoordinateMatrix;
+
+namespace {
+
+using Entries = std::vector<CoordinateEntry>;
+
+/// The entries of the block row of `first` end here.
+Entries::const_iterator end_of_block_row(const Entries& entries, Entries::const_iterator first,
+                                         std::int64_t block) {
+    const std::int64_t block_row = first->row / block;
+    return std::find_if(first, entries.end(), [=](const CoordinateEntry& entry) {
+        return entry.row / block != block_row;
+    });
+}
+
+/// Columns of the blocks that have these entries.
+std::vector<std::int64_t> block_columns(Entries::const_iterator first, Entries::const_iterator end,
+                                        std::int64_t block) {
+    std::vector<std::int64_t> columns;
+    std::transform(first, end, std::back_inserter(columns),
+                   [=](const CoordinateEntry& entry) { return entry.column / block; });
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    return columns;
+}
+
+void expect_at_most(std::size_t elements, std::int64_t block) {
+    if (elements > kMostEntries) {
+        throw ConfigError(Diagnostic{"", 0, 0, "",
+                                     "whole blocks of " + std::to_string(block) + " x " +
+                                         std::to_string(block) + " have more than " +
+                                         std::to_string(kMostEntries) +
+                                         " elements, the most of a pattern",
+                                     ""});
+    }
+}
+
+} // namespace
 
 CoordinateMatrix transposed(CoordinateMatrix matrix) {
     std::swap(matrix.rows, matrix.columns);
@@ -25,17 +64,11 @@ CoordinateMatrix transposed(CoordinateMatrix matrix) {
 CoordinateMatrix whole_blocks(const CoordinateMatrix& matrix, std::int64_t block) {
     CoordinateMatrix whole{matrix.rows, matrix.columns, matrix.type, {}};
     const double zero = matrix.has_values() ? 0.0 : 1.0;
-    const auto& entries = matrix.entries;
-    std::vector<std::int64_t> columns; // of the blocks of a block row
+    const Entries& entries = matrix.entries;
     for (auto first = entries.begin(); first != entries.end();) {
         const std::int64_t block_row = first->row / block;
-        columns.clear();
-        auto end = first;
-        for (; end != entries.end() && end->row / block == block_row; ++end) {
-            columns.push_back(end->column / block);
-        }
-        std::sort(columns.begin(), columns.end());
-        columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+        const auto end = end_of_block_row(entries, first, block);
+        const std::vector<std::int64_t> columns = block_columns(first, end, block);
         const std::int64_t last_row = std::min((block_row + 1) * block, matrix.rows);
         auto entry = first;
         for (std::int64_t row = block_row * block; row < last_row; ++row) {
@@ -50,18 +83,62 @@ CoordinateMatrix whole_blocks(const CoordinateMatrix& matrix, std::int64_t block
                     entry += is_entry ? 1 : 0;
                 }
             }
-            if (whole.entries.size() > kMostEntries) {
-                throw ConfigError(Diagnostic{"", 0, 0, "",
-                                             "whole blocks of " + std::to_string(block) + " x " +
-                                                 std::to_string(block) + " have more than " +
-                                                 std::to_string(kMostEntries) +
-                                                 " elements, the most of a pattern",
-                                             ""});
-            }
+            expect_at_most(whole.entries.size(), block);
         }
         first = end;
     }
     return whole;
+}
+
+workload::Sparse<double> blocked(const CoordinateMatrix& matrix, std::int64_t block) {
+    workload::Sparse<double> blocks;
+    blocks.rows = matrix.rows;
+    blocks.columns = matrix.columns;
+    blocks.block = block;
+    blocks.row_start.assign(static_cast<std::size_t>(blocks.block_rows()) + 1, 0);
+    const Entries& entries = matrix.entries;
+    for (auto first = entries.begin(); first != entries.end();) {
+        const std::int64_t block_row = first->row / block;
+        const auto end = end_of_block_row(entries, first, block);
+        const std::vector<std::int64_t> columns = block_columns(first, end, block);
+        const std::int64_t begin = blocks.blocks();
+        blocks.block_column.insert(blocks.block_column.end(), columns.begin(), columns.end());
+        blocks.row_start[static_cast<std::size_t>(block_row) + 1] =
+            static_cast<std::int64_t>(columns.size());
+        expect_at_most(static_cast<std::size_t>(blocks.stored_elements()), block);
+        blocks.values.resize(static_cast<std::size_t>(blocks.stored_elements()));
+        for (; first != end; ++first) {
+            const auto place =
+                std::lower_bound(columns.begin(), columns.end(), first->column / block);
+            const std::int64_t number = begin + (place - columns.begin());
+            blocks.values[static_cast<std::size_t>((number * block + first->row % block) * block +
+                                                   first->column % block)] = first->value;
+        }
+    }
+    std::partial_sum(blocks.row_start.begin(), blocks.row_start.end(), blocks.row_start.begin());
+    return blocks;
+}
+
+CoordinateMatrix elements_of(const workload::SparsePattern& pattern,
+                             const std::vector<double>& values, workload::ValueType type) {
+    CoordinateMatrix matrix{pattern.rows, pattern.columns, type, {}};
+    matrix.entries.reserve(values.size());
+    const std::int64_t block = pattern.block;
+    for (std::int64_t row = 0; row < pattern.rows; ++row) {
+        const std::int64_t block_row = row / block;
+        for (std::int64_t number = pattern.first_block(block_row);
+             number < pattern.first_block(block_row + 1); ++number) {
+            const std::int64_t first = pattern.column_of(number) * block;
+            const std::int64_t last = std::min(first + block, pattern.columns);
+            const std::int64_t at = (number * block + row % block) * block - first;
+            for (std::int64_t column = first; column < last; ++column) {
+                matrix.entries.push_back({static_cast<std::int32_t>(row),
+                                          static_cast<std::int32_t>(column), 0,
+                                          values[static_cast<std::size_t>(at + column)]});
+            }
+        }
+    }
+    return matrix;
 }
 
 std::int64_t zeros(const CoordinateMatrix& matrix) {

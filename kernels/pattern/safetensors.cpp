@@ -238,6 +238,20 @@ void SafetensorsReader::expect_end() {
     }
 }
 
+CoordinateMatrix next_matrix(SafetensorsReader& reader, const TensorHead& head, Marks marks) {
+    const Source from{reader.file_name(), head.name};
+    const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestSize; };
+    if (head.shape.size() != 2 || !is_size(head.shape[0]) || !is_size(head.shape[1])) {
+        from.fail(fmt::format("shape: got [{}], expected two sizes of 1..{}",
+                              fmt::join(head.shape, ", "), kLargestSize));
+    }
+    if (!head.type) {
+        from.fail("dtype: got " + in_quotes(head.dtype) +
+                  ", expected BOOL, F16, BF16, F32, F64 or a type of whole numbers");
+    }
+    return entries_of(reader.next(), head.shape[0], head.shape[1], *head.type, marks, from);
+}
+
 CoordinateMatrix read_safetensors_matrix(SafetensorsReader& reader, const std::string& tensor,
                                          Marks marks) {
     const std::vector<TensorHead>& tensors = reader.tensors();
@@ -259,21 +273,10 @@ CoordinateMatrix read_safetensors_matrix(SafetensorsReader& reader, const std::s
         file.fail("has no tensor " + in_quotes(tensor), config::did_you_mean(tensor, names));
     }
     const auto number = static_cast<std::size_t>(found - names.begin());
-    const TensorHead& head = tensors[number];
-    const Source from{reader.file_name(), head.name};
-    const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestSize; };
-    if (head.shape.size() != 2 || !is_size(head.shape[0]) || !is_size(head.shape[1])) {
-        from.fail(fmt::format("shape: got [{}], expected two sizes of 1..{}",
-                              fmt::join(head.shape, ", "), kLargestSize));
-    }
-    if (!head.type) {
-        from.fail("dtype: got " + in_quotes(head.dtype) +
-                  ", expected BOOL, F16, BF16, F32, F64 or a type of whole numbers");
-    }
     for (std::size_t i = 0; i < number; ++i) {
         static_cast<void>(reader.next());
     }
-    return entries_of(reader.next(), head.shape[0], head.shape[1], *head.type, marks, from);
+    return next_matrix(reader, tensors[number], marks);
 }
 
 std::string safetensors_bytes(const CoordinateMatrix& matrix, const Source& to) {

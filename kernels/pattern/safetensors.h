@@ -67,6 +67,11 @@ private:
     std::size_t read_ = 0; ///< tensors
 };
 
+/// The matrix that a tensor is, which is the next one of the reader.
+/// @throws ConfigError where it has not two sizes, or a type whose values are not read
+[[nodiscard]] workload::CoordinateMatrix next_matrix(SafetensorsReader& reader,
+                                                     const TensorHead& tensor, Marks marks);
+
 /// The matrix that a tensor of two sizes is; an empty name means the only tensor.
 /// @throws ConfigError with the nearest name
 [[nodiscard]] workload::CoordinateMatrix

@@ -3,10 +3,8 @@
 //
 //   { "sparsity": 0.9, "init_method": "topk", "seed": 7, "param_name_patterns": "fc[12]\\.weight" }
 //
-// or the same as the object `sparsity` of a larger file. `param_name_patterns` is an expression of
-// RE2, a list of them, or an object of expressions with a level each. An expression names a tensor
-// if it matches any part of its name. Without it tensors are pruned whose names have none of
-// `embedding`, `norm` and `lm_head`, and that have two sizes or more.
+// or the same as the object `sparsity` of a larger file. The key `param_name_patterns`
+// is that of tensor_names.h; without it tensors are pruned for which is_weight() holds.
 #pragma once
 
 #include "kernels/pattern/safetensors.h"

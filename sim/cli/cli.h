@@ -214,6 +214,16 @@ struct PatternFinalizeCommand {
     bool quiet = false;
 };
 
+struct PatternEvolveCommand {
+    std::string file;
+    std::string schedule;
+    std::string gradients; ///< file, or empty
+    int block = 1;
+    bool marks = false;
+    std::string out; ///< folder
+    bool quiet = false;
+};
+
 struct CompletionCommand {
     std::string shell; ///< bash or zsh
 };
@@ -231,8 +241,8 @@ using Command =
                  ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepRunCommand,
                  SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
                  PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
-                 PatternSparsifyCommand, PatternFinalizeCommand, CompletionCommand, ManualCommand,
-                 VersionCommand, HelpCommand>;
+                 PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand,
+                 CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

@@ -92,6 +92,20 @@ Command make_pattern_finalize(const Given& given) {
     return PatternFinalizeCommand{given.operands().at(0), given.text("out"), given.has("quiet")};
 }
 
+Command make_pattern_evolve(const Given& given) {
+    const std::string command = "pattern evolve";
+    refuse_empty(command, given, {"schedule", "gradients", "out"});
+    PatternEvolveCommand evolve;
+    evolve.file = given.operands().at(0);
+    evolve.schedule = given.text("schedule");
+    evolve.gradients = given.text("gradients");
+    evolve.block = block_of(command, given);
+    evolve.marks = given.has("marks");
+    evolve.out = given.text("out");
+    evolve.quiet = given.has("quiet");
+    return evolve;
+}
+
 CommandSpec pattern_make_spec() {
     return {.name = "pattern make",
             .usage = "GENERATOR ROWSxCOLUMNS KEY=VALUE... -o FILE [options]",
@@ -165,11 +179,34 @@ CommandSpec pattern_finalize_spec() {
             .make = make_pattern_finalize};
 }
 
+CommandSpec pattern_evolve_spec() {
+    return {.name = "pattern evolve",
+            .usage = "CHECKPOINT --schedule FILE -o FOLDER [options]",
+            .sentence = "writes the patterns that a matrix goes through in sparse training",
+            .operands = {"checkpoint", 1, 1, Completes::File},
+            .options = {text("schedule", "FILE",
+                             "JSON that says what goes and comes in each change: prune, regrow, "
+                             "fraction, decay, patterns, seed, param_name_patterns"),
+                        shortened('o', text("out", "FOLDER",
+                                            "write FOLDER/TENSOR/000000.npz, 000001.npz, ...; the "
+                                            "folder must be new or empty")),
+                        block_option("blocks of B x B elements go and come"), marks_option(),
+                        text("gradients", "FILE",
+                             "a .safetensors file of gradients, by the names of the tensors; for "
+                             "schedules that regrow by gradient"),
+                        quiet()},
+            .examples = {{"tessera pattern evolve a.safetensors --schedule s.json --block 16 -o "
+                          "patterns",
+                          "s.json: {\"prune\": \"magnitude\", \"regrow\": \"random\", "
+                          "\"patterns\": 160}"}},
+            .make = make_pattern_evolve};
+}
+
 } // namespace
 
 std::vector<CommandSpec> pattern_commands() {
-    return {pattern_make_spec(), pattern_show_spec(), pattern_convert_spec(),
-            pattern_sparsify_spec(), pattern_finalize_spec()};
+    return {pattern_make_spec(),     pattern_show_spec(),     pattern_convert_spec(),
+            pattern_sparsify_spec(), pattern_finalize_spec(), pattern_evolve_spec()};
 }
 
 } // namespace tessera::cli

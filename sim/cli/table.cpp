@@ -206,15 +206,15 @@ CommandSpec check_command() {
 
 CommandSpec schema_command() {
     return {.name = "schema",
-            .usage =
-                "machine|workload|result|results|memory|vertex|vertex_result|calibration|sweep",
+            .usage = "machine|workload|result|results|memory|vertex|vertex_result|calibration|"
+                     "sweep|schedule",
             .sentence = "prints a JSON Schema",
             .operands = {"kind of schema",
                          1,
                          1,
                          Completes::Words,
                          {"machine", "workload", "result", "results", "memory", "vertex",
-                          "vertex_result", "calibration", "sweep"}},
+                          "vertex_result", "calibration", "sweep", "schedule"}},
             .options = {},
             .examples = {{"tessera schema result", "the format of --json of `tessera run`"}},
             .make = make_schema};

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/catalog/catalog.h"
 #include "kernels/catalog/load.h"
+#include "kernels/pattern/schedule_file.h"
 #include "kernels/workload/pattern_file.h"
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
@@ -297,6 +298,7 @@ std::string schema_text(const cli::SchemaCommand& command) {
                              : command.what == "vertex_result" ? vertex::vertex_result_schema()
                              : command.what == "calibration"   ? calibrate::calibration_schema()
                              : command.what == "sweep"         ? sweep::sweep_schema()
+                             : command.what == "schedule"      ? pattern::schedule_schema()
                                                                : result::result_schema());
 }
 

@@ -19,15 +19,6 @@
 namespace tessera::pattern {
 namespace {
 
-/// The file of a checkpoint's name. @throws cli::UsageError where it is none
-std::string checkpoint_of(const std::string& command, const std::string& name) {
-    if (!name.ends_with(".safetensors")) {
-        throw cli::UsageError(
-            fmt::format("{}: got {}, expected a .safetensors file", command, in_quotes(name)));
-    }
-    return name;
-}
-
 /// Copies a checkpoint. `change` may write other values into the bytes of each tensor.
 template <class Change>
 void copy(const char* what, SafetensorsReader& reader, traces::OutputFile& out,
@@ -51,6 +42,14 @@ std::string share_text(std::int64_t pruned, std::int64_t elements) {
 }
 
 } // namespace
+
+const std::string& checkpoint_of(const std::string& command, const std::string& name) {
+    if (!name.ends_with(".safetensors")) {
+        throw cli::UsageError(
+            fmt::format("{}: got {}, expected a .safetensors file", command, in_quotes(name)));
+    }
+    return name;
+}
 
 std::string sparsify_text(const cli::PatternSparsifyCommand& command, const Layout& layout) {
     constexpr const char* kCommand = "pattern sparsify";

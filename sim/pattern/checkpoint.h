@@ -10,6 +10,9 @@
 
 namespace tessera::pattern {
 
+/// The file of a checkpoint's name. @throws cli::UsageError where it is none
+[[nodiscard]] const std::string& checkpoint_of(const std::string& command, const std::string& name);
+
 /// @throws cli::UsageError, ConfigError, IoError; so does the other
 [[nodiscard]] std::string sparsify_text(const cli::PatternSparsifyCommand& command,
                                         const Layout& layout);

@@ -77,6 +77,53 @@ void OutFolder::remove(const std::string& name) const {
     }
 }
 
+NewFolder::NewFolder(const std::string& path) {
+    std::error_code failed;
+    path_ = fs::absolute(path).lexically_normal();
+    if (!path_.has_filename()) { // "folder/"
+        path_ = path_.parent_path();
+    }
+    const auto status = fs::status(path_, failed);
+    if (fs::exists(status) && !(fs::is_directory(status) && fs::is_empty(path_, failed))) {
+        refuse_folder(path, "is there already, expected a new folder or an empty one");
+    }
+    part_ = path_.string() + ".part";
+    fs::create_directories(path_.parent_path(), failed);
+    const bool is_made = !failed && fs::create_directory(part_, failed);
+    if (!is_made) {
+        refuse_folder(part_.string(),
+                      failed ? "the folder cannot be made: " + failed.message()
+                             : "is there already: another run writes into it, or one was killed; "
+                               "wait for its end, or remove it");
+    }
+}
+
+NewFolder::~NewFolder() {
+    std::error_code failed;
+    if (!is_in_place_) {
+        fs::remove_all(part_, failed);
+    }
+}
+
+fs::path NewFolder::add(const std::string& name) const {
+    std::error_code failed;
+    if (!fs::create_directory(part_ / name, failed)) {
+        refuse_folder((part_ / name).string(),
+                      failed ? "the folder cannot be made: " + failed.message()
+                             : "is there already");
+    }
+    return part_ / name;
+}
+
+void NewFolder::put_in_place() {
+    std::error_code failed;
+    fs::rename(part_, path_, failed);
+    if (failed) {
+        refuse_folder(path_.string(), "the folder cannot be made: " + failed.message());
+    }
+    is_in_place_ = true;
+}
+
 std::string result_file(const std::string& tensor) {
     return fmt::format("output.{}.npy", tensor);
 }

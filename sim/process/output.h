@@ -60,6 +60,26 @@ private:
     int descriptor_ = -1;
 };
 
+/// A folder that appears only when all its files are there. Until then it is FOLDER.part.
+class NewFolder {
+public:
+    /// @throws IoError if the folder is there and not empty, or its .part is there, or it cannot be made
+    explicit NewFolder(const std::string& path);
+    /// Removes the .part, unless it was put in place.
+    ~NewFolder();
+    NewFolder(const NewFolder&) = delete;
+    NewFolder& operator=(const NewFolder&) = delete;
+
+    /// Makes a folder in it, and returns where it is until then. @throws IoError; so does the other
+    [[nodiscard]] std::filesystem::path add(const std::string& name) const;
+    void put_in_place();
+
+private:
+    std::filesystem::path path_;
+    std::filesystem::path part_;
+    bool is_in_place_ = false;
+};
+
 /// A file that a command is to write, and what asked for it: "--json", or "--out" for one in its
 /// folder.
 struct NamedOutput {

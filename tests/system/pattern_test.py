@@ -477,6 +477,242 @@ class MistakesTest(PatternCase):
         self.assertEqual([path.name for path in self.scratch.iterdir()], ["a.mtx"])
 
 
+def kept_blocks(matrix, block):
+    """A matrix of bools over the grid: blocks that have an entry."""
+    coo = matrix.tocoo()
+    kept = numpy.zeros([-(-size // block) for size in matrix.shape], bool)
+    kept[coo.row // block, coo.col // block] = True
+    return kept
+
+
+def block_norms(dense, block):
+    """Sums of magnitudes."""
+    rows, columns = [-(-size // block) for size in dense.shape]
+    padded = numpy.zeros((rows * block, columns * block))
+    padded[:dense.shape[0], :dense.shape[1]] = numpy.abs(dense.astype(float))
+    return padded.reshape(rows, block, columns, block).sum(axis=(1, 3))
+
+
+def share(schedule, change):
+    cosine = (1 + numpy.cos(numpy.pi * change / schedule["patterns"])) / 2
+    return schedule["fraction"] * (cosine if schedule["decay"] == "cosine" else 1)
+
+
+class EvolveTest(PatternCase):
+    NAME = "fc1.weight"
+
+    def weights(self, rows=24, columns=40, block=4, density=0.3, seed=1, dtype="<f4"):
+        """Small whole numbers, so that sums are exact and many are equal; of other blocks NaN."""
+        random = numpy.random.default_rng(seed)
+        kept = random.random((-(-rows // block), -(-columns // block))) < density
+        values = random.integers(-3, 4, (rows, columns)).astype(dtype)
+        values[~kept.repeat(block, 0).repeat(block, 1)[:rows, :columns]] = numpy.nan
+        return values
+
+    def checkpoint(self, name="a.safetensors", **tensors):
+        tensors = {n.replace("__", "."): t for n, t in tensors.items()}
+        (self.scratch / name).write_bytes(safetensors_bytes(tensors))
+
+    def schedule(self, **keys):
+        schedule = {"prune": "magnitude", "regrow": "random", "fraction": 0.5, "decay": "cosine",
+                    "patterns": 6, "seed": 3, **keys}
+        self.file("s.json", json.dumps(schedule))
+        return schedule
+
+    def evolve(self, *options, block=4, out="out", code=0):
+        done = self.pattern("evolve", "a.safetensors", "--schedule", "s.json", "-o", out, "--marks",
+                            "--block", block, *options, code=code)
+        self.assertFalse((self.scratch / f"{out}.part").exists())
+        return done
+
+    def patterns(self, tensor=NAME, out="out"):
+        return [scipy.sparse.load_npz(path)
+                for path in sorted((self.scratch / out / tensor).iterdir())]
+
+    def check_sequence(self, matrices, weights, schedule, block):
+        """What holds where blocks come at random and enough are left; returns for each pattern
+        what was kept before, what went, and the norms."""
+        self.assertEqual(len(matrices), schedule["patterns"])
+        values = numpy.nan_to_num(weights)
+        kept = block_norms(~numpy.isnan(weights), block) > 0
+        changes = []
+        for number, matrix in enumerate(matrices):
+            self.assertEqual(matrix.shape, weights.shape)
+            now = kept_blocks(matrix, block)
+            inside = now.repeat(block, 0).repeat(block, 1)[:weights.shape[0], :weights.shape[1]]
+            self.assertEqual(matrix.nnz, inside.sum()) # blocks are whole
+            went, came = kept & ~now, now & ~kept
+            moves = int(share(schedule, number - 1) * kept.sum() + 0.5) if number else 0
+            self.assertEqual((went.sum(), came.sum()), (moves, moves))
+            changes.append((kept, went, block_norms(values, block)))
+            values = values * inside # what came is zero
+            self.assertTrue((matrix.toarray() == values).all())
+            kept = now
+        return changes
+
+    def least(self, norms, allowed, count):
+        """Of equal ones the last."""
+        numbers = numpy.flatnonzero(allowed)[::-1]
+        order = numbers[numpy.argsort(norms.ravel()[numbers], kind="stable")][:count]
+        chosen = numpy.zeros(allowed.size, bool)
+        chosen[order] = True
+        return chosen.reshape(allowed.shape)
+
+    def test_blocks_of_the_least_norms_go_as_numpy_says(self):
+        for block, rows, columns in ((4, 24, 40), (4, 23, 37), (1, 9, 30), (16, 64, 96)):
+            for decay in ("cosine", "none"):
+                weights = self.weights(rows, columns, block)
+                self.checkpoint(fc1__weight=weights)
+                schedule = self.schedule(decay=decay)
+                out = f"out_{block}_{rows}_{decay}"
+                self.evolve(block=block, out=out)
+                changes = self.check_sequence(self.patterns(out=out), weights, schedule, block)
+                for kept, went, norms in changes:
+                    self.assertTrue((went == self.least(norms, kept, went.sum())).all())
+
+    def test_blocks_of_the_largest_gradients_come_as_numpy_says(self):
+        for block, rows, columns in ((4, 24, 40), (1, 9, 30), (8, 30, 50)):
+            weights = self.weights(rows, columns, block)
+            gradients = self.weights(rows, columns, block, density=1, seed=2)
+            other = numpy.zeros((3, 3), "<f4")
+            self.checkpoint(other=other, fc1__weight=weights)
+            self.checkpoint("g.safetensors", fc1__weight=gradients.astype("<f2"), unused=other)
+            schedule = self.schedule(regrow="gradient", param_name_patterns="^fc")
+            out = f"out_{block}"
+            self.evolve("--gradients", "g.safetensors", block=block, out=out)
+            values = numpy.nan_to_num(weights)
+            kept = block_norms(~numpy.isnan(weights), block) > 0
+            wanted_by = block_norms(gradients, block)
+            for number, matrix in enumerate(self.patterns(out=out)):
+                if number:
+                    moves = int(share(schedule, number - 1) * kept.sum() + 0.5)
+                    stay = kept & ~self.least(block_norms(values, block), kept, moves)
+                    flipped = self.least(-wanted_by[::-1, ::-1], ~stay[::-1, ::-1], moves)
+                    kept = stay | flipped[::-1, ::-1] # of equal ones the first
+                    values = values * stay.repeat(block, 0).repeat(block, 1)[:rows, :columns]
+                self.assertTrue((kept_blocks(matrix, block) == kept).all(), (block, number))
+                self.assertTrue((matrix.toarray() == values).all())
+
+    def test_what_is_drawn_is_by_seed_and_name_alone(self):
+        weights = self.weights()
+        self.schedule(prune="random")
+        self.checkpoint(fc1__weight=weights, fc2__weight=weights)
+        self.evolve()
+        self.checkpoint(fc2__weight=weights, another__weight=weights, fc1__weight=weights)
+        self.evolve(out="again")
+        self.schedule(prune="random", seed=4)
+        self.evolve(out="other")
+        all_of = lambda *where: [entries(matrix) for matrix in self.patterns(*where)]
+        for tensor in ("fc1.weight", "fc2.weight"):
+            self.assertEqual(all_of(tensor), all_of(tensor, "again"))
+            self.assertNotEqual(all_of(tensor), all_of(tensor, "other"))
+        self.assertNotEqual(all_of("fc1.weight"), all_of("fc2.weight"))
+        self.assertEqual(all_of("fc1.weight")[0], all_of("fc2.weight")[0])
+
+    def test_types_and_shapes_of_files(self):
+        weights = self.weights()
+        bits = (weights.view("<u4") >> 16).astype("<u2")
+        self.checkpoint(half=weights.astype("<f2"), brain=("BF16", bits), single=weights,
+                        norm=weights, bias=weights[0], ids=numpy.arange(4).reshape(2, 2))
+        self.schedule(patterns=2)
+        self.evolve()
+        self.assertEqual(sorted(path.name for path in (self.scratch / "out").iterdir()),
+                         ["brain", "half", "single"])
+        for tensor, dtype in (("half", "<f2"), ("brain", "<f4"), ("single", "<f4")):
+            for matrix in self.patterns(tensor):
+                self.assertEqual((matrix.format, matrix.dtype), ("bsr", numpy.dtype(dtype)))
+        self.assertEqual(entries(self.patterns("brain")[0]), entries(self.patterns("single")[0]))
+        shown = self.pattern("show", "out/half/000001.npz", "--block", 4).stdout
+        self.assertIn("100 % of their elements are entries", shown)
+        self.schedule(patterns=1)
+        self.evolve(out="one")
+        self.assertEqual(len(self.patterns("half", "one")), 1)
+
+    def test_without_marks_zeros_are_pruned(self):
+        weights = numpy.nan_to_num(self.weights(block=1))
+        self.checkpoint(fc1__weight=weights)
+        self.schedule(patterns=1)
+        self.pattern("evolve", "a.safetensors", "--schedule", "s.json", "-o", "out")
+        self.assertEqual(self.patterns()[0].nnz, numpy.count_nonzero(weights))
+
+    def test_full_and_empty(self):
+        for density in (0, 1):
+            weights = self.weights(density=density)
+            self.checkpoint(fc1__weight=weights)
+            self.schedule(fraction=1)
+            self.evolve(out=f"out_{density}")
+            for number, matrix in enumerate(self.patterns(out=f"out_{density}")):
+                self.assertEqual(matrix.nnz, density * weights.size)
+                if number: # all went, and came back
+                    self.assertFalse(matrix.toarray().any())
+
+    def refused(self, message, *options, code=3, **kind):
+        done = self.evolve(*options, code=code, **kind)
+        self.assertIn(message, done.stderr)
+        self.assertFalse((self.scratch / "out").exists())
+
+    def test_mistakes(self):
+        weights = self.weights()
+        self.checkpoint(fc1__weight=weights, bias=weights[0], ids=numpy.arange(4).reshape(2, 2))
+        for keys, message in (
+                ({"fraction": 1.5}, "s.json:1:56: /fraction: got 1.5, expected 0..1"),
+                ({"prune": "magnitud"}, "s.json:1:11: /prune: got string \"magnitud\", "
+                 "expected one of magnitude, random; did you mean 'magnitude'?"),
+                ({"regrowth": "random"}, "/regrowth: unknown key; did you mean 'regrow'?"),
+                ({"patterns": 0}, "/patterns: got 0 patterns, expected 1..1000000 patterns"),
+                ({"param_name_patterns": "fc("}, "got 'fc(', expected an expression of RE2"),
+                ({"param_name_patterns": {"fc": 0.5}}, "/param_name_patterns: got an object"),
+                ({"param_name_patterns": ["fc1", "fc1.wieght"]}, "/param_name_patterns/1: "
+                 "'fc1.wieght' matches no tensor of a.safetensors; did you mean 'fc1.weight'?"),
+                ({"param_name_patterns": "bias"}, "a.safetensors: tensor 'bias': shape: got [40], "
+                 "expected two sizes, since 'bias' names it"),
+                ({"param_name_patterns": "ids"}, "tensor 'ids': dtype: got 'I64', expected F16, "
+                 "BF16 or F32, since 'ids' names it")):
+            self.schedule(**keys)
+            self.refused(message)
+        self.schedule()
+        self.refused("got --gradients, and the schedule does not regrow by gradient", "--gradients",
+                     "g.safetensors", code=2)
+        self.schedule(regrow="gradient")
+        self.refused("expected --gradients FILE, since the schedule regrows by gradient", code=2)
+        with_gradients = ("--gradients", "g.safetensors")
+        self.refused("g.safetensors", *with_gradients, code=6)
+        self.checkpoint("g.safetensors", fc1__weigth=weights)
+        self.refused("g.safetensors: has no gradient of tensor 'fc1.weight'; did you mean "
+                     "'fc1.weigth'?", *with_gradients)
+        self.checkpoint("g.safetensors", fc1__weight=weights[1:])
+        self.refused("got [23, 40] of F32, expected a gradient of the shape of [24, 40] of F32",
+                     *with_gradients)
+        self.checkpoint("g.safetensors", fc1__weight=weights)
+        self.refused("is not finite, expected a finite number", *with_gradients)
+        self.schedule()
+        self.checkpoint(**{"a/b": weights})
+        self.refused("tensor 'a/b': its name is no name of a folder, expected one without '/'")
+        self.checkpoint(norm=weights)
+        self.refused("a.safetensors: no tensor is named")
+        self.checkpoint(fc1__weight=weights)
+        done = self.pattern("evolve", "a.safetensors", "--schedule", "s.json", "-o", "out", code=3)
+        self.assertIn("is NaN, the mark of a pruned element", done.stderr)
+        whole = (self.scratch / "a.safetensors").read_bytes()
+        (self.scratch / "a.safetensors").write_bytes(whole + b"x")
+        self.refused("got more bytes than those of the tensors")
+
+    def test_a_folder_is_new_or_empty(self):
+        self.checkpoint(fc1__weight=self.weights())
+        self.schedule()
+        (self.scratch / "out").mkdir()
+        self.evolve()
+        done = self.evolve(code=6)
+        self.assertIn("out: is there already, expected a new folder or an empty one", done.stderr)
+        self.evolve(out="deeper/down/")
+        (self.scratch / "new.part").mkdir()
+        done = self.pattern("evolve", "a.safetensors", "--schedule", "s.json", "-o", "new",
+                            "--marks", code=6)
+        self.assertIn("new.part: is there already: another run writes into it, or one was killed",
+                      done.stderr)
+        self.assertFalse((self.scratch / "new").exists())
+
+
 class CheckpointTest(PatternCase):
     NAMES = ["encoder.fc1.weight", "encoder.fc2.weight", "encoder.norm.weight", "encoder.fc1.bias",
              "token_embedding.weight", "lm_head.weight", "head.weight"]

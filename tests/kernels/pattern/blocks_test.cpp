@@ -50,3 +50,16 @@ TEST_CASE("whole blocks are the elements of all blocks that have an entry", "[pa
         }
     }
 }
+
+TEST_CASE("blocks and their values are the elements of whole blocks", "[pattern]") {
+    for (const std::int64_t block : {1, 2, 4, 7, 64}) {
+        const CoordinateMatrix matrix = random_matrix(13, 29, 20, ValueType::F32, 5);
+        const auto blocks = blocked(matrix, block);
+        CHECK(blocks.block == block);
+        CHECK(blocks.values.size() == static_cast<std::size_t>(blocks.stored_elements()));
+        check_same(elements_of(blocks, blocks.values, matrix.type), whole_blocks(matrix, block));
+    }
+    const CoordinateMatrix empty{5, 6, ValueType::F32, {}};
+    CHECK(blocked(empty, 4).blocks() == 0);
+    check_same(elements_of(blocked(empty, 4), {}, ValueType::F32), empty);
+}
