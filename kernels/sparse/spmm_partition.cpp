@@ -22,10 +22,9 @@ public:
 
     /// Into how many pieces a row of so much work is cut.
     [[nodiscard]] std::int64_t pieces(std::int64_t row_work) const {
-        if (split_.cut == 0 || row_work * split_.cut * split_.parts_m <= work_) {
-            return 1;
-        }
-        return std::min(ceil_div(row_work * split_.cut * split_.parts_m, work_), split_.parts_m);
+        return split_.cut == 0 ? 1
+                               : std::min(ceil_div(row_work * split_.cut * split_.parts_m, work_),
+                                          split_.parts_m);
     }
     [[nodiscard]] std::int64_t deal() { return std::exchange(next_, (next_ + 1) % split_.parts_m); }
     void note_cut(std::int64_t row_work) { all_ -= row_work; }
@@ -40,7 +39,7 @@ public:
         for (std::int64_t im = 1; im < split_.parts_m; ++im) {
             before += dealt_[static_cast<std::size_t>(im - 1)];
             const double share = real(all_ * im) / real(split_.parts_m);
-            until_.push_back(std::max(until_.empty() ? 0.0 : until_.back(), share - real(before)));
+            until_.push_back(share - real(before));
         }
     }
     /// The part of the next row that is not cut.
@@ -58,10 +57,12 @@ private:
     std::int64_t work_ = 0;           ///< of all rows
     std::int64_t all_ = 0;            ///< of all rows and pieces
     std::vector<std::int64_t> dealt_; ///< by part: work of its pieces
-    std::vector<double> until_;       ///< work of whole rows at which each part but the last ends
-    std::int64_t next_ = 0;           ///< part that has the next piece
-    std::int64_t done_ = 0;           ///< work of the whole rows that are placed
-    std::size_t part_ = 0;            ///< where the last of them is
+    /// Work of whole rows at which each part but the last ends; less than that of a part before it where
+    /// its pieces are more than its share.
+    std::vector<double> until_;
+    std::int64_t next_ = 0; ///< part that has the next piece
+    std::int64_t done_ = 0; ///< work of the whole rows that are placed
+    std::size_t part_ = 0;  ///< where the last of them is
 };
 
 } // namespace

@@ -294,3 +294,19 @@ TEST_CASE("a word that is no instruction and code that runs out fault", "[unit][
     CHECK_THAT(fault_of(".supervisor\n.globl start\nstart: nop"),
                Catch::Contains("past the end of the code"));
 }
+
+TEST_CASE("a fault in the last words of memory shows their instruction", "[unit][tile]") {
+    spec::MachineSpec machine;
+    machine.tile.fetch_conflict = spec::FetchConflict::Ignore;
+    machine.memory.region0_bytes = machine.memory.element_bytes;
+    machine.memory.region1_bytes = 0;
+    for (const std::string last : {"trap 5", "{ ld32 $m3, $mzero, $mzero, 0 ; fnop }"}) {
+        const int bytes = last.front() == '{' ? 8 : 4;
+        const std::string text =
+            fault_of(".supervisor\n.globl start\nstart: setzi $m0, worker\nrunall $m0, $mzero, 0\n"
+                     "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\n.align 8\nworker: bri at_end\n" +
+                         fmt::format(".org {}\nat_end: {}\n", machine.memory.bytes() - bytes, last),
+                     machine);
+        CHECK_THAT(text, Catch::Contains(": " + last));
+    }
+}
