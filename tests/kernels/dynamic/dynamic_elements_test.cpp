@@ -18,9 +18,15 @@ using namespace tessera::dynamic;
 
 namespace {
 
+enum class Pass : std::uint8_t { Product, Input, Values };
+
 /// The codelet, which is the name of its source too.
-std::string entry(codelets::ProductTypes types, bool of_input) {
-    return fmt::format("dynamic_elements_{}{}", of_input ? "input_" : "", codelets::suffix(types));
+std::string entry(codelets::ProductTypes types, Pass pass) {
+    if (pass == Pass::Values) {
+        types.partials = ElementType::F32;
+    }
+    const char* of = pass == Pass::Product ? "" : pass == Pass::Input ? "input_" : "values_";
+    return fmt::format("dynamic_elements_{}{}", of, codelets::suffix(types));
 }
 
 /// Buckets of a pattern, and the tile that takes part after part of the product.
@@ -33,7 +39,8 @@ public:
         Split split;
     };
 
-    ElementBuckets(codelets::ProductTypes types, const Sizes& sizes, int kind, std::uint64_t seed)
+    ElementBuckets(codelets::ProductTypes types, const Sizes& sizes, int kind, bool lists,
+                   std::uint64_t seed)
         : types_(types) {
         Problem problem;
         problem.m = sizes.m;
@@ -43,7 +50,7 @@ public:
         problem.data = types.data;
         problem.partials = types.partials;
         problem.excess = kind == 1 ? 2.5 : 0.9; // all places: three times what is planned for
-        problem.passes.values_gradient = kind % 2 == 1;
+        problem.passes.values_gradient = lists;
         const auto machine = published::dense_machine(spec::MachineSpec{});
         layout_ = layout_of(problem, machine, plan_of(problem, machine, sizes.split));
         std::mt19937_64 random(seed);
@@ -56,32 +63,69 @@ public:
     [[nodiscard]] std::int64_t blocks() const { return decoded_.pattern.blocks(); }
     [[nodiscard]] std::int64_t overfull() const { return encoding_.overfull; }
 
-    /// Elements of the product, or of the gradient of its dense operand, that differ on tile (x, y).
-    std::int64_t wrong(test::CodeletBench& bench, bool of_input, std::int64_t x, std::int64_t y) {
+    /// Elements of the product on tile (x, y) that differ, of the gradient of its dense operand, or
+    /// of the gradient of the values, which are all those of the buckets.
+    std::int64_t wrong(test::CodeletBench& bench, Pass pass, std::int64_t x, std::int64_t y) {
+        const bool of_values = pass == Pass::Values;
+        const std::int64_t inputs = layout_.part_columns * layout_.n;
+        const std::int64_t outputs = layout_.part_rows * layout_.n;
+        const std::int64_t values = layout_.buckets() * layout_.bucket.values;
         const Address state = bench.region0_data();
         const Address scratch = state + 64;
         const Address metadata = scratch + 256;
         const auto metadata_bytes = static_cast<Address>(2 * layout_.bucket.metadata);
-        const auto values_bytes =
-            static_cast<Address>(layout_.bucket.values * layout_.element_bytes);
         const auto buckets = static_cast<Address>(layout_.buckets());
-        const Address values = (metadata + metadata_bytes * buckets + 9U) & ~7U;
+        const Address in_buckets = (metadata + metadata_bytes * buckets + 9U) & ~7U;
         const Address out = bench.pair(1);
         const Address dense = bench.pair(2);
+        const Address dy = bench.pair(3);
+        const ElementType out_type = of_values ? ElementType::F32 : types_.partials;
         bench.put(metadata, encoding_.metadata);
-        test::put_as(bench, types_.data, values,
-                     filled(layout_.buckets() * layout_.bucket.values, 1));
+        test::put_as(bench, types_.data, in_buckets, filled(values, kValues));
         test::put_as(bench, types_.data, dense,
-                     filled((of_input ? layout_.part_rows : layout_.part_columns) * layout_.n, 3));
-        const auto before =
-            filled((of_input ? layout_.part_columns : layout_.part_rows) * layout_.n, 2);
-        test::put_as(bench, types_.partials, out, before);
+                     pass == Pass::Input ? filled(outputs, kDy) : filled(inputs, kX));
+        test::put_as(bench, types_.data, dy, filled(outputs, kDy));
+        std::vector<float> expected = filled(of_values             ? values
+                                             : pass == Pass::Input ? inputs
+                                                                   : outputs,
+                                             kBefore);
+        test::put_as(bench, out_type, out, expected);
+        const auto bucket_bytes =
+            static_cast<Address>(layout_.bucket.values * (of_values ? 4 : layout_.element_bytes));
         bench.put(state, std::vector<std::uint32_t>{
-                             out, metadata, values, dense, metadata_bytes, values_bytes,
+                             out, metadata, in_buckets, dense, metadata_bytes, bucket_bytes,
                              buckets - 1, static_cast<std::uint32_t>(1 + x * layout_.split.y + y),
-                             static_cast<std::uint32_t>(layout_.n), scratch});
-        bench.call(entry(types_, of_input), program::VertexKind::Supervisor, state);
-        std::vector<float> expected = before;
+                             static_cast<std::uint32_t>(layout_.n), scratch, dy});
+        bench.call(entry(types_, pass), program::VertexKind::Supervisor, state);
+        each_element(x, y, [&](std::int64_t row, std::int64_t column, std::int64_t place) {
+            for (std::int64_t i = 0; i < layout_.n; ++i) {
+                const std::int64_t in = column * layout_.n + i;
+                const std::int64_t of_row = row * layout_.n + i;
+                if (of_values) {
+                    expected[static_cast<std::size_t>(place)] += at(of_row, kDy) * at(in, kX);
+                } else if (pass == Pass::Input) {
+                    expected[static_cast<std::size_t>(in)] += at(place, kValues) * at(of_row, kDy);
+                } else {
+                    expected[static_cast<std::size_t>(of_row)] += at(place, kValues) * at(in, kX);
+                }
+            }
+        });
+        std::int64_t errors = 0;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            errors += test::get_as(bench, out_type, out, i) == expected[i] ? 0 : 1;
+        }
+        return errors;
+    }
+
+private:
+    // arrays
+    static constexpr std::int64_t kValues = 1;
+    static constexpr std::int64_t kBefore = 2;
+    static constexpr std::int64_t kX = 3;
+    static constexpr std::int64_t kDy = 4;
+
+    /// Row and column in part (x, y) of each of its elements, and its place in the buckets.
+    template <class Visit> void each_element(std::int64_t x, std::int64_t y, Visit visit) const {
         const workload::SparsePattern& pattern = decoded_.pattern;
         for (std::int64_t row = 0; row < layout_.part_rows; ++row) {
             const std::int64_t in_w = x * layout_.part_rows + row;
@@ -90,27 +134,13 @@ public:
             }
             for (std::int64_t block = pattern.first_block(in_w);
                  block < pattern.first_block(in_w + 1); ++block) {
-                const std::int64_t k = pattern.column_of(block) - y * layout_.part_columns;
-                if (k < 0 || k >= layout_.part_columns) {
-                    continue;
-                }
-                const std::int64_t to = of_input ? k : row;
-                const std::int64_t from = of_input ? row : k;
-                for (std::int64_t column = 0; column < layout_.n; ++column) {
-                    expected[static_cast<std::size_t>(to * layout_.n + column)] +=
-                        at(decoded_.places[static_cast<std::size_t>(block)], 1) *
-                        at(from * layout_.n + column, 3);
+                const std::int64_t column = pattern.column_of(block) - y * layout_.part_columns;
+                if (column >= 0 && column < layout_.part_columns) {
+                    visit(row, column, decoded_.places[static_cast<std::size_t>(block)]);
                 }
             }
         }
-        std::int64_t errors = 0;
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            errors += test::get_as(bench, types_.partials, out, i) == expected[i] ? 0 : 1;
-        }
-        return errors;
     }
-
-private:
     static float at(std::int64_t index, std::int64_t array) {
         return test::small_integer(static_cast<std::size_t>(index + 4096 * array), 3);
     }
@@ -130,30 +160,35 @@ private:
 
 } // namespace
 
-TEST_CASE("codelets of dynamic elements multiply what is encoded, and its transpose",
+TEST_CASE("codelets of dynamic elements have product and gradients of what is encoded",
           "[kernels][dynamic]") {
     std::int64_t overfull = 0;
     for (const codelets::ProductTypes& types : test::kProductTypes) {
-        test::CodeletBench bench({entry(types, false), entry(types, true)});
+        test::CodeletBench bench(
+            {entry(types, Pass::Product), entry(types, Pass::Input), entry(types, Pass::Values)});
         const std::int64_t grain = types.data == ElementType::F16 ? 4 : 2;
         for (int kind = 0; kind < test::kSkewedKinds; ++kind) {
             // half a group of columns, one, one and a half, and more than workers
             for (const std::int64_t grains : {1, 2, 3, 6, 7}) {
-                ElementBuckets buckets(types, {26, 18, 2 * grains * grain, {2, 3, 2}}, kind,
+                const bool lists = (kind + grains) % 2 == 0;
+                ElementBuckets buckets(types, {26, 18, 2 * grains * grain, {2, 3, 2}}, kind, lists,
                                        static_cast<std::uint64_t>(100 * kind + grains));
                 CAPTURE(codelets::suffix(types), kind, grains, buckets.blocks());
                 overfull += buckets.overfull();
                 const Split& split = buckets.layout().split;
                 std::int64_t wrong = 0;
-                std::int64_t wrong_transposed = 0;
+                std::int64_t wrong_input = 0;
+                std::int64_t wrong_values = 0;
                 for (std::int64_t x = 0; x < split.x; ++x) {
                     for (std::int64_t y = 0; y < split.y; ++y) {
-                        wrong += buckets.wrong(bench, false, x, y);
-                        wrong_transposed += buckets.wrong(bench, true, x, y);
+                        wrong += buckets.wrong(bench, Pass::Product, x, y);
+                        wrong_input += buckets.wrong(bench, Pass::Input, x, y);
+                        wrong_values += lists ? buckets.wrong(bench, Pass::Values, x, y) : 0;
                     }
                 }
                 CHECK(wrong == 0);
-                CHECK(wrong_transposed == 0);
+                CHECK(wrong_input == 0);
+                CHECK(wrong_values == 0);
             }
         }
     }
