@@ -45,6 +45,7 @@
 #define w_triple m6:7
 #define w_left m8
 #define w_out_now m9
+#define w_strides m10
 
 // Fields of a paced access: the next 8-byte word, or none. The stride register is zero.
 #define NEXT 0

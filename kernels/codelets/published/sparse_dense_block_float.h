@@ -25,8 +25,7 @@
     { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; \AMP \RESULT, \X, \P, \FLAG }
 .endm
 
-.macro SPARSE_BLOCK_4_FLOAT NAME P
-    add         $w_dense, $mvertex_base, $w_dense_offset
+.macro SPARSE_BLOCK_4_FLOAT_AT NAME P
     brneg       $w_columns, .Lfew_\NAME
     tapack      $w_triple, $w_dense, $w_out, $w_out
     // the first column's partials enter by themselves
@@ -79,8 +78,7 @@
     exitz       $mzero
 .endm
 
-.macro SPARSE_BLOCK_8_FLOAT NAME P
-    add         $w_dense, $mvertex_base, $w_dense_offset
+.macro SPARSE_BLOCK_8_FLOAT_AT NAME P
     brneg       $w_columns, .Lfew_\NAME
     tapack      $w_triple, $w_dense, $w_out, $w_out
     // the first column's partials enter by themselves
@@ -165,7 +163,6 @@
 // fields of the stride register of the 16x16 blocks: over the other half of a dense column, or none
 #define SKIP 1
 #define STAY 2
-#define w_strides m10
 
 .macro LOAD_STEP_16 FLAG X RESULT IN P
     { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, \P, \FLAG }
@@ -177,8 +174,7 @@
     { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, \P, \FLAG }
 .endm
 
-.macro SPARSE_BLOCK_16_FLOAT NAME P
-    add         $w_dense, $mvertex_base, $w_dense_offset
+.macro SPARSE_BLOCK_16_FLOAT_AT NAME P
     brneg       $w_columns, .Lfew_\NAME
     tapack      $w_triple, $w_dense, $w_out, $w_out
     setzi       $w_strides, 5
@@ -274,6 +270,19 @@
     brnzdec     $w_left, .Lcolumn_\NAME
 .Lnone_\NAME:
     exitz       $mzero
+.endm
+
+.macro SPARSE_BLOCK_4_FLOAT NAME P
+    add         $w_dense, $mvertex_base, $w_dense_offset
+    SPARSE_BLOCK_4_FLOAT_AT \NAME \P
+.endm
+.macro SPARSE_BLOCK_8_FLOAT NAME P
+    add         $w_dense, $mvertex_base, $w_dense_offset
+    SPARSE_BLOCK_8_FLOAT_AT \NAME \P
+.endm
+.macro SPARSE_BLOCK_16_FLOAT NAME P
+    add         $w_dense, $mvertex_base, $w_dense_offset
+    SPARSE_BLOCK_16_FLOAT_AT \NAME \P
 .endm
 
 #endif

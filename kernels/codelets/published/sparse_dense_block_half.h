@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // clang-format off
-// Block-sparse times dense, FP16 inputs and partials, both sets of the matrix unit, blocks of 4 and 8: what a
+// Block-sparse times dense, FP16 inputs and partials, both sets of the matrix unit, blocks of 4, 8 and 16: what a
 // worker of a block at its columns, for sources that differ in what enters: \P is the partials that were loaded, or zeros, and
 // \NAME ends its labels. Registers and timing: sparse_dense_block.h, sparse_dense_block_half.S.
 #ifndef TESSERA_PUBLISHED_SPARSE_DENSE_BLOCK_HALF_H
@@ -51,8 +51,7 @@
     ld64putcs   CWEI_SECOND_SET + 4
 .endm
 
-.macro SPARSE_BLOCK_4_HALF NAME P
-    add         $w_dense, $mvertex_base, $w_dense_offset
+.macro SPARSE_BLOCK_4_HALF_AT NAME P
     brneg       $w_columns, .Lfew_\NAME
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
@@ -112,8 +111,7 @@
     exitz       $mzero
 .endm
 
-.macro SPARSE_BLOCK_8_HALF NAME P
-    add         $w_dense, $mvertex_base, $w_dense_offset
+.macro SPARSE_BLOCK_8_HALF_AT NAME P
     brneg       $w_columns, .Lfew_\NAME
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
@@ -156,6 +154,80 @@
     brnzdec     $w_left, .Lcolumn_\NAME
 .Lnone_\NAME:
     exitz       $mzero
+.endm
+
+.macro SPARSE_BLOCK_16_HALF_AT NAME P
+    brneg       $w_columns, .Lfew_\NAME
+    tapack      $w_triple, $w_dense, $w_out, $w_out
+    ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
+    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STILL NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STILL NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STILL NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros NEXT NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P2 $w_x $azeros NEXT NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P3 $w_x $azeros NEXT NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT \P
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT \P
+    .align 8
+    { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
+1:
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even NEXT \P
+    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $w_odd NEXT \P
+    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_even NEXT \P
+    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_odd NEXT \P
+2:
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even STILL \P
+    INPUT_STORE_STEP TAMP_F16V4_E4_P3 $w_odd \P
+    INPUT_STORE_STEP TAMP_F16V4_E4_P0 $w_even $azeros
+    INPUT_STORE_STEP TAMP_F16V4_E4_P1 $w_odd $azeros
+    INPUT_STORE_STEP TAMP_F16V4_E4_P2 $w_even $azeros
+    STORE_STEP  TAMP_F16V4_E4_P3 $w_x $w_odd
+    STORE_STEP  TAMP_F16V4_E4_P0 $azeros $w_even
+    STORE_STEP  TAMP_F16V4_E4_P1 $azeros $w_odd
+    STORE_STEP  TAMP_F16V4_E4_P2 $azeros $w_even
+    STORE_STEP  TAMP_F16V4_E4_P3 $azeros $w_odd
+    st64pace    $w_even, $w_triple+=, $mzero, NEXT
+    st64pace    $w_odd, $w_triple+=, $mzero, NEXT
+    exitz       $mzero
+
+// Few columns: one after the other.
+.Lfew_\NAME:
+    add         $w_left, $w_columns, 2
+    brneg       $w_left, .Lnone_\NAME
+    mov         $w_out_now, $w_out
+.Lcolumn_\NAME:
+    ld64        $w_p, $w_out_now, $mzero, 0
+    STEP        TAMP_F16V4_E4_P0 $azeros \P $azeros ld64 $w_p, $w_out_now, $mzero, 1
+    STEP        TAMP_F16V4_E4_P1 $azeros \P $azeros ld64 $w_p, $w_out_now, $mzero, 2
+    STEP        TAMP_F16V4_E4_P2 $azeros \P $azeros ld64 $w_p, $w_out_now, $mzero, 3
+    STEP        TAMP_F16V4_E4_P3 $azeros \P $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P1 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P2 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P3 $w_x $azeros $azeros nop
+    STEP        TAMP_F16V4_E4_P0 $azeros $azeros $w_even nop
+    STEP        TAMP_F16V4_E4_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        TAMP_F16V4_E4_P2 $azeros $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
+    STEP        TAMP_F16V4_E4_P3 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    st64step    $w_odd, $mzero, $w_out_now+=, 1
+    brnzdec     $w_left, .Lcolumn_\NAME
+.Lnone_\NAME:
+    exitz       $mzero
+.endm
+
+.macro SPARSE_BLOCK_4_HALF NAME P
+    add         $w_dense, $mvertex_base, $w_dense_offset
+    SPARSE_BLOCK_4_HALF_AT \NAME \P
+.endm
+.macro SPARSE_BLOCK_8_HALF NAME P
+    add         $w_dense, $mvertex_base, $w_dense_offset
+    SPARSE_BLOCK_8_HALF_AT \NAME \P
+.endm
+.macro SPARSE_BLOCK_16_HALF NAME P
+    add         $w_dense, $mvertex_base, $w_dense_offset
+    SPARSE_BLOCK_16_HALF_AT \NAME \P
 .endm
 
 #endif

@@ -177,6 +177,14 @@ TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_half_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_float_float")
+TESSERA_RUNS_EXACTLY("dynamic_block4_f16")
+TESSERA_RUNS_EXACTLY("dynamic_block8_f16")
+TESSERA_RUNS_EXACTLY("dynamic_block16_f16")
+TESSERA_RUNS_EXACTLY("dynamic_block4_f32")
+TESSERA_RUNS_EXACTLY("dynamic_block8_f32")
+TESSERA_RUNS_EXACTLY("dynamic_block16_f32")
+TESSERA_RUNS_EXACTLY("dynamic_block4_single")
+TESSERA_RUNS_EXACTLY("dynamic_block8_single")
 
 TEST_CASE("published 1x1 convolutions cost the estimated cycles a pixel", "[kernels][published]") {
     // four pixels more a worker, two in groups, one out group
