@@ -5,14 +5,15 @@
 // Vertex dynamic_elements_p (supervisor; p: f16, f32, single). State, reads beyond buffers: dynamic_elements.inc.
 //     0 out        [row of the part][column]
 //     3 dense      [column of the part][column], in no memory element that metadata is in
-//     9 scratch    8 words and two for each worker
+//     9 scratch    8 words and one for each worker
 // A word of 16 bits behind the metadata of the last bucket is read, and four bytes behind its values.
 // A worker has the rectangle of rows and columns that its entry in the metadata says. It goes row by row through groups of columns, 16
 // bytes of `dense` each; the last one may have 8 bytes.
-// Timing, worker issues: 32, and a row of z non-zeros takes, with c = 10, 14, 10 and h = 8, 9, 7 for f16, f32, single,
-//     one group: 3 z + c, and 2 more (f16)       half a one: 2 z + h + 2
-//     g groups: g (3 z + c) + 6                  g and half a one: g (3 z + c) + 2 z + h + 6
-// With several groups there are 13 issues more once; a worker without rows takes 8.
+// Timing, worker issues: 35 (37 single), 10 more with several groups, 8 without rows; and a row of z non-zeros takes, f16, f32, single:
+//     one group          3 z + 13, 15, 11
+//     half a group       2 z + 11, 12, 10
+//     g groups           g (3 z + c) + 6, 7, 7 with c = 10, 13, 9
+//     and half a one     2 z + 8, 8, 6 more
 // Source: docs/published_plans.md#dynamic-sparse-products (loop structure), docs/evidence.md#instruction-set (delta-list loads).
 
 #include "partials.inc"
@@ -29,7 +30,7 @@
 
 #define out m0
 #define deltas m1       // of the row: its length, then byte offsets in dense, then the next row's number
-#define values m2
+#define to_value m2     // from `deltas` to the value behind: bytes (FP16), or words from twice `deltas`
 #define rows m3
 #define row_bytes m4
 #define row_out m5
@@ -38,8 +39,9 @@
 #define more m8         // non-zeros of the row behind the first
 #define groups m9       // behind this one
 #define row_deltas m10
-#define row_values m11
+#define first_dense m11
 // before the first row
+#define values m2
 #define temp m8
 #define index m10
 #define entry m11
@@ -47,10 +49,20 @@
 #define value a0
 #define first_value a1  // of the row
 #define row_groups a2
-#define first_dense a3
 #define x_lo a4:5
 #define x_hi a6:7
 #define products a4:7
+
+// Offsets and values of a row go on together: one pointer is for both. A row's number and length lie between those of two rows.
+#if DATA_BITS == 16
+#define LOAD_VALUE ldb16 $value, $deltas, $to_value, 0
+#define FIRST_VALUE $first_value:BL
+#define TO_NEXT_ROW -4
+#else
+#define LOAD_VALUE ld32 $value, $deltas, $deltas, $to_value
+#define FIRST_VALUE $first_value:B
+#define TO_NEXT_ROW -2
+#endif
 
 // Columns of 16 bytes of `dense` of a row: partials enter, products are added to them.
 .macro GROUP
@@ -149,13 +161,18 @@
 #endif
         { st64step $a6:7, $mzero, $row_out+=, 1 ; fnop }
 .endm
-.macro STORE_GROUP
+.macro STORE_REST
 #if PARTIAL_BITS == 16
-        LEAVE_MORE nop
         STORE_GROUP_AND nop
 #else
         STORE_SUMS
 #endif
+.endm
+.macro STORE_GROUP
+#if PARTIAL_BITS == 16
+        LEAVE_MORE nop
+#endif
+        STORE_REST
 .endm
 
 .macro STORE_HALF_GROUP
@@ -175,6 +192,7 @@
         mul     $groups, $delta, $row_bytes
         ldz16step $more, $mzero, $deltas+=, 1
         { add   $row_out, $out, $groups ; mov $first_value, $value }
+        add     $to_value, $to_value, TO_NEXT_ROW
         add     $rows, $rows, -1
         .align 8
 .Lrow_\NAME:
@@ -183,6 +201,7 @@
         LEAVE   ldz16step $more, $mzero, $deltas+=, 1
         \STORE
         { add   $row_out, $out, $groups ; mov $first_value, $value }
+        { add   $to_value, $to_value, TO_NEXT_ROW ; fnop }
         { brnzdec $rows, .Lrow_\NAME ; fnop }
         exitz   $mzero
 .endm
@@ -191,8 +210,8 @@
 .macro NEXT_ROW NAME
         { add   $row_out, $out, $groups ; mov $first_value, $value }
         { mov   $row_deltas, $deltas ; fnop }
-        { mov   $row_values, $values ; fnop }
-        { atom  $dense, $first_dense ; fnop }
+        { add   $to_value, $to_value, TO_NEXT_ROW ; fnop }
+        { mov   $dense, $first_dense ; fnop }
         { atom  $groups, $row_groups ; fnop }
         { brnzdec $rows, .Lgroup_\NAME ; fnop }
         exitz   $mzero
@@ -206,14 +225,14 @@
         .align 8
 .Lnext_group_\NAME:
         LEAVE_MORE mov $deltas, $row_deltas
-        STORE_GROUP_AND mov $values, $row_values
+        STORE_REST
 .Lgroup_\NAME:
         GROUP
         ADD_LAST add $dense, $dense, 16
         LEAVE   brnzdec $groups, .Lnext_group_\NAME
 .if \HALF
         LEAVE_MORE mov $deltas, $row_deltas
-        STORE_GROUP_AND mov $values, $row_values
+        STORE_REST
         HALF_GROUP
         ADD_LAST mul $groups, $delta, $row_bytes
         LEAVE   ldz16step $more, $mzero, $deltas+=, 1
@@ -272,16 +291,23 @@
         ldz16   $groups, $entry, $mzero, ENTRY_COLUMNS
         ld32    $row_bytes, $mvertex_base, $mzero, SCRATCH_ROW_BYTES
         ldz16step $delta, $mzero, $deltas+=, 1
-        LOAD_VALUE
+#if DATA_BITS == 16
+        ldb16   $value, $values, $mzero, 0
+        sub     $to_value, $values, $deltas
+#else
+        ld32    $value, $values, $mzero, 0
+        sub     $to_value, $values, $deltas
+        sub     $to_value, $to_value, $deltas
+        shr     $to_value, $to_value, 2
+#endif
         add     $temp, $groups, -GROUP_COLUMNS
         brz     $temp, .Lone_group
         brneg   $temp, .Lhalf_group
-        shl     $index, $index, 3
+        shl     $index, $index, 2
         shr     $groups, $temp, GROUP_SHIFT
         st32    $groups, $mvertex_base, $index, SCRATCH_WORKERS
-        st32    $dense, $mvertex_base, $index, SCRATCH_WORKERS + 1
         ld32    $row_groups, $mvertex_base, $index, SCRATCH_WORKERS
-        ld32    $first_dense, $mvertex_base, $index, SCRATCH_WORKERS + 1
+        mov     $first_dense, $dense
         and     $temp, $temp, GROUP_COLUMNS - 1
         brnz    $temp, .Lragged
         SEVERAL groups 0
