@@ -3,7 +3,7 @@
 //
 //   dynamic_block4_f16, dynamic_block8_f16       one set of the matrix unit, 2 and 4 steps a column
 //   dynamic_block16_f16                          both sets, 4 steps a column
-//   dynamic_block4_input_f16, ...
+// With DYNAMIC_INPUT: dynamic_block4_input_f16 and so on.
 //
 // State and supervisor: dynamic_blocks.inc. Worker code of a block of 16: published/sparse_dense_block_half.h. Smaller blocks leave the second
 // set idle, as the published vertex does: their columns have inputs in some of the steps and partials in all of them.
@@ -143,8 +143,8 @@
     exitz       $mzero
 .endm
 
-    DYNAMIC_BLOCKS 4 f16 BLOCK_4_HALF $w_out 8 8 4 5 LOAD_WEIGHTS_ONE_SET 4 1
-    DYNAMIC_BLOCKS 8 f16 BLOCK_8_HALF $w_out 16 16 4 7 LOAD_WEIGHTS_ONE_SET 8 2
-    DYNAMIC_BLOCKS 16 f16 SPARSE_BLOCK_16_HALF_AT $w_out 32 32 3 9 LOAD_WEIGHTS_TWO_SETS 16 4 8
+    DYNAMIC_BLOCKS ENTRY(4, f16) BLOCK_4_HALF $w_out 8 8 4 5 LOAD_WEIGHTS_ONE_SET 4 1
+    DYNAMIC_BLOCKS ENTRY(8, f16) BLOCK_8_HALF $w_out 16 16 4 7 LOAD_WEIGHTS_ONE_SET 8 2
+    DYNAMIC_BLOCKS ENTRY(16, f16) SPARSE_BLOCK_16_HALF_AT $w_out 32 32 3 9 LOAD_WEIGHTS_TWO_SETS 16 4 8
 
 #endif

@@ -38,7 +38,8 @@ std::vector<float> filled(std::int64_t elements, std::int64_t array) {
 /// Buckets of a pattern of 7 x 5 blocks, and the tile that takes part after part of a product.
 class BlockBuckets {
 public:
-    BlockBuckets(codelets::ProductTypes types, std::int64_t block, std::int64_t n, int kind)
+    BlockBuckets(codelets::ProductTypes types, std::int64_t block, std::int64_t n, int kind,
+                 bool lists)
         : types_(types), block_(block) {
         Problem problem;
         problem.m = 7 * block;
@@ -49,7 +50,7 @@ public:
         problem.data = types.data;
         problem.partials = types.partials;
         problem.excess = kind == 1 ? 2.5 : 0.3; // all places: more than is planned for
-        problem.passes.values_gradient = kind % 2 == 1;
+        problem.passes.values_gradient = lists;
         const auto machine = published::dense_machine(spec::MachineSpec{});
         layout_ = layout_of(problem, machine, plan_of(problem, machine, {2, 3, 2}));
         std::mt19937_64 random(static_cast<std::uint64_t>(100 * kind + n));
@@ -103,6 +104,59 @@ public:
         return errors;
     }
 
+    /// Partials of the gradient of the values that differ when tile (x, y) has seen all buckets: those
+    /// of other tiles too, which stay as they are.
+    std::int64_t wrong_values(test::CodeletBench& bench, std::int64_t x, std::int64_t y) {
+        const std::int64_t row_elements = layout_.n * block_;
+        const auto before = filled(layout_.buckets() * layout_.bucket.values, 2);
+        const Address out = bench.pair(0);
+        const Address dense = bench.pair(7);
+        const Address gradient = bench.pair(8);
+        const Address metadata = bench.region0_data() + 0x200;
+        bench.put(metadata, encoding_.metadata);
+        bench.put(out, before);
+        test::put_as(bench, types_.data, dense, filled(layout_.part_columns * row_elements, 3));
+        test::put_as(bench, types_.data, gradient, filled(layout_.part_rows * row_elements, 4));
+        bench.put(bench.region0_data(),
+                  std::vector<std::uint32_t>{
+                      out, metadata, 0, dense, static_cast<Address>(2 * layout_.bucket.metadata),
+                      static_cast<Address>(4 * layout_.bucket.values),
+                      static_cast<std::uint32_t>(layout_.buckets() - 1),
+                      static_cast<std::uint32_t>(1 + x * layout_.split.y + y),
+                      static_cast<std::uint32_t>(layout_.n), bench.region0_data() + 0x100,
+                      gradient});
+        bench.call(fmt::format("dynamic_block{}_values_{}", block_, codelets::suffix(types_)),
+                   program::VertexKind::Supervisor, bench.region0_data());
+        std::vector<float> expected = before;
+        const workload::SparsePattern& pattern = decoded_.pattern;
+        for (std::int64_t i = 0; i < pattern.block_rows(); ++i) {
+            const std::int64_t row = i - x * layout_.part_rows;
+            for (std::int64_t b = pattern.first_block(i); b < pattern.first_block(i + 1); ++b) {
+                const std::int64_t k = pattern.column_of(b) - y * layout_.part_columns;
+                if (row < 0 || row >= layout_.part_rows || k < 0 || k >= layout_.part_columns) {
+                    continue;
+                }
+                for (std::int64_t r = 0; r < block_; ++r) {
+                    for (std::int64_t c = 0; c < block_; ++c) {
+                        const std::int64_t place = decoded_.places[static_cast<std::size_t>(b)];
+                        float& sum =
+                            expected[static_cast<std::size_t>((place * block_ + r) * block_ + c)];
+                        for (std::int64_t column = 0; column < layout_.n; ++column) {
+                            sum += at((k * layout_.n + column) * block_ + c, 3) *
+                                   at((row * layout_.n + column) * block_ + r, 4);
+                        }
+                    }
+                }
+            }
+        }
+        const auto found = bench.get<float>(out, expected.size());
+        std::int64_t errors = 0;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            errors += found[i] == expected[i] ? 0 : 1;
+        }
+        return errors;
+    }
+
 private:
     /// Buckets behind the scratch, behind the state; for the gradient blocks of rows by columns.
     void put(test::CodeletBench& bench, std::int64_t x, std::int64_t y,
@@ -150,12 +204,13 @@ TEST_CASE("codelets of dynamic blocks multiply what is encoded, and its transpos
           "[kernels][dynamic]") {
     std::int64_t overfull = 0;
     for (const codelets::ProductTypes& types : test::kProductTypes) {
-        test::CodeletBench bench({fmt::format("dynamic_blocks_{}", codelets::suffix(types))});
+        test::CodeletBench bench({fmt::format("dynamic_blocks_{}", codelets::suffix(types)),
+                                  fmt::format("dynamic_blocks_input_{}", codelets::suffix(types))});
         for (const std::int64_t block : blocks_of(types.data)) {
             for (int kind = 0; kind < test::kSkewedKinds; ++kind) {
                 // workers without columns, and with up to six, shared unevenly
                 for (const std::int64_t n : {1, 14, 23, 31}) {
-                    BlockBuckets buckets(types, block, n, kind);
+                    BlockBuckets buckets(types, block, n, kind, kind % 2 == 1);
                     CAPTURE(codelets::suffix(types), block, kind, n, buckets.blocks());
                     overfull += buckets.overfull();
                     const Split& split = buckets.layout().split;
@@ -174,4 +229,64 @@ TEST_CASE("codelets of dynamic blocks multiply what is encoded, and its transpos
         }
     }
     CHECK(overfull > 0);
+}
+
+TEST_CASE("codelets of dynamic blocks give the values' gradient where the pattern has blocks",
+          "[kernels][dynamic]") {
+    std::int64_t overfull = 0;
+    for (const codelets::ProductTypes& types : test::kProductTypes) {
+        if (types.partials == ElementType::F16) {
+            continue; // partials of values are FP32
+        }
+        test::CodeletBench bench(
+            {fmt::format("dynamic_blocks_values_{}", codelets::suffix(types))});
+        for (const std::int64_t block : blocks_of(types.data)) {
+            for (int kind = 0; kind < test::kSkewedKinds; ++kind) {
+                for (const std::int64_t n : {1, 2, 9}) {
+                    BlockBuckets buckets(types, block, n, kind, true);
+                    CAPTURE(codelets::suffix(types), block, kind, n, buckets.blocks());
+                    overfull += buckets.overfull();
+                    const Split& split = buckets.layout().split;
+                    std::int64_t wrong = 0;
+                    for (std::int64_t x = 0; x < split.x; ++x) {
+                        for (std::int64_t y = 0; y < split.y; ++y) {
+                            wrong += buckets.wrong_values(bench, x, y);
+                        }
+                    }
+                    CHECK(wrong == 0);
+                }
+            }
+        }
+    }
+    CHECK(overfull > 0);
+}
+
+TEST_CASE("codelets transpose blocks where they lie", "[kernels][dynamic]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const std::string suffix = type == ElementType::F16 ? "f16" : "f32";
+        test::CodeletBench bench({"dynamic_transpose_" + suffix});
+        const Address values = bench.region0_data() + 0x40;
+        for (const std::int64_t block : blocks_of(type)) {
+            for (const std::int64_t blocks : {0, 1, 5, 6, 14}) {
+                CAPTURE(suffix, block, blocks);
+                const std::int64_t elements = blocks * block * block;
+                // and a row behind, that stays
+                const auto before = filled(elements + block, 5);
+                test::put_as(bench, type, values, before);
+                bench.put(bench.region0_data(),
+                          std::vector<std::uint32_t>{values, static_cast<std::uint32_t>(blocks)});
+                bench.call(fmt::format("dynamic_transpose_block{}_{}", block, suffix),
+                           program::VertexKind::MultiWorker, bench.region0_data());
+                std::int64_t wrong = 0;
+                for (std::int64_t i = 0; i < elements + block; ++i) {
+                    const std::int64_t first = i / block / block * block * block;
+                    const std::int64_t from =
+                        i < elements ? first + i % block * block + i / block % block : i;
+                    wrong += test::get_as(bench, type, values, static_cast<std::size_t>(i)) !=
+                             before[static_cast<std::size_t>(from)];
+                }
+                CHECK(wrong == 0);
+            }
+        }
+    }
 }

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+// dynamic_blocks_f32.S for the gradient of the input.
+#define DYNAMIC_INPUT
+#include "dynamic_blocks_f32.S"
