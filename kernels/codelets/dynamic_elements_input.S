@@ -8,9 +8,9 @@
 //     3 dense      [row of the part][column]
 // Workers share the non-zeros of a row, one takes each CTXT_WORKERS-th: no two add to the same row of out. The supervisor launches them
 // for each row, as the next one may have the same columns. Nothing is read beyond a buffer.
-// Timing, worker issues of a row: 12, and a non-zero takes, with g groups of 16 bytes of dense, the last may have 8:
-//     10 g + 6 (f32) or 6 g + 5; with a last one of 8 bytes 4 or 3 less
-// and a row about 40 cycles beside that.
+// Timing: about 200 cycles; a row 119, 84 where some workers have an element more than others, as the supervisor prepares the next row in
+// the slots of those that are done; and issues of the worker with most elements, each with g groups of 16 bytes of dense:
+//     10 g + 5 (f32), 6 g + 4; a last group of 8 bytes takes 6 or 4, alone 11 or 8
 // Source: docs/published_plans.md#dynamic-sparse-products (the transposed vertex).
 
 #include "partials.inc"
@@ -19,7 +19,7 @@
 
 // words of the scratch: of a row
 #define SCRATCH_ROW 0           // its metadata
-#define SCRATCH_VALUES 1
+#define SCRATCH_TO_VALUE 1      // see below
 #define SCRATCH_DENSE 2
 #define SCRATCH_MORE 3          // non-zeros behind the first
 // and what does not change from row to row
@@ -28,7 +28,11 @@
 #define SCRATCH_KEPT 6          // registers of the supervisor
 
 #define ROW_HEADER_BYTES 4
-#define VALUE_BYTES (1 << VALUE_SHIFT)
+#if DATA_BITS == 16
+#define TO_NEXT_ROW -ROW_HEADER_BYTES
+#else
+#define TO_NEXT_ROW -ROW_HEADER_BYTES / 2
+#endif
 // quotients of numbers up to 8192
 #define RECIPROCAL_SHIFT 18
 #define RECIPROCAL (((1 << RECIPROCAL_SHIFT) + CTXT_WORKERS - 1) / CTXT_WORKERS)
@@ -38,15 +42,15 @@
 #define out_last m1     // the last 8 bytes of the first group
 #define index m2
 #define first_place m3  // bytes from the row's metadata
-#define first_value m4  // bytes from the row's values
+#define back m4         // 8-byte words of dense from behind the last group to the second ones of the first
 #define groups m5       // before the last one
 // of a row
 #define deltas m6
-#define values m7
+#define to_value m7     // from a place in the metadata to its value: bytes (FP16), or words from twice the place
 #define dense m8
 #define left m9
 #define place m10       // of a group in out
-#define x m11           // of a group in dense
+#define x m11           // in dense; behind its first 8 bytes between two non-zeros
 
 #define value a0
 #define product a2:3
@@ -65,22 +69,25 @@
 #endif
 
 // A group, but for what its last store needs. `product` is of its first 8 bytes.
-.macro GROUP
+.macro GROUP STEP=1
 #if PARTIAL_BITS == DATA_BITS
         { ld64  $partial, $out, $place, 0 ; fnop }
-        { ld64step $other, $dense, $x+=, 1 ; ADD $product, $product, $partial }
+        { ld64step $other, $dense, $x+=, \STEP ; ADD $product, $product, $partial }
         { st64  $product, $out, $place, 0 ; MUL $other, VALUE, $other }
         { ld64  $partial, $out, $place, 1 ; fnop }
 #else
         { ld64  $partial, $out, $place, 0 ; f16v2tof32 $other, $a2 }
         { ld64  $partial, $out, $place, 1 ; f32v2add $other, $other, $partial }
         { st64  $other, $out, $place, 0 ; f16v2tof32 $other, $a3 }
-        { ld64step $product, $dense, $x+=, 1 ; f32v2add $other, $other, $partial }
+        { ld64step $product, $dense, $x+=, \STEP ; f32v2add $other, $other, $partial }
         { st64  $other, $out, $place, 1 ; MUL $product, VALUE, $product }
         { ld64  $partial, $out, $place, 2 ; f16v2tof32 $other, $a2 }
         { ld64  $partial, $out, $place, 3 ; f32v2add $other, $other, $partial }
         { st64  $other, $out, $place, 2 ; f16v2tof32 $other, $a3 }
 #endif
+.endm
+.macro LAST_GROUP
+        GROUP   $back
 .endm
 .macro LAST_SUM MAIN:vararg
 #if PARTIAL_BITS == DATA_BITS
@@ -117,34 +124,49 @@
 #endif
 .endm
 
-// A worker's share of a row.
-.macro ROW NAME LAST LAST_SUM STORE
+.macro NO_RESET
+.endm
+.macro RESET
+        { setzi $x, 8 ; fnop }
+.endm
+
+// A value lies where the pointer of its place says.
+.macro LOAD_VALUE
+#if DATA_BITS == 16
+        ldb16   $value, $deltas, $to_value, 0
+#else
+        ld32    $value, $deltas, $deltas, $to_value
+#endif
+.endm
+
+// A worker's share of a row. The first instructions are as many bytes as put the repeated bundles in place.
+.macro ROW NAME RESET LAST LAST_SUM STORE
         .align 8
 .Lrow_\NAME:
         ld32    $left, $mvertex_base, $mzero, SCRATCH_MORE
         sub     $left, $left, $index
         brneg   $left, .Lnothing_\NAME
-        setzi   $x, RECIPROCAL
-        mul     $left, $left, $x
+        setzi   $place, RECIPROCAL
+        mul     $left, $left, $place
         shr     $left, $left, RECIPROCAL_SHIFT
         ld32    $deltas, $mvertex_base, $mzero, SCRATCH_ROW
         add     $deltas, $deltas, $first_place
-        ld32    $values, $mvertex_base, $mzero, SCRATCH_VALUES
-        add     $values, $values, $first_value
+        ld32    $to_value, $mvertex_base, $mzero, SCRATCH_TO_VALUE
         ld32    $dense, $mvertex_base, $mzero, SCRATCH_DENSE
         bri     .Lnon_zero_\NAME
 .Lnext_\NAME:
         \STORE
 .Lnon_zero_\NAME:
-        LOAD_VALUES_STEP
+        LOAD_VALUE
         ldz16step $place, $mzero, $deltas+=, CTXT_WORKERS
 #if PARTIAL_BITS != DATA_BITS
         shl     $place, $place, 1
-#endif
         ld64    $product, $dense, $mzero, 0
-        { setzi $x, 8 ; MUL $product, VALUE, $product }
-        .align 8
-        { rpt   $groups, (2f - 1f) / 8 - 1 ; fnop }
+#else
+        { ld64  $product, $dense, $mzero, 0 ; fnop }
+#endif
+        \RESET
+        { rpt   $groups, (2f - 1f) / 8 - 1 ; MUL $product, VALUE, $product }
 1:
         GROUP
         LAST_SUM ld64step $product, $dense, $x+=, 1
@@ -155,14 +177,6 @@
         \STORE
 .Lnothing_\NAME:
         exitz   $mzero
-.endm
-
-.macro LOAD_VALUES_STEP
-#if DATA_BITS == 16
-        ldb16step $value, $mzero, $values+=, CTXT_WORKERS
-#else
-        ld32step $value, $mzero, $values+=, CTXT_WORKERS
-#endif
 .endm
 
 .macro START
@@ -176,6 +190,7 @@
         st32    $m7, $m5, $mzero, SCRATCH_ROW_BYTES
         sync    TEXCH_SYNCZONE_LOCAL
 .endm
+// A row is prepared while workers have the one before.
 .macro OWN
         ld32    $m5, $m0, 9
         ld32    $m6, $m0, 8
@@ -193,26 +208,33 @@
         setzi   $m2, .Lrow_half
 .Lall_groups:
         add     $m3, $m3, $m7
-.Lrow:
+        add     $m7, $m3, ROW_HEADER_BYTES
+        sub     $m4, $m4, $m7
+#if DATA_BITS == 32
+        sub     $m4, $m4, $m7
+        shr     $m4, $m4, 2
+#endif
+        ld32    $m0, $m1, SCRATCH_ALL_DENSE
+        bri     .Lprepare
+.Lnext_row:
+        shl     $m7, $m6, 1
+        add     $m3, $m3, ROW_HEADER_BYTES + 2
+        add     $m4, $m4, TO_NEXT_ROW
+        add     $m3, $m3, $m7
+.Lprepare:
         ldz16   $m5, $m3, $mzero, 0
         ldz16   $m6, $m3, $mzero, 1
         ld32    $m7, $m1, SCRATCH_ROW_BYTES
-        ld32    $m0, $m1, SCRATCH_ALL_DENSE
-        st32    $m3, $m1, $mzero, SCRATCH_ROW
-        st32    $m4, $m1, $mzero, SCRATCH_VALUES
-        add     $m3, $m3, ROW_HEADER_BYTES + 2
-        add     $m4, $m4, VALUE_BYTES
         mul     $m5, $m5, $m7
-        st32    $m6, $m1, $mzero, SCRATCH_MORE
-        shl     $m7, $m6, 1
-        shl     $m6, $m6, VALUE_SHIFT
         add     $m5, $m5, $m0
-        add     $m3, $m3, $m7
-        add     $m4, $m4, $m6
-        st32    $m5, $m1, $mzero, SCRATCH_DENSE
-        runall  $m2, $m1, 0
         sync    TEXCH_SYNCZONE_LOCAL
-        brnzdec $m8, .Lrow
+        st32    $m3, $m1, $mzero, SCRATCH_ROW
+        st32    $m4, $m1, $mzero, SCRATCH_TO_VALUE
+        st32    $m5, $m1, $mzero, SCRATCH_DENSE
+        st32    $m6, $m1, $mzero, SCRATCH_MORE
+        runall  $m2, $m1, 0
+        brnzdec $m8, .Lnext_row
+        sync    TEXCH_SYNCZONE_LOCAL
         ld32    $m0, $m1, SCRATCH_KEPT
         ld32    $m2, $m1, SCRATCH_KEPT + 2
         ld32    $m8, $m1, SCRATCH_KEPT + 3
@@ -229,11 +251,12 @@
         add     $out_last, $out, 8 * (GROUP_WORDS_OUT - 1)
         shl     $first_place, $index, 1
         add     $first_place, $first_place, ROW_HEADER_BYTES
-        shl     $first_value, $index, VALUE_SHIFT
+        setzi   $x, 8
         ld32    $groups, $mvertex_base, $mzero, 8
         add     $groups, $groups, -1
         shr     $groups, $groups, GROUP_SHIFT
+        mul     $back, $groups, -2
         exitz   $mzero
 
-        ROW     whole GROUP LAST_SUM STORE_GROUP
-        ROW     half HALF_GROUP LAST_HALF_SUM STORE_HALF_GROUP
+        ROW     whole NO_RESET LAST_GROUP LAST_SUM STORE_GROUP
+        ROW     half RESET HALF_GROUP LAST_HALF_SUM STORE_HALF_GROUP
