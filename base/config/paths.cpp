@@ -85,6 +85,9 @@ bool is_path(const std::string& name_or_path) {
 
 bool is_matrix_file(std::string_view path) {
     constexpr std::string_view kPacked = ".gz";
+    if (path.ends_with(".npz") || path.ends_with(".safetensors")) {
+        return true;
+    }
     if (path.ends_with(kPacked)) {
         path.remove_suffix(kPacked.size());
     }

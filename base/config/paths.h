@@ -35,8 +35,8 @@ struct ConfigEntry {
 /// (is_matrix_file).
 [[nodiscard]] bool is_path(const std::string& name_or_path);
 
-/// True for a file that holds a matrix: its name ends in ".mtx", ".smtx" or ".npy", or in one of these
-/// and ".gz".
+/// True for a file that holds a matrix: its name ends in ".mtx", ".smtx" or ".npy", in one of these
+/// and ".gz", or in ".npz" or ".safetensors".
 [[nodiscard]] bool is_matrix_file(std::string_view path);
 
 /// The file of a name; empty if no root has it.

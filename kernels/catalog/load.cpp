@@ -2,6 +2,7 @@
 #include "kernels/catalog/load.h"
 
 #include "base/config/read.h"
+#include "base/text.h"
 #include "kernels/catalog/resolve.h"
 #include "kernels/workload/mistake.h"
 #include "kernels/workload/pattern.h"
@@ -123,7 +124,7 @@ public:
         std::int64_t m = spmm.m;
         std::int64_t k = spmm.k;
         if (spmm.pattern.source == PatternSpec::Source::File) {
-            const MatrixShape size = read_pattern_file_size(spmm.pattern.path);
+            const MatrixShape size = read_pattern_file_size(matrix_place(spmm.pattern));
             m = spmm.transpose_a ? size.columns : size.rows;
             k = spmm.transpose_a ? size.rows : size.columns;
         }
@@ -142,8 +143,8 @@ private:
     std::vector<InputFile>& found_;
 };
 
-/// A density that is no whole number of blocks of a group, or roots for which whole numbers are
-/// wanted.
+/// A density that is no whole number of blocks of a group, roots for which whole numbers are wanted,
+/// or a tensor of a file that has none.
 std::optional<Diagnostic> mistake_of(const PatternSpec& pattern, const ValuesSpec& values,
                                      const std::string& pointer, const Document& document) {
     if (pattern.source == PatternSpec::Source::File &&
@@ -152,6 +153,12 @@ std::optional<Diagnostic> mistake_of(const PatternSpec& pattern, const ValuesSpe
         return document.at_value(pointer + "/values",
                                  "got gcn together with values 'integer', expected whole numbers",
                                  "'ones' keeps the pattern");
+    }
+    if (pattern.source == PatternSpec::Source::File && !pattern.tensor.empty() &&
+        !pattern.path.ends_with(".safetensors")) {
+        return document.at_value(pointer + "/tensor",
+                                 "got " + in_quotes(pattern.tensor) + " of " + pattern.path +
+                                     ", expected a tensor of a .safetensors file");
     }
     if (pattern.source != PatternSpec::Source::NOfM || n_of_m(pattern.density, pattern.group)) {
         return std::nullopt;
@@ -257,7 +264,7 @@ private:
     void take_size(PipelineTensor& tensor, const std::string& pointer,
                    std::vector<Diagnostic>& mistakes) {
         const std::string& path = tensor.pattern->path;
-        const MatrixShape size = read_pattern_file_size(path);
+        const MatrixShape size = read_pattern_file_size(matrix_place(*tensor.pattern));
         const std::vector<std::int64_t> shape{size.rows, size.columns};
         if (tensor.shape.empty()) {
             tensor.shape = shape;
@@ -317,7 +324,7 @@ Document read_workload(const fs::path& file) {
     if (!config::is_matrix_file(file.native())) {
         return config::read_document(file);
     }
-    static_cast<void>(read_pattern_file_size(file.string())); // is it one?
+    check_pattern_file(matrix_place(file.string())); // is it one?
     Document document =
         config::parse_document(fmt::format(R"({{"schema_version": 1, "kind": "spmm", "n": {},
                          "pattern": {{"file": "", "values": "file"}}}})",

@@ -106,12 +106,18 @@ std::shared_ptr<const Shape> pattern_shape() {
         .suffix(".mtx")
         .suffix(".smtx")
         .suffix(".npy")
+        .suffix(".npz")
+        .suffix(".safetensors")
         .suffix(".mtx.gz")
         .suffix(".smtx.gz")
         .suffix(".npy.gz")
         .required()
-        .says("Matrix Market file, .smtx mask or dense .npy matrix, or one packed by gzip, beside "
-              "the workload file or in configs/data/")
+        .says("Matrix Market file, .smtx mask or dense .npy matrix, or one packed by gzip, SciPy's "
+              ".npz or a .safetensors file, beside the workload file or in configs/data/")
+        .from("docs/workloads.md");
+    file.field("tensor", &PatternSpec::tensor)
+        .empty_if_absent("the only one")
+        .says("the tensor of a .safetensors file, which has two sizes")
         .from("docs/workloads.md");
     file.field("values", &PatternSpec::file_values,
                {{"gcn", FileValues::Gcn}, {"ones", FileValues::Ones}, {"file", FileValues::File}})

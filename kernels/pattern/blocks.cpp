@@ -14,6 +14,7 @@ namespace tessera::pattern {
 
 using workload::CoordinateEntry;
 using workload::CoordinateMatrix;
+using workload::kMostEntries;
 
 namespace {
 

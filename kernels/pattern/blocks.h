@@ -5,23 +5,17 @@
 #include "kernels/workload/coordinate_matrix.h"
 #include "kernels/workload/operands.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace tessera::pattern {
-
-inline constexpr std::int64_t kLargestSize =
-    std::numeric_limits<std::int32_t>::max();                      ///< of a side
-inline constexpr std::size_t kMostEntries = std::size_t{1} << 27U; ///< of a matrix
 
 /// Columns as rows.
 [[nodiscard]] workload::CoordinateMatrix transposed(workload::CoordinateMatrix matrix);
 
 /// Keeps every block x block square that has an entry as a whole: its other elements become entries
 /// of value 0. Squares at the lower and right edge end with the matrix.
-/// @throws ConfigError where that makes more than kMostEntries entries
+/// @throws ConfigError where that makes more than workload::kMostEntries entries
 [[nodiscard]] workload::CoordinateMatrix whole_blocks(const workload::CoordinateMatrix& matrix,
                                                       std::int64_t block);
 

@@ -34,14 +34,14 @@ using detail::ScheduleKeys;
 
 namespace {
 
-bool is_matrix(const TensorHead& tensor) {
+bool is_matrix(const workload::TensorHead& tensor) {
     return tensor.shape.size() == 2;
 }
 
-std::vector<std::string> names_of(const std::vector<TensorHead>& tensors) {
+std::vector<std::string> names_of(const std::vector<workload::TensorHead>& tensors) {
     std::vector<std::string> names;
     names.reserve(tensors.size());
-    for (const TensorHead& tensor : tensors) {
+    for (const workload::TensorHead& tensor : tensors) {
         names.push_back(tensor.name);
     }
     return names;
@@ -61,19 +61,20 @@ ScheduleFile::ScheduleFile(const std::string& path) : document_(config::read_doc
     }
 }
 
-const NamePattern* ScheduleFile::pattern_of(const TensorHead& tensor) const {
+const NamePattern* ScheduleFile::pattern_of(const workload::TensorHead& tensor) const {
     const auto found = std::find_if(names_->begin(), names_->end(), [&](const NamePattern& named) {
         return named.names(tensor.name);
     });
     return found == names_->end() ? nullptr : &*found;
 }
 
-std::vector<bool> ScheduleFile::named(const std::vector<TensorHead>& tensors,
+std::vector<bool> ScheduleFile::named(const std::vector<workload::TensorHead>& tensors,
                                       const std::string& checkpoint) const {
     std::vector<Diagnostic> mistakes;
     for (const NamePattern& named : names_.value_or(std::vector<NamePattern>{})) {
-        if (std::none_of(tensors.begin(), tensors.end(),
-                         [&](const TensorHead& tensor) { return named.names(tensor.name); })) {
+        if (std::none_of(tensors.begin(), tensors.end(), [&](const workload::TensorHead& tensor) {
+                return named.names(tensor.name);
+            })) {
             mistakes.push_back(document_.at_value(
                 named.pointer,
                 fmt::format("{} matches no tensor of {}", in_quotes(named.text()), checkpoint),
@@ -82,12 +83,12 @@ std::vector<bool> ScheduleFile::named(const std::vector<TensorHead>& tensors,
     }
     config::throw_if_any(std::move(mistakes));
     std::vector<bool> is_named;
-    for (const TensorHead& tensor : tensors) {
+    for (const workload::TensorHead& tensor : tensors) {
         const NamePattern* const found = names_ ? pattern_of(tensor) : nullptr;
         if (found != nullptr) {
             expect_marks(tensor, *found, checkpoint);
             if (!is_matrix(tensor)) {
-                Source{checkpoint, tensor.name}.fail(
+                workload::MatrixSource{checkpoint, tensor.name}.fail(
                     fmt::format("shape: got [{}], expected two sizes, since {} names it",
                                 fmt::join(tensor.shape, ", "), in_quotes(found->text())));
             }
@@ -95,7 +96,7 @@ std::vector<bool> ScheduleFile::named(const std::vector<TensorHead>& tensors,
         is_named.push_back(names_ ? found != nullptr : is_matrix(tensor) && is_weight(tensor));
     }
     if (std::none_of(is_named.begin(), is_named.end(), [](bool is) { return is; })) {
-        Source{checkpoint, ""}.fail(
+        workload::MatrixSource{checkpoint, ""}.fail(
             "no tensor is named",
             std::string("without ") + kNamePatternsKey +
                 " those are whose names have none of embedding, norm and lm_head, that have two "

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/config/document.h"
-#include "kernels/pattern/safetensors.h"
 #include "kernels/pattern/schedule.h"
 #include "kernels/pattern/tensor_names.h"
+#include "kernels/workload/safetensors.h"
 
 #include <nlohmann/json.hpp>
 
@@ -26,11 +26,11 @@ public:
     /// Of each tensor whether it is named; `checkpoint` is the file that has them.
     /// @throws ConfigError where an expression matches no tensor, with the nearest name, where a
     /// tensor is named that is no matrix or has a type without marks, and where none is named
-    [[nodiscard]] std::vector<bool> named(const std::vector<TensorHead>& tensors,
+    [[nodiscard]] std::vector<bool> named(const std::vector<workload::TensorHead>& tensors,
                                           const std::string& checkpoint) const;
 
 private:
-    [[nodiscard]] const NamePattern* pattern_of(const TensorHead& tensor) const;
+    [[nodiscard]] const NamePattern* pattern_of(const workload::TensorHead& tensor) const;
 
     config::Document document_;
     Schedule schedule_;

@@ -87,9 +87,9 @@ std::uint64_t SparsitySection::seed() const {
     return content_->keys.seed;
 }
 
-std::optional<double> SparsitySection::level_of(const TensorHead& tensor,
+std::optional<double> SparsitySection::level_of(const workload::TensorHead& tensor,
                                                 const std::string& file) const {
-    const Source from{file, tensor.name};
+    const workload::MatrixSource from{file, tensor.name};
     if (!content_->has_names) {
         return is_weight(tensor) ? std::optional(content_->keys.sparsity) : std::nullopt;
     }

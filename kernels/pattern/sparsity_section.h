@@ -7,8 +7,8 @@
 // is that of tensor_names.h; without it tensors are pruned for which is_weight() holds.
 #pragma once
 
-#include "kernels/pattern/safetensors.h"
 #include "kernels/pattern/sparsify.h"
+#include "kernels/workload/safetensors.h"
 
 #include <cstdint>
 #include <memory>
@@ -30,7 +30,7 @@ public:
     /// The share of a tensor's elements that is to be pruned; nothing: it is left dense.
     /// @throws ConfigError that names `file` and the tensor, where two expressions match that have
     /// different levels, or where a tensor is named whose type has no marks
-    [[nodiscard]] std::optional<double> level_of(const TensorHead& tensor,
+    [[nodiscard]] std::optional<double> level_of(const workload::TensorHead& tensor,
                                                  const std::string& file) const;
 
 private:

@@ -98,16 +98,17 @@ std::vector<NamePattern> read_name_patterns(const config::Document& document,
     return PatternReader(document, mistakes).read(pointer, value);
 }
 
-bool is_weight(const TensorHead& tensor) {
+bool is_weight(const workload::TensorHead& tensor) {
     return tensor.shape.size() >= 2 && !is_dense_by_name(tensor.name) && tensor.type &&
            has_marks(*tensor.type);
 }
 
-void expect_marks(const TensorHead& tensor, const NamePattern& named, const std::string& file) {
+void expect_marks(const workload::TensorHead& tensor, const NamePattern& named,
+                  const std::string& file) {
     if (!tensor.type || !has_marks(*tensor.type)) {
-        Source{file, tensor.name}.fail("dtype: got " + in_quotes(tensor.dtype) +
-                                       ", expected F16, BF16 or F32, since " +
-                                       in_quotes(named.text()) + " names it");
+        workload::MatrixSource{file, tensor.name}.fail("dtype: got " + in_quotes(tensor.dtype) +
+                                                       ", expected F16, BF16 or F32, since " +
+                                                       in_quotes(named.text()) + " names it");
     }
 }
 

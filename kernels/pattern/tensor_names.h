@@ -7,7 +7,7 @@
 
 #include "base/config/document.h"
 #include "base/error.h"
-#include "kernels/pattern/safetensors.h"
+#include "kernels/workload/safetensors.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,9 +41,10 @@ inline constexpr const char* kNamePatternsKey = "param_name_patterns";
 
 /// Has two sizes or more and a type with marks, and none of `embedding`, `norm` and `lm_head` in its
 /// name.
-[[nodiscard]] bool is_weight(const TensorHead& tensor);
+[[nodiscard]] bool is_weight(const workload::TensorHead& tensor);
 
 /// @throws ConfigError that names the tensor of `file`, where it is named whose type has no marks
-void expect_marks(const TensorHead& tensor, const NamePattern& named, const std::string& file);
+void expect_marks(const workload::TensorHead& tensor, const NamePattern& named,
+                  const std::string& file);
 
 } // namespace tessera::pattern

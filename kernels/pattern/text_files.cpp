@@ -16,7 +16,7 @@ using workload::CoordinateEntry;
 using workload::CoordinateMatrix;
 using workload::ValueType;
 
-std::string matrix_market_text(const CoordinateMatrix& matrix, const Source& to) {
+std::string matrix_market_text(const CoordinateMatrix& matrix, const workload::MatrixSource& to) {
     const bool whole = workload::is_whole(matrix.type);
     const char* const field = !matrix.has_values() ? "pattern" : whole ? "integer" : "real";
     std::string text;
@@ -28,7 +28,7 @@ std::string matrix_market_text(const CoordinateMatrix& matrix, const Source& to)
         fmt::format_to(out, "{} {}", entry.row + 1, entry.column + 1);
         if (whole) {
             if (!workload::encode(ValueType::I64, entry.value, bytes.data())) {
-                to.fail(element_text(entry.row, entry.column) +
+                to.fail(workload::element_text(entry.row, entry.column) +
                         ": got a whole number of 2^53 or more, which is not kept");
             }
             fmt::format_to(out, " {}", static_cast<std::int64_t>(entry.value));

@@ -7,11 +7,19 @@
 #include "kernels/workload/value_type.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 namespace tessera::workload {
+
+inline constexpr std::int64_t kLargestSize =
+    std::numeric_limits<std::int32_t>::max();                      ///< of a side
+inline constexpr std::size_t kMostEntries = std::size_t{1} << 27U; ///< of a matrix
 
 /// One element of the matrix; indices start at 0.
 struct CoordinateEntry {
@@ -39,6 +47,26 @@ inline void sort_by_place(std::vector<CoordinateEntry>& entries) {
     if (!std::is_sorted(entries.begin(), entries.end(), before)) {
         std::sort(entries.begin(), entries.end(), before);
     }
+}
+
+/// Makes entries of one place, which stand side by side, one entry: its value is their sum, in a mask
+/// 1. Returns the entry that makes a sum infinite, where the matrix is left unfinished.
+[[nodiscard]] inline std::optional<CoordinateEntry> sum_duplicates(CoordinateMatrix& matrix) {
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < matrix.entries.size(); ++i) {
+        CoordinateEntry& last = matrix.entries[kept];
+        const CoordinateEntry& entry = matrix.entries[i];
+        if (entry.row != last.row || entry.column != last.column) {
+            matrix.entries[++kept] = entry;
+        } else if (matrix.has_values()) {
+            last.value += entry.value;
+            if (!std::isfinite(last.value)) {
+                return entry;
+            }
+        }
+    }
+    matrix.entries.resize(std::min(matrix.entries.size(), kept + 1));
+    return std::nullopt;
 }
 
 } // namespace tessera::workload

@@ -48,7 +48,6 @@ private:
     void read_element(const Word& word);
     void add(std::int64_t row, std::int64_t column, double value);
     void finish();
-    void sum_duplicates();
     void reject_duplicates() const;
     [[nodiscard]] bool is_whole() const { return banner_.symmetry == MatrixSymmetry::General; }
     [[nodiscard]] const char* symmetry_name() const {
@@ -286,24 +285,6 @@ void Reader::read_element(const Word& word) {
     }
 }
 
-/// Entries of one place become one, their values added in the order of the file.
-void Reader::sum_duplicates() {
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i < matrix_.entries.size(); ++i) {
-        CoordinateEntry& last = matrix_.entries[kept];
-        const CoordinateEntry& entry = matrix_.entries[i];
-        if (entry.row != last.row || entry.column != last.column) {
-            matrix_.entries[++kept] = entry;
-        } else if (matrix_.has_values()) {
-            last.value += entry.value;
-            if (!std::isfinite(last.value)) {
-                fail(entry.line, 1, "value: the sum of this place's entries is not finite");
-            }
-        }
-    }
-    matrix_.entries.resize(std::min(matrix_.entries.size(), kept + 1));
-}
-
 void Reader::reject_duplicates() const {
     const CoordinateEntry* first = nullptr;
     const CoordinateEntry* again = nullptr;
@@ -336,7 +317,9 @@ void Reader::finish() {
     }
     sort_by_place(matrix_.entries);
     if (duplicates_ == Duplicates::Sum) {
-        sum_duplicates();
+        if (const auto entry = sum_duplicates(matrix_)) { // in the order of the file
+            fail(entry->line, 1, "value: the sum of this place's entries is not finite");
+        }
     } else {
         reject_duplicates();
     }

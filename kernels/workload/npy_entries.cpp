@@ -19,8 +19,6 @@
 namespace tessera::workload {
 namespace {
 
-constexpr std::size_t kMostNpyEntries = std::size_t{1} << 27U;
-
 [[noreturn]] void fail_in_npy(const std::string& path, std::string message, std::string hint = "") {
     throw ConfigError(Diagnostic{path, 0, 0, "", std::move(message), std::move(hint)});
 }
@@ -114,8 +112,8 @@ CoordinateMatrix read_npy_entries_file(const std::string& path) {
             if (value == 0.0) {
                 continue;
             }
-            if (matrix.entries.size() == kMostNpyEntries) {
-                fail_in_npy(path, "got more than " + std::to_string(kMostNpyEntries) +
+            if (matrix.entries.size() == kMostEntries) {
+                fail_in_npy(path, "got more than " + std::to_string(kMostEntries) +
                                       " elements that are not zero, the most of a pattern");
             }
             matrix.entries.push_back(

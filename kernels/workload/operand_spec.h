@@ -33,7 +33,8 @@ struct PatternSpec {
         File
     }; ///< normalised D^-1/2 A D^-1/2, all ones, as in the file
     Source source = Source::Uniform;
-    std::string path; ///< for File, resolved relative to the workload file, then configs/data/
+    std::string path;   ///< for File, resolved relative to the workload file, then configs/data/
+    std::string tensor; ///< of a .safetensors file; empty: its only one
     FileValues file_values = FileValues::File;
     Duplicates duplicates = Duplicates::Error; ///< of File: entries of one place
     double density = 1.0;                      ///< of the generators: kept blocks over all blocks

@@ -227,7 +227,8 @@ template <class Element> Sparse<Element> make_generated(const SpmmWorkload& work
 /// As a product has it.
 CoordinateMatrix read_pattern(const SpmmWorkload& workload) {
     const std::string& path = workload.pattern.path;
-    CoordinateMatrix file = read_pattern_file(path, workload.pattern.duplicates);
+    CoordinateMatrix file =
+        read_pattern_file(matrix_place(workload.pattern), workload.pattern.duplicates);
     if (workload.transpose_a) {
         std::swap(file.rows, file.columns);
         for (auto& entry : file.entries) {

@@ -77,7 +77,7 @@ CommandSpec run_command() {
             .examples = {{"tessera run cora",
                           "the Cora citation graph times a dense matrix, on a Bow chip"},
                          {"tessera run graph.mtx --set workload.n=512",
-                          "a matrix of your own (.mtx, .smtx, .npy) times 512 columns"},
+                          "a matrix of your own (.mtx, .smtx, .npy, .npz) times 512 columns"},
                          {"tessera run dense_4096_f16 --machine gc200 --set chip.clock_hz=1.5e9",
                           "another machine, with another clock"},
                          {"tessera run cora cora_dense --out out",

@@ -207,7 +207,8 @@ std::string checked_text(const std::string& kind, const std::string& path) {
         return vertex::load_vertex(path).spec.name;
     }
     if (config::is_matrix_file(path)) {
-        const workload::CoordinateMatrix matrix = workload::read_pattern_file(path);
+        const workload::CoordinateMatrix matrix =
+            workload::read_pattern_file(workload::matrix_place(path));
         return fmt::format("{}; {} x {}, {} entries", resolve(true, path, {}).name, matrix.rows,
                            matrix.columns, matrix.entries.size());
     }

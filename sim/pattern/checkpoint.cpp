@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "kernels/pattern/matrix_file.h"
-#include "kernels/pattern/safetensors.h"
 #include "kernels/pattern/sparsify.h"
 #include "kernels/pattern/sparsity_section.h"
+#include "kernels/workload/safetensors.h"
 #include "sim/pattern/pattern_command.h"
 #include "sim/process/output.h"
 #include "traces/output_file.h"
@@ -21,11 +21,11 @@ namespace {
 
 /// Copies a checkpoint. `change` may write other values into the bytes of each tensor.
 template <class Change>
-void copy(const char* what, SafetensorsReader& reader, traces::OutputFile& out,
+void copy(const char* what, workload::SafetensorsReader& reader, traces::OutputFile& out,
           const Change& change) {
     out.write(reader.head_bytes());
     const Activity copying(what, static_cast<std::int64_t>(reader.tensors().size()));
-    for (const TensorHead& tensor : reader.tensors()) {
+    for (const workload::TensorHead& tensor : reader.tensors()) {
         std::string bytes = reader.next();
         change(tensor, bytes);
         out.write(bytes);
@@ -56,28 +56,29 @@ std::string sparsify_text(const cli::PatternSparsifyCommand& command, const Layo
     process::check_outputs(kCommand, {{"--out", command.out}});
     traces::OutputFile out(checkpoint_of(kCommand, needed(kCommand, "--out", command.out)));
     const SparsitySection section(needed(kCommand, "--config", command.config));
-    SafetensorsReader reader(checkpoint_of(kCommand, command.file));
+    workload::SafetensorsReader reader(checkpoint_of(kCommand, command.file));
     std::vector<std::vector<std::string>> rows{
         {"tensor", "elements", "pruned before", "after", ""}};
     std::size_t dense = 0;
-    copy("pruning, tensor", reader, out, [&](const TensorHead& tensor, std::string& bytes) {
-        const auto level = section.level_of(tensor, command.file);
-        if (!level) {
-            ++dense;
-            if (tensor.type && marks_in(bytes, *tensor.type) > 0) {
-                Source{command.file, tensor.name}.fail(
-                    "has elements that are NaN, the mark of pruned ones, and the `sparsity` "
-                    "section leaves it dense",
-                    "name it in param_name_patterns, or make its marks 0 by `tessera pattern "
-                    "finalize`");
-            }
-            return;
-        }
-        const Pruned pruned = sparsify(bytes, *tensor.type, *level, section.method(),
-                                       seed_of(section.seed(), tensor.name));
-        rows.push_back({utf8_of(tensor.name), grouped(pruned.elements), grouped(pruned.before),
-                        grouped(pruned.after), share_text(pruned.after, pruned.elements)});
-    });
+    copy("pruning, tensor", reader, out,
+         [&](const workload::TensorHead& tensor, std::string& bytes) {
+             const auto level = section.level_of(tensor, command.file);
+             if (!level) {
+                 ++dense;
+                 if (tensor.type && marks_in(bytes, *tensor.type) > 0) {
+                     workload::MatrixSource{command.file, tensor.name}.fail(
+                         "has elements that are NaN, the mark of pruned ones, and the `sparsity` "
+                         "section leaves it dense",
+                         "name it in param_name_patterns, or make its marks 0 by `tessera pattern "
+                         "finalize`");
+                 }
+                 return;
+             }
+             const Pruned pruned = sparsify(bytes, *tensor.type, *level, section.method(),
+                                            seed_of(section.seed(), tensor.name));
+             rows.push_back({utf8_of(tensor.name), grouped(pruned.elements), grouped(pruned.before),
+                             grouped(pruned.after), share_text(pruned.after, pruned.elements)});
+         });
     if (command.quiet) {
         return "";
     }
@@ -94,14 +95,15 @@ std::string finalize_text(const cli::PatternFinalizeCommand& command) {
     constexpr const char* kCommand = "pattern finalize";
     process::check_outputs(kCommand, {{"--out", command.out}});
     traces::OutputFile out(checkpoint_of(kCommand, needed(kCommand, "--out", command.out)));
-    SafetensorsReader reader(checkpoint_of(kCommand, command.file));
+    workload::SafetensorsReader reader(checkpoint_of(kCommand, command.file));
     std::int64_t marks = 0;
     std::size_t tensors = 0;
-    copy("finalizing, tensor", reader, out, [&](const TensorHead& tensor, std::string& bytes) {
-        const std::int64_t found = tensor.type ? finalize(bytes, *tensor.type) : 0;
-        marks += found;
-        tensors += found > 0 ? 1 : 0;
-    });
+    copy("finalizing, tensor", reader, out,
+         [&](const workload::TensorHead& tensor, std::string& bytes) {
+             const std::int64_t found = tensor.type ? finalize(bytes, *tensor.type) : 0;
+             marks += found;
+             tensors += found > 0 ? 1 : 0;
+         });
     return command.quiet ? ""
                          : fmt::format("{}: {} pruned elements of {} are 0\n", utf8_of(command.out),
                                        grouped(marks), counted(tensors, "tensor"));

@@ -9,10 +9,10 @@
 #include "kernels/pattern/blocks.h"
 #include "kernels/pattern/dense.h"
 #include "kernels/pattern/npz.h"
-#include "kernels/pattern/safetensors.h"
 #include "kernels/pattern/schedule.h"
 #include "kernels/pattern/schedule_file.h"
 #include "kernels/pattern/sparsify.h"
+#include "kernels/workload/safetensors.h"
 #include "sim/pattern/checkpoint.h"
 #include "sim/pattern/pattern_command.h"
 #include "sim/process/output.h"
@@ -40,8 +40,8 @@ constexpr const char* kCommand = "pattern evolve";
 /// Norms of all blocks of gradients, by the tensors' names.
 using Gradients = std::map<std::string, std::vector<double>>;
 
-std::vector<double> grid_norms(const std::string& bytes, const TensorHead& tensor,
-                               std::int64_t block, const Source& from) {
+std::vector<double> grid_norms(const std::string& bytes, const workload::TensorHead& tensor,
+                               std::int64_t block, const workload::MatrixSource& from) {
     const std::int64_t rows = tensor.shape[0];
     const std::int64_t columns = tensor.shape[1];
     const std::int64_t block_columns = ceil_div(columns, block);
@@ -52,7 +52,8 @@ std::vector<double> grid_norms(const std::string& bytes, const TensorHead& tenso
              ++column, at += workload::facts_of(*tensor.type).bytes) {
             const double value = workload::decoded(*tensor.type, at);
             if (!std::isfinite(value)) {
-                from.fail(element_text(row, column) + " is not finite, expected a finite number");
+                from.fail(workload::element_text(row, column) +
+                          " is not finite, expected a finite number");
             }
             norms[static_cast<std::size_t>(row / block * block_columns + column / block)] +=
                 std::fabs(value);
@@ -62,30 +63,30 @@ std::vector<double> grid_norms(const std::string& bytes, const TensorHead& tenso
 }
 
 /// "[64, 32] of F16"
-std::string shape_text(const TensorHead& tensor) {
+std::string shape_text(const workload::TensorHead& tensor) {
     return fmt::format("[{}] of {}", fmt::join(tensor.shape, ", "), cut(tensor.dtype));
 }
 
 /// Those of the tensors that are named.
-Gradients read_gradients(const std::string& path, const std::vector<TensorHead>& tensors,
+Gradients read_gradients(const std::string& path, const std::vector<workload::TensorHead>& tensors,
                          const std::vector<bool>& is_named, std::int64_t block) {
-    std::map<std::string, const TensorHead*> wanted;
+    std::map<std::string, const workload::TensorHead*> wanted;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (is_named[i]) {
             wanted[tensors[i].name] = &tensors[i];
         }
     }
-    SafetensorsReader reader(path);
+    workload::SafetensorsReader reader(path);
     Gradients gradients;
     std::vector<std::string> names;
-    for (const TensorHead& tensor : reader.tensors()) {
+    for (const workload::TensorHead& tensor : reader.tensors()) {
         names.push_back(tensor.name);
         const std::string bytes = reader.next();
         const auto found = wanted.find(tensor.name);
         if (found == wanted.end()) {
             continue;
         }
-        const Source from{path, tensor.name};
+        const workload::MatrixSource from{path, tensor.name};
         if (tensor.shape != found->second->shape || !tensor.type || !has_marks(*tensor.type)) {
             from.fail(fmt::format("got {}, expected a gradient of the shape of {}, of F16, BF16 or "
                                   "F32",
@@ -96,21 +97,22 @@ Gradients read_gradients(const std::string& path, const std::vector<TensorHead>&
     reader.expect_end();
     for (const auto& [name, tensor] : wanted) {
         if (gradients.count(name) == 0) {
-            Source{path, ""}.fail("has no gradient of tensor " + in_quotes(name),
-                                  config::did_you_mean(name, names));
+            workload::MatrixSource{path, ""}.fail("has no gradient of tensor " + in_quotes(name),
+                                                  config::did_you_mean(name, names));
         }
     }
     return gradients;
 }
 
 /// The folder of a tensor's patterns. @throws ConfigError where the name is no file name
-void expect_file_name(const TensorHead& tensor, const std::string& checkpoint) {
+void expect_file_name(const workload::TensorHead& tensor, const std::string& checkpoint) {
     const std::string& name = tensor.name;
     const bool is_one = !name.empty() && name != "." && name != ".." && name.size() <= NAME_MAX &&
                         name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
     if (!is_one) {
-        Source{checkpoint, name}.fail("its name is no name of a folder, expected one without '/'",
-                                      "the patterns of a tensor are in a folder of its name");
+        workload::MatrixSource{checkpoint, name}.fail(
+            "its name is no name of a folder, expected one without '/'",
+            "the patterns of a tensor are in a folder of its name");
     }
 }
 
@@ -124,12 +126,12 @@ public:
           schedule_(schedule) {
         schedule_.seed = seed_of(schedule.seed, tensor);
         const bool is_bsr = block > 1 && matrix.rows % block == 0 && matrix.columns % block == 0;
-        storage_ = is_bsr ? Storage::Bsr : Storage::Csr;
+        storage_ = is_bsr ? workload::Storage::Bsr : workload::Storage::Csr;
     }
 
     [[nodiscard]] const workload::SparsePattern& pattern() const { return now_; }
 
-    [[nodiscard]] std::string file_bytes(const Source& to) const {
+    [[nodiscard]] std::string file_bytes(const workload::MatrixSource& to) const {
         return npz_bytes(elements_of(now_, now_.values, type_), storage_, now_.block, to);
     }
 
@@ -150,7 +152,7 @@ private:
     workload::Sparse<double> now_;
     ValueType type_;
     Schedule schedule_;
-    Storage storage_ = Storage::Csr;
+    workload::Storage storage_ = workload::Storage::Csr;
 };
 
 /// Writes the patterns of a tensor into `folder`; returns how many blocks each change moved.
@@ -186,8 +188,8 @@ std::string evolve_text(const cli::PatternEvolveCommand& command, const Layout& 
                                                         "not regrow by gradient"));
     }
     process::NewFolder folder(out);
-    SafetensorsReader reader(checkpoint_of(kCommand, command.file));
-    const std::vector<TensorHead>& tensors = reader.tensors();
+    workload::SafetensorsReader reader(checkpoint_of(kCommand, command.file));
+    const std::vector<workload::TensorHead>& tensors = reader.tensors();
     const std::vector<bool> is_named = file.named(tensors, command.file);
     Gradients gradients;
     if (by_gradient) {
@@ -199,14 +201,16 @@ std::string evolve_text(const cli::PatternEvolveCommand& command, const Layout& 
     const Activity writing("writing patterns, pattern",
                            schedule.patterns * std::count(is_named.begin(), is_named.end(), true));
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const TensorHead& tensor = tensors[i];
+        const workload::TensorHead& tensor = tensors[i];
         if (!is_named[i]) {
             static_cast<void>(reader.next());
             continue;
         }
         expect_file_name(tensor, command.file);
-        Sequence sequence(next_matrix(reader, tensor, command.marks ? Marks::Read : Marks::Refused),
-                          command.block, schedule, tensor.name);
+        Sequence sequence(
+            workload::next_matrix(reader, tensor,
+                                  command.marks ? workload::Marks::Read : workload::Marks::Refused),
+            command.block, schedule, tensor.name);
         const workload::SparsePattern& pattern = sequence.pattern();
         const std::vector<std::int64_t> moved = write_sequence(
             sequence, schedule.patterns, by_gradient ? &gradients.at(tensor.name) : nullptr,

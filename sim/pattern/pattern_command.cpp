@@ -25,35 +25,37 @@ namespace {
 
 /// What an .npz file stores, by the words of a command.
 NpzForm form_of(const std::string& command, const std::string& as, int block,
-                const MatrixPlace& to) {
-    if (!as.empty() && to.format != Format::Npz) {
+                const workload::MatrixPlace& to) {
+    if (!as.empty() && to.format != workload::MatrixFormat::Npz) {
         throw cli::UsageError(command + ": --as is of .npz files, and --out is none");
     }
-    NpzForm form{block > 1 ? Storage::Bsr : Storage::Csr, block};
-    for (const Storage storage : {Storage::Coo, Storage::Csr, Storage::Csc, Storage::Bsr}) {
-        if (as == name_of(storage)) {
+    NpzForm form{block > 1 ? workload::Storage::Bsr : workload::Storage::Csr, block};
+    for (const workload::Storage storage : {workload::Storage::Coo, workload::Storage::Csr,
+                                            workload::Storage::Csc, workload::Storage::Bsr}) {
+        if (as == workload::name_of(storage)) {
             form.storage = storage;
         }
     }
     return form;
 }
 
-Marks marks_of(const std::string& command, bool marks, const MatrixPlace& from) {
-    if (marks && from.format != Format::Safetensors) {
+workload::Marks marks_of(const std::string& command, bool marks,
+                         const workload::MatrixPlace& from) {
+    if (marks && from.format != workload::MatrixFormat::Safetensors) {
         throw cli::UsageError(command + ": --marks is of .safetensors files");
     }
-    return marks ? Marks::Read : Marks::Refused;
+    return marks ? workload::Marks::Read : workload::Marks::Refused;
 }
 
 /// An output that is open, and what it is to be.
 class MatrixOutput {
 public:
     MatrixOutput(const std::string& command, const std::string& name)
-        : place_(matrix_place(needed(command, "--out", name))),
+        : place_(workload::matrix_place(needed(command, "--out", name))),
           is_stdout_(process::check_outputs(command, {{"--out", place_.file}})),
           file_(place_.file) {}
 
-    [[nodiscard]] const MatrixPlace& place() const { return place_; }
+    [[nodiscard]] const workload::MatrixPlace& place() const { return place_; }
 
     /// Returns a sentence about what was written. @throws as matrix_bytes()
     std::string write(const CoordinateMatrix& matrix, NpzForm form) {
@@ -72,7 +74,7 @@ public:
     }
 
 private:
-    MatrixPlace place_;
+    workload::MatrixPlace place_;
     bool is_stdout_;
     process::Output file_;
 };
@@ -94,11 +96,12 @@ std::string make_text(const cli::PatternMakeCommand& command) {
 }
 
 std::string show_text(const cli::PatternShowCommand& command, const Layout& layout) {
-    const MatrixPlace from = matrix_place(command.file);
-    const Marks marks = marks_of("pattern show", command.marks, from);
+    const workload::MatrixPlace from = workload::matrix_place(command.file);
+    const workload::Marks marks = marks_of("pattern show", command.marks, from);
     const bool to_stdout = process::check_outputs("pattern show", {{"--json", command.json}});
     const auto json_file = process::open_output(command.json);
-    const CoordinateMatrix matrix = read_matrix(from, marks);
+    const CoordinateMatrix matrix =
+        workload::read_pattern_file(from, workload::Duplicates::Error, marks);
     const Summary summary = summary_of(matrix, command.block);
     const std::string_view type = workload::facts_of(matrix.type).name;
     const std::string file = utf8_of(command.file);
@@ -114,11 +117,11 @@ std::string show_text(const cli::PatternShowCommand& command, const Layout& layo
 }
 
 std::string convert_text(const cli::PatternConvertCommand& command) {
-    const MatrixPlace from = matrix_place(command.file);
-    const Marks marks = marks_of("pattern convert", command.marks, from);
+    const workload::MatrixPlace from = workload::matrix_place(command.file);
+    const workload::Marks marks = marks_of("pattern convert", command.marks, from);
     MatrixOutput out("pattern convert", command.out);
     const NpzForm form = form_of("pattern convert", command.as, command.block, out.place());
-    CoordinateMatrix matrix = read_matrix(from, marks);
+    CoordinateMatrix matrix = workload::read_pattern_file(from, workload::Duplicates::Error, marks);
     if (command.transpose) {
         matrix = transposed(std::move(matrix));
     }

@@ -3,7 +3,7 @@
 // first byte says what the others are: a zip archive, or the members of one, each with its length
 // in front, so that check sums do not keep everything out.
 #include "base/error.h"
-#include "kernels/pattern/npz.h"
+#include "kernels/workload/npz.h"
 
 #include <array>
 #include <cstddef>
@@ -55,7 +55,7 @@ std::string archive_of(std::string_view text) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-    using namespace tessera::pattern;
+    using namespace tessera::workload;
     std::string_view text(reinterpret_cast<const char*>(data), bytes);
     if (text.empty()) {
         return 0;

@@ -2,7 +2,7 @@
 // Any bytes either give tensors as long as they say, and of the first one of two sizes a matrix that
 // keeps its promises, or a ConfigError that names the file.
 #include "base/error.h"
-#include "kernels/pattern/safetensors.h"
+#include "kernels/workload/safetensors.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace {
 
-tessera::pattern::ByteSource source_of(const char* bytes, std::size_t size) {
+tessera::workload::ByteSource source_of(const char* bytes, std::size_t size) {
     return [bytes, size, at = std::size_t{0}](std::string& out, std::size_t count) mutable {
         const std::size_t taken = std::min(count, size - at);
         out.append(bytes + at, taken);
@@ -22,7 +22,7 @@ tessera::pattern::ByteSource source_of(const char* bytes, std::size_t size) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-    using namespace tessera::pattern;
+    using namespace tessera::workload;
     const char* const text = reinterpret_cast<const char*>(data);
     try {
         SafetensorsReader whole(source_of(text, bytes), "fuzz");

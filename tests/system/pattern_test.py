@@ -441,7 +441,7 @@ class MistakesTest(PatternCase):
                 ({"w": tensor(dtype="F8_E4M3")}, "dtype: got 'F8_E4M3', expected BOOL, F16"),
                 ({"v": tensor(), "w": tensor()}, "got bytes from 0 on, expected from 8 on"),
                 ({"v": tensor(), "w": tensor(data_offsets=[8, 16])},
-                 "got 2 tensors, expected the name of one, as in a.safetensors:v"),
+                 "got 2 tensors, expected the name of one, such as 'v'"),
                 (b'{"w": 1, "w": 2}', "tensor 'w' is given twice"),
                 ({"w": tensor()}, "tensor 'w': got 0 bytes, expected 8; the file is truncated")):
             self.safetensors(head)
@@ -711,6 +711,82 @@ class EvolveTest(PatternCase):
         self.assertIn("new.part: is there already: another run writes into it, or one was killed",
                       done.stderr)
         self.assertFalse((self.scratch / "new").exists())
+
+
+class WorkloadsTest(PatternCase):
+    PRODUCT = {"schema_version": 1, "kind": "spmm", "n": 8, "values": "uniform"}
+
+    def product(self, file, **pattern):
+        workload = self.file("product.json", json.dumps(
+            self.PRODUCT | {"pattern": {"file": file, **pattern}}))
+        result = self.result(workload, "--machine", "tiny", "--out", "out")
+        self.assertTrue(result["check"]["passed"])
+        return result["cycles"], numpy.load(self.scratch / "out" / "output.npy").tolist()
+
+    def test_a_product_is_the_same_with_files_of_all_formats(self):
+        matrix = random_matrix(numpy.float32, zeros=False)
+        block = matrix.tobsr((BLOCK, BLOCK)).tocoo() # zeros are entries
+        for values, same, forms in (("file", matrix, SPARSE[:3] + ["mtx", "npy", "safetensors"]),
+                                    ("ones", matrix, FORMS[:3] + FORMS[4:]),
+                                    ("file", block, SPARSE)):
+            results = []
+            for form in forms:
+                write(self.path("a", form), same, form)
+                results.append(self.product(self.path("a", form).name, values=values))
+            self.assertTrue(all(result == results[0] for result in results), (values, forms))
+
+    def test_a_file_stands_for_a_product(self):
+        matrix = random_matrix(numpy.float32)
+        write(self.scratch / "a.npz", matrix, "csr")
+        done = self.tessera("run", "a.npz", "--machine", "tiny", "--set", "workload.n=4")
+        self.assertIn(f"{ROWS} x {COLUMNS}", done.stdout)
+        self.assertRegex(self.tessera("check", "a.npz").stdout,
+                         rf"{ROWS} x {COLUMNS}, {matrix.nnz} entries")
+
+    def test_a_tensor_is_named_where_there_are_several(self):
+        one, other = (random_matrix(numpy.float32, seed=seed, zeros=False).toarray()
+                      for seed in (1, 2))
+        (self.scratch / "a.safetensors").write_bytes(
+            safetensors_bytes({"one": one, "other": other, "bias": one[0]}))
+        products = []
+        for name, dense in (("one", one), ("other", other)):
+            numpy.save(self.scratch / "a.npy", dense)
+            products.append(self.product("a.safetensors", tensor=name))
+            self.assertEqual(products[-1], self.product("a.npy"))
+        self.assertNotEqual(products[0], products[1])
+        run = ("run", "a.safetensors", "--machine", "tiny", "--set", "workload.n=4")
+        self.assertIn("got 3 tensors, expected the name of one, such as 'one'",
+                      self.tessera(*run, code=3).stderr)
+        self.tessera(*run, "--set", "workload.pattern.tensor=other")
+        for name, message in (("othr", "has no tensor 'othr'; did you mean 'other'?"),
+                              ("bias", f"tensor 'bias': shape: got [{COLUMNS}], expected two")):
+            self.assertIn(message, self.tessera(*run, "--set", f"workload.pattern.tensor={name}",
+                                                code=3).stderr)
+        one[0, 0] = numpy.nan
+        (self.scratch / "a.safetensors").write_bytes(safetensors_bytes({"one": one}))
+        self.assertIn("tensor 'one': element [0, 0] is NaN, the mark of a pruned element",
+                      self.tessera(*run, code=3).stderr)
+
+    def test_entries_of_one_place_are_a_mistake_or_their_sum(self):
+        twice = scipy.sparse.coo_matrix(([1, 2, 3], ([0, 0, 2], [1, 1, 0])), (3, 4), dtype="<f4")
+        scipy.sparse.save_npz(self.scratch / "a.npz", twice)
+        workload = self.file("a.json", json.dumps(self.PRODUCT | {"pattern": {"file": "a.npz"}}))
+        self.assertIn("a.npz: element [0, 1] has two entries, expected one",
+                      self.tessera("run", workload, "--machine", "tiny", code=3).stderr)
+        numpy.save(self.scratch / "a.npy", twice.toarray())
+        self.assertEqual(self.product("a.npz", duplicates="sum"), self.product("a.npy"))
+
+    def test_the_pattern_of_a_pipeline_takes_its_size_from_the_file(self):
+        matrix = random_matrix(numpy.float32)
+        write(self.scratch / "a.npz", matrix, "bsr")
+        (self.scratch / "a.safetensors").write_bytes(
+            safetensors_bytes({"w": matrix.toarray(), "v": matrix.toarray().T.copy()}))
+        for pattern in ({"file": "a.npz"}, {"file": "a.safetensors", "tensor": "w"}):
+            pipeline = self.file("p.json", json.dumps(
+                {"schema_version": 1, "kind": "pipeline", "tensors": {
+                    "a": {"pattern": pattern}, "x": {"shape": [COLUMNS, 8]}},
+                 "steps": [{"family": "spmm", "inputs": ["a", "x"], "output": "y"}]}))
+            self.assertTrue(self.result(pipeline, "--machine", "tiny")["check"]["passed"])
 
 
 class CheckpointTest(PatternCase):

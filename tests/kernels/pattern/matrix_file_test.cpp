@@ -4,20 +4,18 @@
 #include "base/error.h"
 #include "kernels/pattern/blocks.h"
 #include "kernels/pattern/matrix_file.h"
+#include "kernels/pattern/npz.h"
 #include "tests/kernels/pattern/scene.h"
 #include "tests/support/scratch_folder.h"
 
 #include <fstream>
 
 using namespace tessera::pattern;
+using namespace tessera::workload;
 using tessera::ConfigError;
 using tessera::test::check_same;
 using tessera::test::random_matrix;
 using tessera::test::ScratchFolder;
-using tessera::workload::CoordinateMatrix;
-using tessera::workload::facts_of;
-using tessera::workload::kValueTypes;
-using tessera::workload::ValueType;
 
 namespace {
 
@@ -26,7 +24,7 @@ CoordinateMatrix written_and_read(const CoordinateMatrix& matrix, const std::str
     const ScratchFolder folder;
     const MatrixPlace place = matrix_place(folder.path(name));
     std::ofstream(place.file, std::ios::binary) << matrix_bytes(matrix, place, form);
-    return read_matrix(place);
+    return read_pattern_file(place);
 }
 
 } // namespace
@@ -99,12 +97,12 @@ TEST_CASE("empty matrices stay empty", "[pattern]") {
 }
 
 TEST_CASE("an ending says the format, a colon the tensor", "[pattern]") {
-    CHECK(matrix_place("a.mtx.gz").format == Format::MatrixMarket);
-    CHECK(matrix_place("a.smtx").format == Format::Smtx);
-    CHECK(matrix_place("a.npy.gz").format == Format::Npy);
-    CHECK(matrix_place("a.npz").format == Format::Npz);
+    CHECK(matrix_place("a.mtx.gz").format == MatrixFormat::MatrixMarket);
+    CHECK(matrix_place("a.smtx").format == MatrixFormat::Smtx);
+    CHECK(matrix_place("a.npy.gz").format == MatrixFormat::Npy);
+    CHECK(matrix_place("a.npz").format == MatrixFormat::Npz);
     const MatrixPlace place = matrix_place("b/a.safetensors:layer.mtx");
-    CHECK(place.format == Format::Safetensors);
+    CHECK(place.format == MatrixFormat::Safetensors);
     CHECK(place.file == "b/a.safetensors");
     CHECK(place.tensor == "layer.mtx");
     for (const char* name : {"a", "a.npz.gz", "a.txt", ""}) {
@@ -116,6 +114,35 @@ TEST_CASE("a dense file is not made of a matrix that is too large for one", "[pa
     const CoordinateMatrix matrix{1 << 20, 1 << 20, ValueType::F32, {{5, 6, 0, 1.0}}};
     CHECK_THROWS_AS(matrix_bytes(matrix, matrix_place("a.npy"), {}), ConfigError);
     check_same(written_and_read(matrix, "a.npz"), matrix);
+}
+
+TEST_CASE("the size of a file is that of its matrix", "[pattern]") {
+    const ScratchFolder folder;
+    const CoordinateMatrix matrix = random_matrix(9, 17, 6, ValueType::F32, 5);
+    for (const char* name :
+         {"a.mtx", "a.smtx", "a.npy", "a.npz", "a.safetensors", "a.safetensors:some.name"}) {
+        const MatrixPlace place = matrix_place(folder.path(name));
+        std::ofstream(place.file, std::ios::binary) << matrix_bytes(matrix, place, {});
+        CHECK(read_pattern_file_size(place) == MatrixShape{matrix.rows, matrix.columns});
+        CHECK_NOTHROW(check_pattern_file(place));
+    }
+}
+
+TEST_CASE("entries of one place of an .npz file are a mistake or their sum", "[pattern]") {
+    for (const ValueType type : {ValueType::F32, ValueType::Mask}) {
+        const bool has_values = type != ValueType::Mask;
+        CoordinateMatrix matrix{
+            2, 3, type, {{0, 1, 0, 1}, {0, 2, 0, 1}, {0, 2, 0, 1}, {1, 0, 0, 1}}};
+        const std::string bytes = npz_bytes(matrix, Storage::Coo, 1, {"a.npz", ""});
+        CHECK_THROWS_AS(read_npz(bytes, "a.npz"), ConfigError);
+        matrix.entries.erase(matrix.entries.begin() + 2);
+        matrix.entries[1].value = has_values ? 2 : 1;
+        check_same(read_npz(bytes, "a.npz", Duplicates::Sum), matrix);
+    }
+    CoordinateMatrix large{1, 1, ValueType::F64, {{0, 0, 0, 1e308}, {0, 0, 0, 1e308}}};
+    CHECK_THROWS_AS(
+        read_npz(npz_bytes(large, Storage::Coo, 1, {"a.npz", ""}), "a.npz", Duplicates::Sum),
+        ConfigError);
 }
 
 TEST_CASE("a damaged .npz file gives a matrix or a mistake that names it", "[pattern]") {

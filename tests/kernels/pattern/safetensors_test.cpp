@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/pattern/safetensors.h"
+#include "kernels/pattern/dense.h"
+#include "kernels/workload/safetensors.h"
 #include "tests/kernels/pattern/scene.h"
 
 using namespace tessera::pattern;
+using namespace tessera::workload;
 using tessera::ConfigError;
 using tessera::test::check_same;
 using tessera::test::random_matrix;
-using tessera::workload::CoordinateMatrix;
-using tessera::workload::ValueType;
 
 namespace {
 
@@ -92,9 +92,11 @@ TEST_CASE("with marks zeros are entries and NaN is none", "[pattern]") {
     constexpr std::uint16_t kNan = 0x7e00;
     const std::vector<std::uint16_t> halves{0, 0x3c00, kNan, 0x8000};
     const std::string_view bytes(reinterpret_cast<const char*>(halves.data()), 8);
-    const CoordinateMatrix read = entries_of(bytes, 2, 2, ValueType::F16, Marks::Read, {"a", "w"});
+    const CoordinateMatrix read =
+        tessera::workload::entries_of(bytes, 2, 2, ValueType::F16, Marks::Read, {"a", "w"});
     CHECK(tessera::test::entries_of(read) ==
           tessera::test::Entries{{0, 0, 0.0}, {0, 1, 1.0}, {1, 1, -0.0}});
-    CHECK_THROWS_AS(entries_of(bytes, 2, 2, ValueType::F16, Marks::Refused, {"a", "w"}),
-                    ConfigError);
+    CHECK_THROWS_AS(
+        tessera::workload::entries_of(bytes, 2, 2, ValueType::F16, Marks::Refused, {"a", "w"}),
+        ConfigError);
 }

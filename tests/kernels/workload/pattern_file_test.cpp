@@ -127,7 +127,7 @@ TEST_CASE("a packed pattern is the same operand", "[operands]") {
         const std::string bytes{std::istreambuf_iterator<char>(file), {}};
         std::ofstream(path + ".gz", std::ios::binary) << gzip_of(bytes);
         CHECK(same(operand(path), operand(path + ".gz")));
-        CHECK(read_pattern_file_size(path + ".gz") ==
+        CHECK(read_pattern_file_size(matrix_place(path + ".gz")) ==
               MatrixShape{OneMatrix::kSide, OneMatrix::kSide});
     }
 }
@@ -160,12 +160,13 @@ TEST_CASE("integer values fill the masks that have none", "[operands]") {
 TEST_CASE("the size of a pattern's file is read by its ending", "[operands]") {
     const OneMatrix one;
     for (const auto& path : {one.mask_mtx, one.mask_smtx, one.mask_npy, one.values_npy}) {
-        CHECK(read_pattern_file_size(path) == MatrixShape{OneMatrix::kSide, OneMatrix::kSide});
-        CHECK(read_pattern_file(path).rows == OneMatrix::kSide);
+        CHECK(read_pattern_file_size(matrix_place(path)) ==
+              MatrixShape{OneMatrix::kSide, OneMatrix::kSide});
+        CHECK(read_pattern_file(matrix_place(path)).rows == OneMatrix::kSide);
     }
     // only the start of the file is read
     const auto npy = one.folder.file("cut.npy", npy_bytes("<f2", {70000, 9}, ""));
-    CHECK(read_pattern_file_size(npy) == MatrixShape{70000, 9});
+    CHECK(read_pattern_file_size(matrix_place(npy)) == MatrixShape{70000, 9});
     SpmmWorkload workload = from_file(one.mask_smtx, PatternSpec::FileValues::Ones);
     workload.k = 7;
     CHECK(config_error([&] { return make_sparse(workload); }) ==

@@ -85,6 +85,11 @@ TEST_CASE("the ending alone makes a path", "[unit][config]") {
             CHECK_FALSE(is_path("a" + ending.substr(1) + packed));
         }
     }
+    for (const std::string ending : {".npz", ".safetensors"}) {
+        CHECK(is_matrix_file("a" + ending));
+        CHECK(is_path("a" + ending));
+        CHECK_FALSE(is_matrix_file("a" + ending + ".gz"));
+    }
     CHECK_FALSE(is_matrix_file("a/b.json"));
     CHECK_FALSE(is_path("a.gz"));
     CHECK_FALSE(is_path("json."));

@@ -263,9 +263,10 @@ TEST_CASE("a pattern's file has one of the known endings", "[unit][config]") {
         return mistakes(std::string(kSpmm) + R"("pattern": {"file": ")" + name + "\"}}");
     };
     CHECK(of("a.csv") == Lines{"a.json:2:21: /pattern/file: got string \"a.csv\", expected a name "
-                               "that ends in .mtx, .smtx, .npy, .mtx.gz, .smtx.gz or .npy.gz"});
-    for (const std::string name :
-         {"a.mtx", "a.smtx", "a.npy", "a.mtx.gz", "a.smtx.gz", "a.npy.gz"}) {
+                               "that ends in .mtx, .smtx, .npy, .npz, .safetensors, .mtx.gz, "
+                               ".smtx.gz or .npy.gz"});
+    for (const std::string name : {"a.mtx", "a.smtx", "a.npy", "a.npz", "a.safetensors", "a.mtx.gz",
+                                   "a.smtx.gz", "a.npy.gz"}) {
         const ScratchFolder scratch;
         const auto made = scratch.write(name, "");
         const auto file = scratch.write("a.json", std::string(kSpmm) + R"("pattern": {"file": ")" +
@@ -273,6 +274,15 @@ TEST_CASE("a pattern's file has one of the known endings", "[unit][config]") {
         const auto loaded = load_workload(file, source_paths());
         CHECK(std::get<SpmmWorkload>(loaded.workload.kind).pattern.path == made);
     }
+}
+
+TEST_CASE("a tensor is named of a .safetensors file only", "[unit][config]") {
+    const auto of = [](const std::string& name) {
+        return mistakes(std::string(kSpmm) + R"("pattern": {"file": ")" + name +
+                        R"(", "tensor": "fc1"}})");
+    };
+    CHECK(of("a.npz") == Lines{"a.json:2:40: /pattern/tensor: got 'fc1' of a.npz, expected a "
+                               "tensor of a .safetensors file"});
 }
 
 TEST_CASE("files that a workload names are looked up beside it first", "[unit][config]") {

@@ -10,8 +10,8 @@
 // one is in memory.
 #pragma once
 
-#include "kernels/pattern/dense.h"
 #include "kernels/workload/coordinate_matrix.h"
+#include "kernels/workload/dense_entries.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +21,14 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::pattern {
+namespace tessera::workload {
+
+inline constexpr std::size_t kTensorsLengthBytes = 8;
 
 struct TensorHead {
     std::string name;
     std::string dtype;
-    std::optional<workload::ValueType> type; ///< nothing: one whose values are not read, as FP8
+    std::optional<ValueType> type; ///< nothing: one whose values are not read, as FP8
     std::vector<std::int64_t> shape;
     std::uint64_t bytes = 0;
 
@@ -69,16 +71,15 @@ private:
 
 /// The matrix that a tensor is, which is the next one of the reader.
 /// @throws ConfigError where it has not two sizes, or a type whose values are not read
-[[nodiscard]] workload::CoordinateMatrix next_matrix(SafetensorsReader& reader,
-                                                     const TensorHead& tensor, Marks marks);
+[[nodiscard]] CoordinateMatrix next_matrix(SafetensorsReader& reader, const TensorHead& tensor,
+                                           Marks marks);
 
 /// The matrix that a tensor of two sizes is; an empty name means the only tensor.
 /// @throws ConfigError with the nearest name
-[[nodiscard]] workload::CoordinateMatrix
-read_safetensors_matrix(SafetensorsReader& reader, const std::string& tensor, Marks marks);
+[[nodiscard]] CoordinateMatrix read_safetensors_matrix(SafetensorsReader& reader,
+                                                       const std::string& tensor, Marks marks);
 
-/// The bytes of a file with one tensor. @throws ConfigError as dense_bytes()
-[[nodiscard]] std::string safetensors_bytes(const workload::CoordinateMatrix& matrix,
-                                            const Source& to);
+/// The sizes of such a matrix; only the head of the file is read.
+[[nodiscard]] MatrixShape read_safetensors_size(const std::string& path, const std::string& tensor);
 
-} // namespace tessera::pattern
+} // namespace tessera::workload

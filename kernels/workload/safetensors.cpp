@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/pattern/safetensors.h"
+#include "kernels/workload/safetensors.h"
 
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
-#include "kernels/pattern/blocks.h"
 #include "kernels/workload/value_type.h"
 
 #include <fmt/format.h>
@@ -18,16 +17,11 @@
 #include <set>
 #include <utility>
 
-namespace tessera::pattern {
-
-using workload::CoordinateMatrix;
-using workload::ValueType;
+namespace tessera::workload {
 
 namespace {
 
-constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMostHeadBytes = 100'000'000; ///< the format's own limit
-constexpr std::size_t kAlignment = 8;
 constexpr const char* kMetadata = "__metadata__";
 
 /// A tensor with the place of its bytes.
@@ -143,8 +137,7 @@ private:
             }
             elements *= more;
         }
-        const auto* const facts =
-            workload::find_value_type(&workload::ValueTypeFacts::safetensors, head.dtype);
+        const auto* const facts = find_value_type(&ValueTypeFacts::safetensors, head.dtype);
         if (facts == nullptr) {
             return; // as long as it says
         }
@@ -157,10 +150,10 @@ private:
     }
 
     [[noreturn]] void fail(const std::string& message) const {
-        Source{file_name_, ""}.fail(message);
+        MatrixSource{file_name_, ""}.fail(message);
     }
     [[noreturn]] void fail_in(const std::string& name, const std::string& message) const {
-        Source{file_name_, name}.fail(message);
+        MatrixSource{file_name_, name}.fail(message);
     }
 
     std::string_view text_;
@@ -189,16 +182,16 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : file_name_(path)
 }
 
 void SafetensorsReader::fail(const std::string& message, const std::string& hint) const {
-    Source{file_name_, ""}.fail(message, hint);
+    MatrixSource{file_name_, ""}.fail(message, hint);
 }
 
 void SafetensorsReader::read_head() {
-    source_(head_, kLengthBytes);
-    if (head_.size() < kLengthBytes) {
+    source_(head_, kTensorsLengthBytes);
+    if (head_.size() < kTensorsLengthBytes) {
         fail("not a .safetensors file: it ends inside the length of its head");
     }
     std::uint64_t length = 0;
-    for (std::size_t i = kLengthBytes; i-- > 0;) {
+    for (std::size_t i = kTensorsLengthBytes; i-- > 0;) {
         length = length << 8U | static_cast<unsigned char>(head_[i]);
     }
     if (length > kMostHeadBytes) {
@@ -206,11 +199,12 @@ void SafetensorsReader::read_head() {
              "the file may be none of .safetensors");
     }
     source_(head_, static_cast<std::size_t>(length));
-    if (head_.size() != kLengthBytes + length) {
-        fail(fmt::format("head: got {} bytes, expected {}", head_.size() - kLengthBytes, length),
+    if (head_.size() != kTensorsLengthBytes + length) {
+        fail(fmt::format("head: got {} bytes, expected {}", head_.size() - kTensorsLengthBytes,
+                         length),
              "the file is truncated");
     }
-    tensors_ = HeadReader(std::string_view(head_).substr(kLengthBytes), file_name_).read();
+    tensors_ = HeadReader(std::string_view(head_).substr(kTensorsLengthBytes), file_name_).read();
 }
 
 std::string SafetensorsReader::next() {
@@ -222,7 +216,7 @@ std::string SafetensorsReader::next() {
         const std::size_t before = bytes.size();
         source_(bytes, static_cast<std::size_t>(std::min(head.bytes - before, kPieceBytes)));
         if (bytes.size() == before) {
-            Source{file_name_, head.name}.fail(
+            MatrixSource{file_name_, head.name}.fail(
                 fmt::format("got {} bytes, expected {}", before, head.bytes),
                 "the file is truncated");
         }
@@ -238,61 +232,64 @@ void SafetensorsReader::expect_end() {
     }
 }
 
-CoordinateMatrix next_matrix(SafetensorsReader& reader, const TensorHead& head, Marks marks) {
-    const Source from{reader.file_name(), head.name};
-    const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestSize; };
-    if (head.shape.size() != 2 || !is_size(head.shape[0]) || !is_size(head.shape[1])) {
-        from.fail(fmt::format("shape: got [{}], expected two sizes of 1..{}",
-                              fmt::join(head.shape, ", "), kLargestSize));
-    }
-    if (!head.type) {
-        from.fail("dtype: got " + in_quotes(head.dtype) +
-                  ", expected BOOL, F16, BF16, F32, F64 or a type of whole numbers");
-    }
-    return entries_of(reader.next(), head.shape[0], head.shape[1], *head.type, marks, from);
-}
+namespace {
 
-CoordinateMatrix read_safetensors_matrix(SafetensorsReader& reader, const std::string& tensor,
-                                         Marks marks) {
-    const std::vector<TensorHead>& tensors = reader.tensors();
+/// The number of a tensor; an empty name means the only one.
+std::size_t number_of(const SafetensorsReader& reader, const std::string& tensor) {
     std::vector<std::string> names;
-    for (const TensorHead& head : tensors) {
+    for (const TensorHead& head : reader.tensors()) {
         names.push_back(head.name);
     }
     auto found = std::find(names.begin(), names.end(), tensor);
     if (tensor.empty() && names.size() == 1) {
         found = names.begin();
     }
-    const Source file{reader.file_name(), ""};
     if (found == names.end()) {
+        const MatrixSource file{reader.file_name(), ""};
         if (tensor.empty()) {
-            file.fail(fmt::format("got {} tensors, expected the name of one, as in {}:{}",
-                                  names.size(), reader.file_name(),
-                                  names.empty() ? "NAME" : cut(names.front())));
+            file.fail(fmt::format("got {} tensors, expected the name of one{}", names.size(),
+                                  names.empty() ? "" : ", such as " + in_quotes(names.front())));
         }
         file.fail("has no tensor " + in_quotes(tensor), config::did_you_mean(tensor, names));
     }
-    const auto number = static_cast<std::size_t>(found - names.begin());
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+MatrixShape shape_of(const SafetensorsReader& reader, const TensorHead& head) {
+    const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestSize; };
+    if (head.shape.size() != 2 || !is_size(head.shape[0]) || !is_size(head.shape[1])) {
+        MatrixSource{reader.file_name(), head.name}.fail(
+            fmt::format("shape: got [{}], expected two sizes of 1..{}", fmt::join(head.shape, ", "),
+                        kLargestSize));
+    }
+    return {head.shape[0], head.shape[1]};
+}
+
+} // namespace
+
+CoordinateMatrix next_matrix(SafetensorsReader& reader, const TensorHead& head, Marks marks) {
+    const MatrixShape shape = shape_of(reader, head);
+    const MatrixSource from{reader.file_name(), head.name};
+    if (!head.type) {
+        from.fail("dtype: got " + in_quotes(head.dtype) +
+                  ", expected BOOL, F16, BF16, F32, F64 or a type of whole numbers");
+    }
+    return entries_of(reader.next(), shape.rows, shape.columns, *head.type, marks, from);
+}
+
+CoordinateMatrix read_safetensors_matrix(SafetensorsReader& reader, const std::string& tensor,
+                                         Marks marks) {
+    const std::size_t number = number_of(reader, tensor);
+    static_cast<void>(shape_of(reader, reader.tensors()[number])); // before others are read
     for (std::size_t i = 0; i < number; ++i) {
         static_cast<void>(reader.next());
     }
-    return next_matrix(reader, tensors[number], marks);
+    return next_matrix(reader, reader.tensors()[number], marks);
 }
 
-std::string safetensors_bytes(const CoordinateMatrix& matrix, const Source& to) {
-    constexpr const char* kName = "weight"; // where the user names none
-    const std::string data = dense_bytes(matrix, to);
-    const nlohmann::json head = {{to.tensor.empty() ? kName : to.tensor,
-                                  {{"dtype", workload::facts_of(matrix.type).safetensors},
-                                   {"shape", {matrix.rows, matrix.columns}},
-                                   {"data_offsets", {std::size_t{0}, data.size()}}}}};
-    std::string text = head.dump();
-    text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
-    std::string bytes;
-    for (std::size_t i = 0; i < kLengthBytes; ++i) {
-        bytes += static_cast<char>(text.size() >> (8 * i) & 0xffU);
-    }
-    return bytes + text + data;
+MatrixShape read_safetensors_size(const std::string& path, const std::string& tensor) {
+    const SafetensorsReader reader(path);
+    return shape_of(reader, reader.tensors()[number_of(reader, tensor)]);
 }
 
-} // namespace tessera::pattern
+} // namespace tessera::workload
