@@ -106,8 +106,7 @@ public:
 
     /// Partials of the gradient of the values that differ when tile (x, y) has seen all buckets: those
     /// of other tiles too, which stay as they are.
-    std::int64_t wrong_values(test::CodeletBench& bench, std::int64_t x, std::int64_t y) {
-        const std::int64_t row_elements = layout_.n * block_;
+    std::int64_t wrong_values(test::CodeletBench& bench, bool amp, std::int64_t x, std::int64_t y) {
         const auto before = filled(layout_.buckets() * layout_.bucket.values, 2);
         const Address out = bench.pair(0);
         const Address dense = bench.pair(7);
@@ -115,8 +114,8 @@ public:
         const Address metadata = bench.region0_data() + 0x200;
         bench.put(metadata, encoding_.metadata);
         bench.put(out, before);
-        test::put_as(bench, types_.data, dense, filled(layout_.part_columns * row_elements, 3));
-        test::put_as(bench, types_.data, gradient, filled(layout_.part_rows * row_elements, 4));
+        test::put_as(bench, types_.data, dense, operand(layout_.part_columns, 3, amp));
+        test::put_as(bench, types_.data, gradient, operand(layout_.part_rows, 4, amp));
         bench.put(bench.region0_data(),
                   std::vector<std::uint32_t>{
                       out, metadata, 0, dense, static_cast<Address>(2 * layout_.bucket.metadata),
@@ -125,7 +124,8 @@ public:
                       static_cast<std::uint32_t>(1 + x * layout_.split.y + y),
                       static_cast<std::uint32_t>(layout_.n), bench.region0_data() + 0x100,
                       gradient});
-        bench.call(fmt::format("dynamic_block{}_values_{}", block_, codelets::suffix(types_)),
+        bench.call(fmt::format("dynamic_block{}_{}values_{}", block_, amp ? "amp_" : "",
+                               codelets::suffix(types_)),
                    program::VertexKind::Supervisor, bench.region0_data());
         std::vector<float> expected = before;
         const workload::SparsePattern& pattern = decoded_.pattern;
@@ -187,6 +187,23 @@ private:
                       static_cast<std::uint32_t>(layout_.n), scratch});
     }
 
+    /// Rows of X or dY, [row][column][B], or for the matrix unit [row][group of columns][B][column].
+    [[nodiscard]] std::vector<float> operand(std::int64_t rows, std::int64_t array,
+                                             bool amp) const {
+        const auto plain = filled(rows * layout_.n * block_, array);
+        if (!amp) {
+            return plain;
+        }
+        const std::int64_t group = types_.data == ElementType::F16 ? 16 : 8;
+        std::vector<float> grouped;
+        for (std::int64_t i = 0; i < std::ssize(plain); ++i) {
+            const std::int64_t column = i / group / block_ * group + i % group;
+            grouped.push_back(
+                plain[static_cast<std::size_t>(column * block_ + i / group % block_)]);
+        }
+        return grouped;
+    }
+
     [[nodiscard]] float value(std::int64_t block, std::int64_t row, std::int64_t column) const {
         return at((block * block_ + row) * block_ + column, 1);
     }
@@ -234,31 +251,57 @@ TEST_CASE("codelets of dynamic blocks multiply what is encoded, and its transpos
 TEST_CASE("codelets of dynamic blocks give the values' gradient where the pattern has blocks",
           "[kernels][dynamic]") {
     std::int64_t overfull = 0;
-    for (const codelets::ProductTypes& types : test::kProductTypes) {
-        if (types.partials == ElementType::F16) {
-            continue; // partials of values are FP32
-        }
-        test::CodeletBench bench(
-            {fmt::format("dynamic_blocks_values_{}", codelets::suffix(types))});
-        for (const std::int64_t block : blocks_of(types.data)) {
-            for (int kind = 0; kind < test::kSkewedKinds; ++kind) {
-                for (const std::int64_t n : {1, 2, 9}) {
-                    BlockBuckets buckets(types, block, n, kind, true);
-                    CAPTURE(codelets::suffix(types), block, kind, n, buckets.blocks());
-                    overfull += buckets.overfull();
-                    const Split& split = buckets.layout().split;
-                    std::int64_t wrong = 0;
-                    for (std::int64_t x = 0; x < split.x; ++x) {
-                        for (std::int64_t y = 0; y < split.y; ++y) {
-                            wrong += buckets.wrong_values(bench, x, y);
+    for (const bool amp : {false, true}) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
+            if (types.partials == ElementType::F16) {
+                continue; // partials of values are FP32
+            }
+            test::CodeletBench bench({fmt::format("dynamic_blocks_{}values_{}", amp ? "amp_" : "",
+                                                  codelets::suffix(types))});
+            for (const std::int64_t block : blocks_of(types.data)) {
+                for (int kind = 0; kind < test::kSkewedKinds; ++kind) {
+                    for (const std::int64_t n : amp ? std::vector<std::int64_t>{16, 48}
+                                                    : std::vector<std::int64_t>{1, 9}) {
+                        BlockBuckets buckets(types, block, n, kind, true);
+                        CAPTURE(amp, codelets::suffix(types), block, kind, n, buckets.blocks());
+                        overfull += buckets.overfull();
+                        const Split& split = buckets.layout().split;
+                        std::int64_t wrong = 0;
+                        for (std::int64_t x = 0; x < split.x; ++x) {
+                            for (std::int64_t y = 0; y < split.y; ++y) {
+                                wrong += buckets.wrong_values(bench, amp, x, y);
+                            }
                         }
+                        CHECK(wrong == 0);
                     }
-                    CHECK(wrong == 0);
                 }
             }
         }
     }
     CHECK(overfull > 0);
+}
+
+TEST_CASE("workers of any number share the columns and rows of dynamic blocks",
+          "[kernels][dynamic]") {
+    for (const codelets::ProductTypes& types : test::kProductTypes) {
+        const std::string suffix = codelets::suffix(types);
+        std::vector<std::string> sources{"dynamic_blocks_" + suffix};
+        const bool values = types.partials == ElementType::F32;
+        if (values) {
+            sources.push_back("dynamic_blocks_amp_values_" + suffix);
+        }
+        for (const std::int64_t workers : {1, 3, 8}) {
+            test::CodeletBench bench(sources, workers);
+            for (const std::int64_t block : blocks_of(types.data)) {
+                BlockBuckets buckets(types, block, 32, 9, false);
+                CAPTURE(suffix, workers, block);
+                CHECK(buckets.wrong(bench, false, 1, 1) == 0);
+                if (values) {
+                    CHECK(buckets.wrong_values(bench, true, 1, 1) == 0);
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("codelets transpose blocks where they lie", "[kernels][dynamic]") {
