@@ -66,7 +66,7 @@ ALLOWED = {
     "sim/sweep": BELOW,
     "sim/vertex": BELOW + ["sim/result"],
     "sim/run": ON_RESULTS + ["sim/sweep"],
-    "sim/pattern": BELOW + ["sim/cli", "sim/process"],
+    "sim/pattern": ON_RESULTS,
     "sim/assemble": ON_RESULTS + ["sim/vertex"],
     "sim/calibrate": ON_RESULTS + ["sim/run", "sim/sweep", "sim/vertex"],
     "sim/vertex/command": ON_RESULTS + ["sim/run", "sim/vertex"],

@@ -207,14 +207,14 @@ CommandSpec check_command() {
 CommandSpec schema_command() {
     return {.name = "schema",
             .usage = "machine|workload|result|results|memory|vertex|vertex_result|calibration|"
-                     "sweep|schedule",
+                     "sweep|schedule|pattern",
             .sentence = "prints a JSON Schema",
             .operands = {"kind of schema",
                          1,
                          1,
                          Completes::Words,
                          {"machine", "workload", "result", "results", "memory", "vertex",
-                          "vertex_result", "calibration", "sweep", "schedule"}},
+                          "vertex_result", "calibration", "sweep", "schedule", "pattern"}},
             .options = {},
             .examples = {{"tessera schema result", "the format of --json of `tessera run`"}},
             .make = make_schema};

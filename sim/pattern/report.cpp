@@ -2,6 +2,8 @@
 #include "sim/pattern/report.h"
 
 #include "base/text.h"
+#include "kernels/workload/value_type.h"
+#include "sim/result/schema_parts.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +12,8 @@
 
 namespace tessera::pattern {
 namespace {
+
+constexpr int kSchemaVersion = 1;
 
 std::string percent(double share) {
     return fmt::format("{:.4g} %", 100 * share);
@@ -69,7 +73,8 @@ nlohmann::json summary_json(const Summary& summary, const std::string& file,
                             std::string_view type) {
     const BlockSummary& blocks = summary.blocks;
     const FormatBytes& bytes = summary.bytes;
-    return {{"file", file},
+    return {{"schema_version", kSchemaVersion},
+            {"file", file},
             {"rows", summary.rows},
             {"columns", summary.columns},
             {"type", type},
@@ -94,6 +99,55 @@ nlohmann::json summary_json(const Summary& summary, const std::string& file,
               {"csc", bytes.csc},
               {"bsr", bytes.bsr},
               {"dense", bytes.dense}}}};
+}
+
+nlohmann::json summary_schema() {
+    using namespace result::schema;
+    const auto spread = [](const char* sentence) {
+        return object(sentence, {{"lines", whole("rows or columns")},
+                                 {"most", whole("in the fullest line")},
+                                 {"line", whole("the first line with so many, from 0")},
+                                 {"empty", whole("lines without any")},
+                                 {"mean", number("over all lines")},
+                                 {"skew", number("most over mean; 0 where there is nothing")}});
+    };
+    nlohmann::json types = nlohmann::json::array();
+    for (const workload::ValueTypeFacts& facts : workload::kValueTypes) {
+        types.push_back(std::string(facts.name));
+    }
+    const json blocks = object("blocks of the matrix; those at the edges end with it",
+                               {{"block", whole("rows and columns of a block, in elements")},
+                                {"rows", whole("of blocks")},
+                                {"columns", whole("of blocks")},
+                                {"kept", whole("blocks that have an entry")},
+                                {"whole", whole("kept blocks of which all elements are entries")},
+                                {"least", whole("entries of the kept block that has the fewest")},
+                                {"fill", number("entries over elements of kept blocks")},
+                                {"by_row", spread("kept blocks in rows of blocks")},
+                                {"by_column", spread("kept blocks in columns of blocks")}});
+    const json bytes =
+        object("bytes of each form: indices of 4 bytes, values of the type, none in a mask",
+               {{"coo", whole("row, column and value of each entry")},
+                {"csr", whole("compressed rows")},
+                {"csc", whole("compressed columns")},
+                {"bsr", whole("compressed rows of blocks")},
+                {"dense", whole("all elements")}});
+    json schema = object("how full a sparse matrix is, how evenly, and how large in which form",
+                         {{"schema_version", {{"const", kSchemaVersion}}},
+                          {"file", text("as it was named")},
+                          {"rows", whole("of the matrix")},
+                          {"columns", whole("of the matrix")},
+                          {"type", {{"enum", types}, {"description", "of the values"}}},
+                          {"entries", whole("with those of value 0")},
+                          {"zeros", whole("entries of value 0")},
+                          {"density", number("entries over elements")},
+                          {"by_row", spread("entries in rows")},
+                          {"by_column", spread("entries in columns")},
+                          {"blocks", blocks},
+                          {"bytes", bytes}});
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+    schema["title"] = "Tessera pattern";
+    return schema;
 }
 
 } // namespace tessera::pattern

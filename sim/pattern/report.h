@@ -18,4 +18,7 @@ namespace tessera::pattern {
 [[nodiscard]] nlohmann::json summary_json(const Summary& summary, const std::string& file,
                                           std::string_view type);
 
+/// What configs/schemas/pattern.schema.json holds: the schema of summary_json().
+[[nodiscard]] nlohmann::json summary_schema();
+
 } // namespace tessera::pattern

@@ -219,7 +219,7 @@ class InquiriesTest(CliTest):
 
     def test_schemas_are_those_checked_in(self):
         for what in ("machine", "workload", "result", "results", "memory", "vertex",
-                     "vertex_result", "calibration", "sweep", "schedule"):
+                     "vertex_result", "calibration", "sweep", "schedule", "pattern"):
             text = self.tessera("schema", what).stdout
             self.assertEqual(text,
                              (SOURCE / "configs" / "schemas" / f"{what}.schema.json").read_text())

@@ -292,6 +292,27 @@ class FormatsTest(PatternCase):
 
 
 class ShowTest(PatternCase):
+    def check_form(self, schema, value, where=""):
+        """The parts of JSON Schema that our own schema uses."""
+        if "const" in schema or "enum" in schema:
+            self.assertIn(value, schema.get("enum", [schema.get("const")]), where)
+        elif schema["type"] == "object":
+            self.assertEqual(set(value), set(schema["properties"]), where)
+            self.assertEqual(set(value), set(schema["required"]), where)
+            for key, inner in value.items():
+                self.check_form(schema["properties"][key], inner, f"{where}/{key}")
+        else:
+            kinds = {"integer": int, "number": (int, float), "string": str}[schema["type"]]
+            self.assertIsInstance(value, kinds, where)
+            self.assertTrue(isinstance(value, str) or value >= schema.get("minimum", 0), where)
+
+    def test_the_schema_is_that_of_what_is_shown(self):
+        schema = json.loads(self.tessera("schema", "pattern").stdout)
+        for number, dtype in enumerate((bool, numpy.float32, numpy.int16)):
+            write(self.scratch / "a.npz", random_matrix(dtype), "csr")
+            self.pattern("show", "a.npz", "--block", 1 + number, "--json", "a.json")
+            self.check_form(schema, json.loads((self.scratch / "a.json").read_text()))
+
     def test_numbers_are_those_of_numpy(self):
         matrix = random_matrix(numpy.float32)
         write(self.path("a", "csr"), matrix, "csr")
