@@ -346,7 +346,6 @@ TEST_CASE("codelets of dynamic products are within 5 percent of published estima
         {"dynamic_elements_input_single", "4 8 8 1 1 1 "},
         // fewer issues beside the products
         {"dynamic_elements_values_f32", "16 64 64 "},
-        {"dynamic_elements_values_f32", "32 32 128 "},
     };
     std::ifstream in(tessera::test::source_path("configs/reference/dynamic_codelets.json"));
     std::set<std::string> vertices;
@@ -355,7 +354,7 @@ TEST_CASE("codelets of dynamic products are within 5 percent of published estima
     }
     std::size_t found_apart = 0;
     for (const std::string& vertex : vertices) {
-        for (const auto& [parameters, ratio] : ratios("dynamic_codelets", vertex, 2e6)) {
+        for (const auto& [parameters, ratio] : ratios("dynamic_codelets", vertex, 600e3)) {
             CAPTURE(vertex, parameters, ratio);
             const bool is_apart = apart.count({vertex, parameters}) != 0;
             found_apart += is_apart ? 1 : 0;
