@@ -206,8 +206,7 @@ CommandSpec check_command() {
 
 CommandSpec schema_command() {
     return {.name = "schema",
-            .usage = "machine|workload|result|results|memory|vertex|vertex_result|calibration|"
-                     "sweep|schedule|pattern",
+            .usage = "KIND",
             .sentence = "prints a JSON Schema",
             .operands = {"kind of schema",
                          1,
@@ -216,7 +215,12 @@ CommandSpec schema_command() {
                          {"machine", "workload", "result", "results", "memory", "vertex",
                           "vertex_result", "calibration", "sweep", "schedule", "pattern"}},
             .options = {},
-            .examples = {{"tessera schema result", "the format of --json of `tessera run`"}},
+            .examples = {{"tessera schema workload",
+                          "the format of a file that you write: also machine, vertex, sweep, "
+                          "schedule (of `tessera pattern evolve`)"},
+                         {"tessera schema result",
+                          "the format of --json of `tessera run`: also results (of several runs), "
+                          "memory, vertex_result, calibration, pattern"}},
             .make = make_schema};
 }
 

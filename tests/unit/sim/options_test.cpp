@@ -189,6 +189,15 @@ Fields fields(const cli::PatternFinalizeCommand& finalize) {
     return {
         {"file", finalize.file}, {"out", finalize.out}, {"quiet", finalize.quiet ? "yes" : "no"}};
 }
+Fields fields(const cli::PatternEvolveCommand& evolve) {
+    return {{"file", evolve.file},
+            {"schedule", evolve.schedule},
+            {"gradients", evolve.gradients},
+            {"block", std::to_string(evolve.block)},
+            {"marks", evolve.marks ? "yes" : "no"},
+            {"out", evolve.out},
+            {"quiet", evolve.quiet ? "yes" : "no"}};
+}
 /// The others have no options of their own.
 template <class Other> Fields fields(const Other& /*command*/) {
     return {};
@@ -299,6 +308,12 @@ const std::vector<Case> kOwnCases{
     {{"pattern", "sparsify", "f"}, "quiet", "", "quiet", "yes"},
     {{"pattern", "finalize", "f"}, "out", "o", "out", "o"},
     {{"pattern", "finalize", "f"}, "quiet", "", "quiet", "yes"},
+    {{"pattern", "evolve", "f"}, "schedule", "s", "schedule", "s"},
+    {{"pattern", "evolve", "f"}, "gradients", "g", "gradients", "g"},
+    {{"pattern", "evolve", "f"}, "block", "8", "block", "8"},
+    {{"pattern", "evolve", "f"}, "marks", "", "marks", "yes"},
+    {{"pattern", "evolve", "f"}, "out", "o", "out", "o"},
+    {{"pattern", "evolve", "f"}, "quiet", "", "quiet", "yes"},
     {{"list", "machines"}, "names", "", "names", "yes"},
     {{"list", "machines"}, "paths", "", "paths", "yes"},
     {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},
