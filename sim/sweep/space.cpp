@@ -30,7 +30,8 @@ double unit(std::uint64_t bits) {
 }
 
 std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
-    return a != 0 && b > kEndless / a ? kEndless : a * b;
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? kEndless : std::min(product, kEndless);
 }
 
 void append(Changes& changes, const Axis& axis, std::size_t choice) {

@@ -162,6 +162,40 @@ class Sweeps(Case):
                   for point in self.results("s.sweep").values()}
         self.assertEqual(clocks, {2: 1_000_000_000, 4: 2_000_000_000})
 
+    def test_a_point_of_several_names_has_a_line_of_each(self):
+        """The same content under other names: run once, in one sweep or after another, and told of each."""
+        workload = (ROOT / "configs/workloads/tiny_matmul.json").read_text()
+        for name in ("one", "two", "three"):
+            (self.folder / f"{name}.json").write_text(workload)
+
+        def sweep(*names):
+            return self.write({"schema_version": 1, "machine": "tiny",
+                               "workload": [f"./{name}.json" for name in names],
+                               "axes": [{"path": "workload.n", "values": [64, 1_000_000]}]})
+
+        def check(*names):
+            """Each point has one result, and a line of each name with it."""
+            points = self.lines("s.sweep")
+            self.assertEqual(len(points), 2)
+            for key, lines in points.items():
+                self.assertEqual(sorted(line["workload"] for line in lines),
+                                 sorted(f"./{name}.json" for name in names))
+                for line in lines:
+                    self.assertEqual(line.get("host"), lines[0].get("host"))  # of one run
+                    self.assertEqual(line.get("result"), lines[0].get("result"))
+            self.assertEqual({lines[0]["status"] for lines in points.values()},
+                             {"ok", "does_not_fit"})
+
+        run = "sweep", "run", sweep("one", "two"), "--store", "s.sweep"
+        self.assertIn("2 points in s.sweep for 4 lines, 1 does_not_fit, 1 ok; ",
+                      self.tessera(*run))
+        check("one", "two")
+        self.tessera(*run)
+        check("one", "two")  # nothing is told twice
+        sweep("three", "one")
+        self.assertIn("2 points in s.sweep for 4 lines, 2 known before\n", self.tessera(*run))
+        check("one", "two", "three")
+
     def test_kills(self):
         self.kill_and_resume(SWEEP, kills=12)
 

@@ -79,6 +79,9 @@ TEST_CASE("locals are new names in each expansion", "[isa]") {
     CHECK(assembled(wait + "WAIT 3\nWAIT 3").symbols.empty()); // their names begin with .L
     CHECK(words_of(".altmacro\n.macro M\n  local x , y\nx = 5\ny = 6\n.int x, y\n.endm\nM") ==
           Words{5, 6});
+    // their numbers have four digits, or as many as they need
+    CHECK(words_of(".altmacro\n.macro M\nLOCAL x\nx = 7\n.endm\n.rept 18\nM\n.endr\n"
+                   ".int .LL0001, .LL000f, .LL0010, .LL0012") == Words{7, 7, 7, 7});
     // the word is no more than a word without .altmacro
     CHECK(mistakes_of(".macro M\nLOCAL x\n.endm\nM").size() == 1);
     // and in a repetition

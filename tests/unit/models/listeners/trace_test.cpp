@@ -52,7 +52,37 @@ struct Scene {
     test::Told run;
 };
 
+/// Wants nothing, and counts what it is told all the same.
+class NoSink final : public traces::TraceSink {
+public:
+    void span(const traces::Span& /*span*/) override { ++told; }
+    void counter(const traces::CounterSample& /*sample*/) override { ++told; }
+    int told = 0;
+};
+
 } // namespace
+
+TEST_CASE("a sink that wants nothing is told nothing, one of the machine its own track") {
+    NoSink nothing;
+    RecordingSink machine({});
+    traces::NameTable names;
+    listeners::TraceProducer to_nothing(Scene::program(), Scene::machine(), nothing, names);
+    listeners::TraceProducer to_machine(Scene::program(), Scene::machine(), machine, names);
+    test::Told run(3, {&to_nothing, &to_machine});
+    for (const Doing doing : {Doing::ComputeSet, Doing::Exchange, Doing::Stream}) {
+        run.does(0, doing, 10);
+        run.does(2, doing, 20);
+        run.released(5);
+    }
+    events::Flight flight;
+    flight.service_end = 10;
+    run.ended(flight);
+    CHECK(nothing.told == 0);
+    CHECK(machine.spans.size() > 3);
+    for (const traces::Span& span : machine.spans) {
+        CHECK(span.track.level == traces::Level::Machine);
+    }
+}
 
 TEST_CASE("active tiles rise and fall with each tile's own work") {
     Scene scene;

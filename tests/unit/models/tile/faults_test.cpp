@@ -43,6 +43,27 @@ TEST_CASE("a misaligned access faults with its line and registers", "[unit][tile
     CHECK_THAT(text, Catch::Contains("$m2 = 0x80004"));
 }
 
+TEST_CASE("a fault shows the registers of its context that have no fixed value", "[unit][tile]") {
+    const auto registers = [](char file, unsigned count) {
+        std::string text;
+        for (unsigned i = 0; i < count; ++i) {
+            text += fmt::format("{}${}{} = 0x{:x}", i == 0 ? "" : ", ", file, i,
+                                i < isa::kMainReadOnly ? 3 + i : 0);
+        }
+        return text;
+    };
+    std::string sets;
+    for (unsigned i = 0; i < isa::kMainReadOnly; ++i) {
+        sets += fmt::format("setzi $m{}, {}\n", i, 3 + i);
+    }
+    CHECK_THAT(fault_of(supervisor(sets + "trap 5")), Catch::EndsWith("; " + registers('m', 14)));
+    for (unsigned i = 0; i < 8; ++i) {
+        sets += fmt::format("setzi $a{}, {}\n", i, 3 + i);
+    }
+    CHECK_THAT(fault_of(worker(sets + "trap 5")),
+               Catch::EndsWith("; " + registers('m', 14) + ", " + registers('a', 8)));
+}
+
 TEST_CASE("an access outside memory faults", "[unit][tile]") {
     CHECK_THAT(fault_of(worker("setzi $m2, 0xe8000\nld32 $m3, $m2, 0")),
                Catch::Contains("4-byte access at 0xe8000: outside tile memory 0x4c000..0xe7fff"));

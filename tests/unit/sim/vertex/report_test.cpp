@@ -216,10 +216,30 @@ TEST_CASE("what placement costs is told with the lines to align", "[unit][vertex
             vertex::result_json("v", "bow", Json::object(), Json::array({point}), nullptr));
     };
     CHECK(text().find("placement") == std::string::npos);
-    result.placement = {
-        100, 0.07, {{"a.S:1", 0, 40}, {"a.S:2", 0, 30}, {"a.S:3", 0, 20}, {"a.S:4", 0, 10}}};
-    CHECK(text().find("placement    100 cycles of workers, 7.0 %, are lost") != std::string::npos);
-    CHECK(text().find("a.S:3 (20 cycles), and 1 more") != std::string::npos);
+    result.placement = {100, 0.07, {}};
+    std::vector<std::string> expected{"before"};
+    for (const std::size_t line : {1U, 2U, 3U, 4U, 5U}) {
+        const auto cycles = static_cast<Cycles>(50 - 10 * line);
+        result.placement.lines.push_back({fmt::format("a.S:{}", line), 0, cycles});
+        // three of them are named
+        expected.push_back(line <= 3 ? fmt::format("{}{} a.S:{} ({} cycles)", expected.back(),
+                                                   line == 1 ? "" : ",", line, cycles)
+                                     : expected[3]);
+        // lines of text are broken anywhere
+        std::string said;
+        for (const char c : text()) {
+            if (c != ' ' && c != '\n') {
+                said += c;
+            }
+        }
+        std::string whole = "100 cycles of workers, 7.0 %, are lost by branches to bundles at 4 "
+                            "modulo 8: .align 8 " +
+                            expected.back() +
+                            (line > 3 ? fmt::format(", and {} more", line - 3) : "");
+        std::erase(whole, ' ');
+        CAPTURE(line, said);
+        CHECK(said.find("placement" + whole + "RACE") != std::string::npos); // the next line
+    }
 }
 
 TEST_CASE("workers side by side that take the same are one line", "[unit][vertex]") {
