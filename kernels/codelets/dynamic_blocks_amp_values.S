@@ -9,12 +9,13 @@
 //     3 dense      X: [place][group][B][Z], 8-byte aligned
 //     5            bytes from a bucket's partials to the next one's
 //     8 columns    a multiple of Z, not 0
-//     9 scratch    8 words
+//     9 scratch    10 words
 //    10 dY         [block row][group][B][Z], 8-byte aligned, in no 32 KiB pair of region 1 that out is in
 // Three words of metadata behind the rows of a sub-group are read. Nothing else is read beyond.
 // Workers share the rows of a block, by pairs with B > 4.
-// Timing, six workers, cycles of a group: a cycle for every 8 bytes of weights, 10, and worker issues: f32 13 (4), 20 (8), twice 41 (16); single
-//   18 (4), 28 (8). Blocks of 16 in FP16 take two weight loads, eight columns of X each.
+// Blocks of 16 in FP16 take two weight loads, eight columns of a block each.
+// Timing, six workers, cycles of a group: a cycle for every 8 bytes of weights, 11, and 6 times the worker issues: f32 14 (4), 21 (8), 51 and 50
+//   (16), single 18 (4), 29 (8). The first group of a block has 12 issues (4) or 13 more.
 // Source: docs/published_plans.md#dynamic-sparse-products, docs/evidence.md#instruction-set.
 
 #define SCANNED 0
@@ -33,10 +34,11 @@
 #define ROW_BYTES 32            // of a group: Z elements
 
 // words of the scratch
-#define SCRATCH_OUT 0           // of the sub-group
-#define SCRATCH_GROUPS_LESS1 1
-#define SCRATCH_BLOCK_BYTES 2   // of a block row of X and dY
-#define SCRATCH_SAVED 3         // registers of the scan and of the caller
+#define SCRATCH_OUT 0           // of the block
+#define SCRATCH_DY 1            // of the block's row
+#define SCRATCH_GROUPS_LESS1 2
+#define SCRATCH_BLOCK_BYTES 3   // of a block row of X and dY
+#define SCRATCH_SAVED 4         // registers of the scan and of the caller
 
 // words of a sub-group's header; bytes of it and of the lists behind it
 #define GROUP_LISTS 6
@@ -49,13 +51,13 @@
 #define w_units m2      // pairs of rows, or rows, less one
 #define w_second m3     // the second row of the first pair
 // and those that are not
+#define w_base m11      // dY of the row and group
 #define w_dy m4
 #define w_left m5
 #define w_triple m6:7
 #define w_out_now m8
 #define w_next m9
 #define w_strides m10
-#define w_offset_now m11
 
 #define x a0:1
 #define p a2:3
@@ -76,15 +78,13 @@
         st32    $m5, $m9, $mzero, SCRATCH_BLOCK_BYTES
 .endm
 
-// $m1 walks over the metadata, $m2 is the place, then the next row, $m3 goes through dY, $m4 counts blocks, $m5 rows, $m6 groups, $m7 is the row's
-// dY, $m8 the workers' entry.
-.macro OWN NAME PASSES LOADS:vararg
+// $m1 walks over the metadata, $m2 is the place, $m3 goes through dY, $m4 counts blocks, $m5 rows, $m6 groups, $m7 is the row's dY, $m8 the
+// workers' entry, $m10 the partials.
+.macro OWN NAME PASSES BLOCK_BYTES LOADS:vararg
         st32    $m1, $m9, $mzero, SCRATCH_SAVED
         st32    $m2, $m9, $mzero, SCRATCH_SAVED + 1
         st32    $m8, $m9, $mzero, SCRATCH_SAVED + 2
-        st32    $m4, $m9, $mzero, SCRATCH_OUT
-        setzi   $m8, .Lshare_\NAME
-        runall  $m8, $m9, 0
+        mov     $m10, $m4
         ldz16   $m5, $m3, $mzero, GROUP_ROWS_LESS1
         ldz16   $m2, $m3, $mzero, GROUP_LISTS
         add     $m5, $m5, 1
@@ -100,20 +100,26 @@
         ld32    $m6, $m9, SCRATCH_GROUPS_LESS1
         add     $m2, $m2, $m3
         put     $CCCSLOAD, $m2
-        mov     $m3, $m7
         setzi   $m8, .Lnext_block_\NAME
+        sync    TEXCH_SYNCZONE_LOCAL
+        st32    $m10, $m9, $mzero, SCRATCH_OUT
+        st32    $m7, $m9, $mzero, SCRATCH_DY
+        \LOADS
+        runall  $m8, $m9, 0
+        add     $m10, $m10, \BLOCK_BYTES
+        mov     $m3, $m7
+        bri     .Lother_passes_\NAME
 .Lgroup_\NAME:
-.set passes_to_go, \PASSES
-.rept \PASSES
+        setzi   $m8, .Lsame_block_\NAME
         sync    TEXCH_SYNCZONE_LOCAL
         \LOADS
         runall  $m8, $m3, 0
-.set passes_to_go, passes_to_go - 1
-.if passes_to_go
+.Lother_passes_\NAME:
+.rept \PASSES - 1
         setzi   $m8, .Lsecond_\NAME
-.else
-        setzi   $m8, .Lsame_block_\NAME
-.endif
+        sync    TEXCH_SYNCZONE_LOCAL
+        \LOADS
+        runall  $m8, $m3, 0
 .endr
         add     $m3, $m3, group_bytes
         brnzdec $m6, .Lgroup_\NAME
@@ -140,38 +146,37 @@
 .macro AMP_VALUES NAME BLOCK OUT_SHIFT UNITS ROWS STRIDES PASSES WORKER LOADS:vararg
 .set out_shift, \OUT_SHIFT
 .set group_bytes, ROW_BYTES * \BLOCK
-        SCAN_BUCKETS \NAME START "OWN \NAME \PASSES \LOADS" END
+        SCAN_BUCKETS \NAME START "OWN \NAME \PASSES (4 * \BLOCK * \BLOCK) \LOADS" END
 
         .worker
         .align 8
-// Launched once a sub-group: the worker's rows, one block before the first.
-.Lshare_\NAME:
+// The first group of a block: the worker's rows too.
+.Lnext_block_\NAME:
         WORKER_INDEX
 .if (\UNITS) <= CTXT_WORKERS
         // one unit, or none
         mov     $m11, $m8
         cmpult  $w_units, $m8, \UNITS
-        add     $w_units, $w_units, -1
 .else
         setzi   $m9, (\UNITS) / CTXT_WORKERS
         setzi   $m10, (\UNITS) % CTXT_WORKERS
         FIRST_UNIT
         OWN_UNITS UNITS=$w_units
-        add     $w_units, $w_units, -1
 .endif
+        add     $w_units, $w_units, -1
         mul     $w_dy_offset, $m11, \ROWS * ROW_BYTES
-        mul     $w_next, $m11, \ROWS * 4 * \BLOCK
+        mul     $w_second, $m11, \ROWS * 4 * \BLOCK
         ld32    $w_out, $mvertex_base, $mzero, SCRATCH_OUT
-        add     $w_out, $w_out, $w_next
-        add     $w_out, $w_out, -(4 * \BLOCK * \BLOCK)
+        ld32    $w_base, $mvertex_base, $mzero, SCRATCH_DY
+        add     $w_out, $w_out, $w_second
         add     $w_second, $w_out, 4 * \BLOCK
+.if \STRIDES
         setzi   $w_strides, \STRIDES
-        exitz   $mzero
-        .align 8
-.Lnext_block_\NAME:
-        add     $w_out, $w_out, 4 * \BLOCK * \BLOCK
-        add     $w_second, $w_second, 4 * \BLOCK * \BLOCK
+.endif
+        bri     .Lfirst_pass_\NAME
 .Lsame_block_\NAME:
+        mov     $w_base, $mvertex_base
+.Lfirst_pass_\NAME:
 .if (\UNITS) <= CTXT_WORKERS && \PASSES == 1
         brneg   $w_units, .Lnone_\NAME
         \WORKER $w_out $w_second $w_dy_offset
@@ -180,17 +185,18 @@
 .if \PASSES == 2
         bri     .Lunits_\NAME
 .Lsecond_\NAME:
+        mov     $w_base, $mvertex_base
         add     $w_out_now, $w_out, 32
 .Lunits_\NAME:
 .endif
         mov     $w_left, $w_units
         brneg   $w_left, .Lnone_\NAME
-        mov     $w_offset_now, $w_dy_offset
+        add     $w_base, $w_base, $w_dy_offset
 .Lunit_\NAME:
         add     $w_next, $w_out_now, 4 * \BLOCK
-        \WORKER $w_out_now $w_next $w_offset_now
+        \WORKER $w_out_now $w_next $mzero
         add     $w_out_now, $w_out_now, \ROWS * 4 * \BLOCK
-        add     $w_offset_now, $w_offset_now, \ROWS * ROW_BYTES
+        add     $w_base, $w_base, \ROWS * ROW_BYTES
         brnzdec $w_left, .Lunit_\NAME
 .endif
 .Lnone_\NAME:
@@ -212,7 +218,7 @@
 .macro PAIR OUT SECOND OFFSET
         ld128   $a0:3, \OUT, $mzero, 0
         STEP    TAMP_F16V4_E4_P0 $azeros $a0:1 $azeros ld128 $a4:7, \OUT, $mzero, 1
-        STEP    TAMP_F16V4_E4_P1 $azeros $a2:3 $azeros add $w_dy, $mvertex_base, \OFFSET
+        STEP    TAMP_F16V4_E4_P1 $azeros $a2:3 $azeros add $w_dy, $w_base, \OFFSET
         STEP    TAMP_F16V4_E4_P2 $azeros $a4:5 $azeros tapack $w_triple, $w_dy, \SECOND, \OUT
         STEP    TAMP_F16V4_E4_P3 $azeros $a6:7 $azeros ld2x64pace $x, $p, $w_triple+=, $w_strides, NEXT | NEXT << 2
         STEP    TAMP_F16V4_E4_P0 $x $p $azeros ld2x64pace $x, $p, $w_triple+=, $w_strides, NEXT | NEXT << 2
@@ -232,7 +238,7 @@
 
 // One row of four: partials enter in the last two of four steps and leave in the first two.
 .macro ROW_OF_4 OUT SECOND OFFSET
-        add     $w_dy, $mvertex_base, \OFFSET
+        add     $w_dy, $w_base, \OFFSET
         ld64    $p, \OUT, $mzero, 0
         STEP    TAMP_F16V4_E2_P2 $azeros $p $azeros ld64 $odd, \OUT, $mzero, 1
         STEP    TAMP_F16V4_E2_P3 $azeros $odd $azeros ld64step $x, $mzero, $w_dy+=, 1
@@ -255,7 +261,7 @@
 
 // Eight steps on a row: two inputs a word, partials enter and results leave in every other step.
 .macro ROW_OF_4 OUT SECOND OFFSET
-        add     $w_dy, $mvertex_base, \OFFSET
+        add     $w_dy, $w_base, \OFFSET
         ld64    $p, \OUT, $mzero, 0
         STEP    TAMP_F32_E2_P4 $azero $p $azeros ld64 $odd, \OUT, $mzero, 1
         STEP    TAMP_F32_E2_P6 $azero $odd $azeros ld64step $x, $mzero, $w_dy+=, 1
@@ -274,7 +280,7 @@
 
 .macro PAIR OUT SECOND OFFSET
         ld128   $a4:7, \OUT, $mzero, 0
-        STEP    TAMP_F32_E4_P0 $azero $a4:5 $azeros add $w_dy, $mvertex_base, \OFFSET
+        STEP    TAMP_F32_E4_P0 $azero $a4:5 $azeros add $w_dy, $w_base, \OFFSET
         STEP    TAMP_F32_E4_P2 $azero $a6:7 $azeros ld128 $a4:7, \OUT, $mzero, 1
         STEP    TAMP_F32_E4_P4 $azero $a4:5 $azeros ld64 $p, \OUT, $mzero, 4
         STEP    TAMP_F32_E4_P6 $azero $a6:7 $azeros ld64step $x, $mzero, $w_dy+=, 1

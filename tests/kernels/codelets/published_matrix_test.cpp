@@ -346,6 +346,12 @@ TEST_CASE("codelets of dynamic products are within 5 percent of published estima
         {"dynamic_elements_input_single", "4 8 8 1 1 1 "},
         // fewer issues beside the products
         {"dynamic_elements_values_f32", "16 64 64 "},
+        {"dynamic_block8_values_single", "1 1 4 "},
+        {"dynamic_block8_values_single", "4 2 8 "},
+        {"dynamic_block16_values_f32", "1 1 4 "},
+        {"dynamic_block16_values_f32", "4 2 8 "},
+        // more of them
+        {"dynamic_block4_single", "4 2 8 "},
     };
     std::ifstream in(tessera::test::source_path("configs/reference/dynamic_codelets.json"));
     std::set<std::string> vertices;
