@@ -242,6 +242,10 @@ class InquiriesTest(CliTest):
     def test_help_and_version(self):
         self.assertIn("tessera run", self.tessera("help").stdout)
         self.assertIn("--trace-tiles", self.tessera("help", "run").stdout)
+        for words in (["run"], ["sweep"], ["sweep", "run"]):
+            for option in ("--help", "-h"):
+                self.assertEqual(self.tessera(*words, option).stdout,
+                                 self.tessera("help", *words).stdout)
         self.assertIn("tessera 0", self.tessera("--version").stdout)
 
 

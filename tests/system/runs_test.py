@@ -468,6 +468,13 @@ class RunsTest(CliTest):
         self.assertEqual(slower["plan"]["parts_k"], plain["plan"]["parts_k"])
         self.assertEqual(slower["cycles"], plain["cycles"] + plain["phases"]["sync"] // before)
 
+    def test_a_product_in_groups_says_how_many_of_them_it_makes_at_once(self):
+        for groups in (1, 3):
+            plan = self.result("tiny_matmul", "--set", f"workload.groups={groups}")["plan"]
+            at_once = plan.get("groups_at_once", 0)
+            self.assertLessEqual(at_once, groups)
+            self.assertEqual(at_once > 0, groups > 1)
+
     def test_interrupt_leaves_no_file(self):
         process = subprocess.Popen(
             [BINARY, "run", "dense_4096_f16", "--json", "r.json", "--trace", "t.pftrace"],
