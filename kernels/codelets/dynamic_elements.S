@@ -5,14 +5,14 @@
 // Vertex dynamic_elements_p (supervisor; p: f16, f32, single). State, reads beyond buffers: dynamic_elements.inc.
 //     0 out        [row of the part][column]
 //     3 dense      [column of the part][column], in no memory element that metadata is in
-//     9 scratch    8 words and one for each worker
+//     9 scratch    8 words
 // A word of 16 bits behind the metadata of the last bucket is read, and four bytes behind its values.
 // A worker has the rectangle of rows and columns that its entry in the metadata says. It goes row by row through groups of columns, 16
 // bytes of `dense` each; the last one may have 8 bytes.
-// Timing, worker issues: 35 (37 single), 10 more with several groups, 8 without rows; and a row of z non-zeros takes, f16, f32, single:
+// Timing, worker issues: 35 (37 single), 8 more with several groups, 8 without rows; and a row of z non-zeros takes, f16, f32, single:
 //     one group          3 z + 13, 15, 11
 //     half a group       2 z + 11, 12, 10
-//     g groups           g (3 z + c) + 6, 7, 7 with c = 10, 13, 9
+//     g groups           g (3 z + c) + 7, 8, 8 with c = 10, 13, 9
 //     and half a one     2 z + 8, 8, 6 more
 //
 // Vertex dynamic_elements_indirect_p (f32, single; VALUE_PLACES). The same, but a value lies where the metadata say, so that the gradient of
@@ -33,13 +33,13 @@
 #define SCRATCH_OUT 2
 #define SCRATCH_DENSE 3
 #define SCRATCH_ROW_BYTES 4     // of out
-#define SCRATCH_WORKERS 8
 
 #define out m0
 #define deltas m1       // of the row: its length, then byte offsets in dense, then the next row's number
 #define to_value m2     // from `deltas` to the value behind: bytes (FP16), or words from twice `deltas`
 #define rows m3
-#define row_bytes m4
+#define row_bytes m4    // with one group
+#define row_groups m4   // with several, behind the first
 #define row_out m5
 #define dense m6
 #define delta m7
@@ -55,7 +55,6 @@
 
 #define value a0
 #define first_value a1  // of the row
-#define row_groups a2
 #define x_lo a4:5
 #define x_hi a6:7
 #define products a4:7
@@ -238,14 +237,15 @@
         { mov   $row_deltas, $deltas ; fnop }
         VALUES_OF_NEXT_ROW
         { mov   $dense, $first_dense ; fnop }
-        { atom  $groups, $row_groups ; fnop }
+        { mov   $groups, $row_groups ; fnop }
         { brnzdec $rows, .Lgroup_\NAME ; fnop }
         exitz   $mzero
 .endm
 
 // Several groups, and half a one if HALF.
 .macro SEVERAL NAME HALF
-        mul     $groups, $delta, $row_bytes
+        ld32    $groups, $mvertex_base, $mzero, SCRATCH_ROW_BYTES
+        mul     $groups, $delta, $groups
         ldz16step $more, $mzero, $deltas+=, 1
         NEXT_ROW \NAME
         .align 8
@@ -260,11 +260,13 @@
         LEAVE_MORE mov $deltas, $row_deltas
         STORE_REST
         HALF_GROUP
-        ADD_LAST mul $groups, $delta, $row_bytes
+        { ld32  $groups, $mvertex_base, $mzero, SCRATCH_ROW_BYTES ; fnop }
+        ADD_LAST mul $groups, $delta, $groups
         LEAVE   ldz16step $more, $mzero, $deltas+=, 1
         STORE_HALF_GROUP
 .else
-        LEAVE_MORE mul $groups, $delta, $row_bytes
+        { ld32  $groups, $mvertex_base, $mzero, SCRATCH_ROW_BYTES ; fnop }
+        LEAVE_MORE mul $groups, $delta, $groups
         STORE_GROUP_AND ldz16step $more, $mzero, $deltas+=, 1
 .endif
         NEXT_ROW \NAME
@@ -333,10 +335,7 @@
         add     $temp, $groups, -GROUP_COLUMNS
         brz     $temp, .Lone_group
         brneg   $temp, .Lhalf_group
-        shl     $index, $index, 2
-        shr     $groups, $temp, GROUP_SHIFT
-        st32    $groups, $mvertex_base, $index, SCRATCH_WORKERS
-        ld32    $row_groups, $mvertex_base, $index, SCRATCH_WORKERS
+        shr     $row_groups, $temp, GROUP_SHIFT
         mov     $first_dense, $dense
         and     $temp, $temp, GROUP_COLUMNS - 1
         brnz    $temp, .Lragged
