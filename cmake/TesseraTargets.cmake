@@ -21,6 +21,8 @@ if(TESSERA_SANITIZE OR TESSERA_FUZZ)
   target_compile_options(tessera_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(tessera_options INTERFACE -fsanitize=address,undefined)
+  # an element behind a vector or a text, also where its memory is there
+  target_compile_definitions(tessera_options INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 if(TESSERA_FUZZ)
   target_compile_options(tessera_options INTERFACE -g -O1 -fsanitize=fuzzer-no-link)
