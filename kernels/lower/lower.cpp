@@ -212,6 +212,20 @@ Stubs place_stubs(const spec::MachineSpec& machine, const CodeZone& zone,
 
 namespace {
 
+/// Notes the exchanges that run however words decide.
+void note_exchanges(const program::Step& step, std::vector<bool>& runs) {
+    using Kind = program::Step::Kind;
+    if (step.kind == Kind::Exchange) {
+        runs[step.index] = true;
+    }
+    if (step.kind == Kind::While || step.kind == Kind::If) {
+        return;
+    }
+    for (const program::Step& child : step.children) {
+        note_exchanges(child, runs);
+    }
+}
+
 /// Adds what an exchange takes whose longest row has `events`.
 void add_exchange(const spec::MachineSpec& machine, program::Role role, Cycles events,
                   plan::PredictedCycles& predicted) {
@@ -227,10 +241,14 @@ void add_exchange(const spec::MachineSpec& machine, program::Role role, Cycles e
 
 plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                           const Lowered& lowered) {
+    std::vector<bool> runs(lowered.exchanges.size());
+    note_exchanges(lowered.program.control, runs);
     plan::PredictedCycles predicted;
     for (std::size_t i = 0; i < lowered.exchanges.size(); ++i) {
-        add_exchange(machine, lowered.program.exchanges[i].role,
-                     lowered.exchanges[i].longest_row_events, predicted);
+        if (runs[i]) {
+            add_exchange(machine, lowered.program.exchanges[i].role,
+                         lowered.exchanges[i].longest_row_events, predicted);
+        }
     }
     return predicted;
 }

@@ -41,7 +41,7 @@ struct Lowered {
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };
 
-/// Exchange, sync and reduction of the program's exchanges, each run once.
+/// Exchange, sync and reduction of the program's exchanges, each run once, without those that words decide about.
 [[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                                         const Lowered& lowered);
 
@@ -54,7 +54,7 @@ public:
     PlacedGraph(PlacedGraph&&) noexcept;
     PlacedGraph& operator=(PlacedGraph&&) noexcept;
 
-    /// What predicted_exchanges() cannot be below: each exchange at its bound.
+    /// What predicted_exchanges() cannot be below where no words decide: each exchange at its bound.
     [[nodiscard]] plan::PredictedCycles least_exchanges() const;
 
     /// The first says what exchange rows take of a tile by the first schedule that is found, the second what all else takes.

@@ -713,11 +713,24 @@ TEST_CASE("each exchange counts with its row and its barrier, and that of a redu
     for (const auto& [role, events] : exchanges) {
         lowered.program.exchanges.emplace_back().role = role;
         lowered.exchanges.emplace_back().longest_row_events = events;
+        program::Step& step = lowered.program.control.children.emplace_back();
+        step.kind = program::Step::Kind::Exchange;
+        step.index = static_cast<std::uint32_t>(lowered.exchanges.size() - 1);
         const Cycles row = plan::row_overhead(machine.exchange) + events;
         const Cycles barrier = machine.sync.internal_cycles;
         expected.exchange += row;
         expected.sync += barrier;
         expected.reduction += role == Role::Reduce ? row + barrier : 0;
+    }
+    for (const auto kind : {program::Step::Kind::If, program::Step::Kind::While}) {
+        // nobody knows whether these run
+        lowered.program.exchanges.emplace_back().role = Role::Bring;
+        lowered.exchanges.emplace_back().longest_row_events = 1000;
+        program::Step& decision = lowered.program.control.children.emplace_back();
+        decision.kind = kind;
+        program::Step& step = decision.children.emplace_back();
+        step.kind = program::Step::Kind::Exchange;
+        step.index = static_cast<std::uint32_t>(lowered.exchanges.size() - 1);
     }
     const auto predicted = lower::predicted_exchanges(machine, lowered);
     CHECK(predicted.exchange == expected.exchange);
