@@ -77,6 +77,9 @@ const std::vector<Group>& groups() {
         {"static over dense: sign", kSigns, Kind::Signs},
         {"dense: best over n", ceiling(0.08), Kind::Ceilings},
         {"static: best over n", ceiling(0.15), Kind::Ceilings},
+        {"dynamic: best over n", times(0.75, 1.33, 0.40), Kind::Kernels},
+        {"dynamic over static", times(0.80, 1.25, 0.40), Kind::Kernels},
+        {"dynamic over dense", times(0.75, 1.33, 0.25), Kind::Kernels},
         {"GC2: 1x1 convolutions", times(0.85, 1.18, 0.30), Kind::Kernels},
         {"GC2: GEMM peaks", times(0.92, 1.08, 0.20), Kind::Kernels},
     };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Dense and static sparse products, and the vertex of the matrix unit that dense ones consist of.
+#include "kernels/dynamic/published/planner.h"
+#include "kernels/published/dense_planner.h"
 #include "sim/calibrate/rules.h"
 
 #include <fmt/format.h>
@@ -25,6 +27,7 @@ constexpr std::array<std::int64_t, 5> kSparseColumns{4, 16, 64, 256, 1024};
 /// of other densities are not (docs/evidence.md#product-rows).
 constexpr double kDensityOfMoreColumns = 1.0 / 16;
 constexpr std::int64_t kMoreColumns = 4096;
+constexpr double kPublishedExcess = 0.3; ///< of dynamic products: the library's default
 
 ProductSize size_of(const ReferenceRow& row) {
     static_cast<void>(needed_product(row, {"m", "k"})); // its limit
@@ -176,18 +179,135 @@ Mapped dense_best(const ReferenceRow& row, const RowMachine& machine) {
     });
 }
 
+std::vector<std::int64_t> sparse_columns(double density) {
+    std::vector<std::int64_t> columns(kSparseColumns.begin(), kSparseColumns.end());
+    if (density == kDensityOfMoreColumns) {
+        columns.push_back(kMoreColumns);
+    }
+    return columns;
+}
+
 Mapped sparse_best(const ReferenceRow& row, const RowMachine& machine) {
     const ProductTypes types = product_types(row);
     const std::int64_t block = needed(row, "block");
     ProductSize size = size_without_columns(row);
     size.density = density_of(row);
-    std::vector<std::int64_t> columns(kSparseColumns.begin(), kSparseColumns.end());
-    if (size.density == kDensityOfMoreColumns) {
-        columns.push_back(kMoreColumns);
-    }
-    return best_over(row, columns, size, [&](const ProductSize& with_columns) {
+    return best_over(row, sparse_columns(size.density), size, [&](const ProductSize& with_columns) {
         return sparse_run(machine, with_columns, types, block, kPublished);
     });
+}
+
+/// A product whose pattern comes at run time; partial results are FP32, as the library's are.
+struct DynamicRow {
+    ProductSize size; ///< without columns
+    std::string dtype;
+    std::int64_t block = 1;
+};
+
+DynamicRow dynamic_row(const ReferenceRow& row) {
+    DynamicRow dynamic{size_without_columns(row), product_types(row).dtype, needed(row, "block")};
+    dynamic.size.density = density_of(row);
+    return dynamic;
+}
+
+/// Numbers of columns whose plan fits at the first bound of temporary memory. Powers of two: small matrices
+/// were measured with more columns than large ones.
+std::vector<std::int64_t> dynamic_columns(const DynamicRow& of, const RowMachine& machine) {
+    constexpr std::int64_t kFewest = 16;
+    constexpr std::int64_t kMost = 65'536;
+    std::vector<std::int64_t> columns;
+    for (std::int64_t n = kFewest; n <= kMost; n *= 2) {
+        const dynamic::Problem problem{
+            .m = of.size.m,
+            .k = of.size.k,
+            .n = n,
+            .block = of.block,
+            .density = of.size.density,
+            .data = of.dtype == "f32" ? ElementType::F32 : ElementType::F16,
+            .partials = ElementType::F32,
+            .excess = kPublishedExcess,
+            .passes = {.input_gradient = true, .values_gradient = false}};
+        const auto plan = dynamic::plan(problem, published::dense_machine(machine.spec));
+        if (plan && plan->bound_factor == 1) {
+            columns.push_back(n);
+        }
+    }
+    return columns;
+}
+
+Run dynamic_run(const RowMachine& machine, const ProductSize& size, const DynamicRow& of) {
+    Run run = sparse_run(machine, size, {of.dtype, "f32"}, of.block, kPublished);
+    run.workload["mode"] = "dynamic";
+    run.workload["excess"] = kPublishedExcess;
+    return run;
+}
+
+Measurement dynamic_best(const ReferenceRow& row, const RowMachine& machine) {
+    const DynamicRow of = dynamic_row(row);
+    return best_over(row, dynamic_columns(of, machine), of.size,
+                     [&](const ProductSize& size) { return dynamic_run(machine, size, of); });
+}
+
+/// The best rate of dynamic products over that of others, which `other` makes with so many columns.
+Measurement dynamic_over(const ReferenceRow& row, const RowMachine& machine,
+                         const std::vector<std::int64_t>& columns, double other_density,
+                         const std::function<Run(const ProductSize&)>& other) {
+    const DynamicRow of = dynamic_row(row);
+    struct Rate {
+        double flops = 0;
+        bool is_dynamic = false;
+    };
+    std::vector<Rate> rates;
+    Measurement measurement;
+    const auto add = [&](std::int64_t n, bool is_dynamic) {
+        ProductSize size = of.size;
+        size.n = n;
+        Run run = is_dynamic ? dynamic_run(machine, size, of) : other(size);
+        run.called = fmt::format("{}, n = {}", is_dynamic ? "dynamic" : "other", n);
+        measurement.runs.push_back(std::move(run));
+        size.density = is_dynamic ? of.size.density : other_density;
+        rates.push_back({size.flops(), is_dynamic});
+    };
+    for (const std::int64_t n : dynamic_columns(of, machine)) {
+        add(n, true);
+    }
+    for (const std::int64_t n : columns) {
+        add(n, false);
+    }
+    measurement.timed = kWholeProduct.text();
+    measurement.ratio_of_times = true;
+    // rates on the same non-zeros: those of a dense product do as much for them as its density says
+    measurement.read = [unit = unit_in(row, "1"), rates = std::move(rates),
+                        density =
+                            of.size.density / other_density](const std::vector<json>& results) {
+        double best = 0;
+        double best_other = 0;
+        for (std::size_t i = 0; i < rates.size(); ++i) {
+            const double rate =
+                rates[i].flops * clock_of(results[i]) / cycles_of(results[i], kWholeProduct);
+            double& most = rates[i].is_dynamic ? best : best_other;
+            most = std::max(most, rate);
+        }
+        return best / (best_other * density) / unit;
+    };
+    return measurement;
+}
+
+Mapped dynamic_over_static(const ReferenceRow& row, const RowMachine& machine) {
+    const DynamicRow of = dynamic_row(row);
+    return dynamic_over(
+        row, machine, sparse_columns(of.size.density), of.size.density,
+        [&](const ProductSize& size) {
+            return sparse_run(machine, size, {of.dtype, of.dtype}, of.block, kPublished);
+        });
+}
+
+Mapped dynamic_over_dense(const ReferenceRow& row, const RowMachine& machine) {
+    const DynamicRow of = dynamic_row(row);
+    return dynamic_over(row, machine, {kDenseColumns.begin(), kDenseColumns.end()}, 1,
+                        [&](const ProductSize& size) {
+                            return dense_run(machine, size, {of.dtype, of.dtype}, kPublished);
+                        });
 }
 
 /// [N,16] x [16,16] on one tile: N is the length of the field.
@@ -268,6 +388,15 @@ const std::vector<Rule>& product_rules() {
         {"static over dense: sign",
          {{"workload", {"static SpMM", "vs dense"}}, {"metric", {"speedup"}}},
          sparse_over_dense},
+        {"dynamic over static",
+         {{"workload", {"dynamic SpMM", "vs static"}}, {"metric", {"speedup"}}},
+         dynamic_over_static},
+        {"dynamic over dense",
+         {{"workload", {"dynamic SpMM", "vs dense"}}, {"metric", {"speedup"}}},
+         dynamic_over_dense},
+        {"dynamic: best over n",
+         {{"workload", {"dynamic SpMM"}}, {"n", {"best"}}, {"metric", {"flop_rate"}}},
+         dynamic_best},
         {"static: best over n",
          {{"workload", {"static SpMM"}}, {"n", {"best"}}, {"metric", {"flop_rate"}}},
          sparse_best},
