@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/catalog.h"
 
+#include "kernels/dynamic/dynamic.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/gather/gather.h"
 #include "kernels/matmul/matmul.h"
@@ -13,12 +14,32 @@
 
 namespace tessera::catalog {
 
+namespace {
+
+/// A sparse operand says by its capacity whether its pattern is known when planning.
+const family::Family& spmm() {
+    static const family::Family both = [] {
+        family::Family made = sparse::family();
+        made.make = [](const family::Request& request) {
+            const auto& a = request.inputs.front();
+            return a.capacity ? dynamic::family().make(request) : sparse::family().make(request);
+        };
+        return made;
+    }();
+    return both;
+}
+
+} // namespace
+
 const std::vector<const family::Family*>& families() {
     // clang-format off: a line for each
     static const std::vector<const family::Family*> all{
-        &matmul::family(),    &sparse::family(),    &elementwise::bias(),     &elementwise::relu(),
-        &elementwise::gelu(), &elementwise::add(),  &elementwise::multiply(), &elementwise::scale(),
-        &elementwise::cast(), &transpose::family(), &reduce::family(),        &softmax::family(),
+        &matmul::family(),        &spmm(),
+        &elementwise::bias(),     &elementwise::relu(),
+        &elementwise::gelu(),     &elementwise::add(),
+        &elementwise::multiply(), &elementwise::scale(),
+        &elementwise::cast(),     &transpose::family(),
+        &reduce::family(),        &softmax::family(),
         &gather::family(),
     };
     // clang-format on

@@ -2,6 +2,7 @@
 // What kinds of workloads say of operands in the same way.
 #pragma once
 
+#include "base/config/describe.h"
 #include "base/config/shape.h"
 #include "kernels/workload/operand_spec.h"
 
@@ -22,5 +23,26 @@ inline constexpr std::int64_t kLongestDimension = 1'000'000;
 
 /// {"file": ..., "values": ...} or a generator.
 [[nodiscard]] std::shared_ptr<const config::Shape> pattern_shape();
+
+/// Of a sparse operand: "mode", "capacity" and "excess".
+template <class Struct> void describe_mode(config::Describe<Struct>& d) {
+    constexpr const char* kSource = "docs/kernels.md";
+    d.field("mode", &Struct::is_dynamic, {{"static", false}, {"dynamic", true}})
+        .says(
+            "static: the pattern is known when planning; dynamic: it comes when the program runs, "
+            "of which planning knows a capacity")
+        .from(kSource);
+    d.field("capacity", &Struct::capacity)
+        .range(0, 1)
+        .used_with("mode", {"dynamic"})
+        .zero_if_absent("as the pattern has")
+        .says("dynamic: blocks that there is room for, over all blocks")
+        .from(kSource);
+    d.field("excess", &Struct::excess)
+        .range(0, 100)
+        .used_with("mode", {"dynamic"})
+        .says("dynamic: room of a tile beyond its even share")
+        .from(kSource);
+}
 
 } // namespace tessera::catalog

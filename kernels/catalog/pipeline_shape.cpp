@@ -117,6 +117,7 @@ ShapePointer sparse_shape() {
         .one_of({1, 4, 8, 16})
         .says("side of the square blocks that are kept or left out")
         .from(kSource);
+    describe_mode(d);
     d.object("pattern", &PipelineTensor::pattern, pattern_shape())
         .required()
         .says("where it is not zero");

@@ -96,6 +96,7 @@ public:
     Resolver(const PipelineWorkload& workload, Families families, const SparseMatrices& sparse,
              const Names& told)
         : families_(families), told_(told) {
+        note_products(workload.steps);
         for (const PipelineTensor& tensor : workload.tensors) {
             give(tensor, sparse);
         }
@@ -207,8 +208,66 @@ private:
         if (tensor.is_sparse()) {
             const auto found = sparse.find(tensor.name);
             type.sparse = found == sparse.end() ? nothing_stored(tensor) : found->second;
+            give_capacity(tensor, type);
         }
         add(tensor.name, std::move(type), &tensor);
+    }
+
+    /// Unless it is told the capacity is what the pattern has: of a pattern without blocks, one.
+    void give_capacity(const PipelineTensor& tensor, TensorType& type) const {
+        if (!tensor.is_dynamic) {
+            return;
+        }
+        type.capacity = workload::Capacity{
+            .block = tensor.block, .density = tensor.capacity, .excess = tensor.excess};
+        const SparsePattern& pattern = *type.sparse;
+        if (type.capacity->density == 0) {
+            const auto all = static_cast<double>(pattern.block_rows()) *
+                             static_cast<double>(pattern.block_columns());
+            type.capacity->density =
+                static_cast<double>(std::max<std::int64_t>(1, pattern.blocks())) / all;
+        }
+        const auto uses = products_.find(tensor.name);
+        type.capacity->input_gradient = uses != products_.end() && uses->second.transposed;
+    }
+
+    /// How steps multiply with a tensor as their first input.
+    struct Products {
+        bool transposed = false;
+    };
+    void note_products(const std::vector<PipelineStep>& steps) {
+        for (const PipelineStep& step : steps) {
+            const auto transposed = step.options.find("transpose_a");
+            if (step.is_leaf() && !step.inputs.empty() && transposed != step.options.end() &&
+                transposed->second == PipelineStep::OptionValue(true)) {
+                products_[step.inputs.front()].transposed = true;
+            }
+            visit_lists(step, [&](const char*, const std::vector<PipelineStep>& inside) {
+                note_products(inside);
+            });
+        }
+    }
+
+    /// All products with one matrix have as many columns as the first, for which it is planned.
+    void take_columns(const PipelineStep& step, const std::vector<const Known*>& inputs,
+                      const std::string& pointer) {
+        auto& capacity = tensor(*inputs.front()).type.capacity;
+        if (!capacity || inputs.size() < 2) {
+            return;
+        }
+        const std::vector<std::int64_t>& dense = tensor(*inputs[1]).type.shape;
+        const auto turned = step.options.find("transpose_b");
+        const bool is_turned =
+            turned != step.options.end() && turned->second == PipelineStep::OptionValue(true);
+        const std::size_t rank = dense.size();
+        const std::int64_t n = rank < 2 ? 1 : dense[rank - (is_turned ? 2 : 1)];
+        if (capacity->n != 0 && capacity->n != n) {
+            fail(pointer + "/inputs/1",
+                 fmt::format("got a matrix with {} columns, expected {} as the first product with "
+                             "'{}' has",
+                             n, capacity->n, tensor(*inputs.front()).name));
+        }
+        capacity->n = capacity->n == 0 ? n : capacity->n;
     }
 
     /// Of a tensor outside the tiles.
@@ -546,6 +605,7 @@ private:
                        return input != nullptr && input->has_type;
                    })) {
             made.family = family;
+            take_columns(step, inputs, pointer);
             types = make(step, inputs, made);
         }
         name_step(step, pointer);
@@ -757,6 +817,7 @@ private:
     }
 
     Families families_;
+    std::map<std::string, Products> products_; ///< by first input
     const Names& told_;
     Resolved out_;
     KnownTensors known_;

@@ -153,7 +153,7 @@ std::shared_ptr<const Shape> spmm_shape() {
     describe_operands(d);
     describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
                        "values of the dense operand");
-    d.fixed("mode", "static").says("static: the pattern is known when planning").from(kSource);
+    describe_mode(d);
     d.field("m", &SpmmWorkload::m)
         .unit("rows")
         .range(1, kLongestDimension)

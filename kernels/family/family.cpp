@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/family/family.h"
 
+#include "base/error.h"
 #include "kernels/family/product.h"
 
 #include <algorithm>
@@ -35,6 +36,10 @@ bool flag_of(const Family& /*family*/, const Request& request, std::string_view 
 std::optional<std::size_t> Site::input_under(std::size_t output) const {
     const auto found = std::ranges::find(over, output, &Over::output);
     return found == over.end() ? std::nullopt : std::optional(found->input);
+}
+
+std::vector<std::vector<std::byte>> Step::encoded(const Value& /*value*/) const {
+    TESSERA_ASSERT(!"no input of the step has a capacity");
 }
 
 std::optional<Estimate> Step::estimate(const spec::MachineSpec& /*machine*/) const {

@@ -43,12 +43,14 @@ namespace tessera::family {
 struct Division;
 struct Estimate;
 
-/// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern:
-/// it is known when planning.
+/// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern,
+/// which is known when planning, or a capacity: then planning looks at that alone, and `sparse` is
+/// the pattern of the run.
 struct TensorType {
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape; ///< row-major
     std::shared_ptr<const workload::SparsePattern> sparse = nullptr;
+    std::optional<workload::Capacity> capacity = {};
     bool known = false; ///< given, and to timing mode too: its words may decide about control
 
     [[nodiscard]] std::int64_t elements() const {
@@ -120,6 +122,8 @@ struct Site {
     bool is_only =
         false; ///< no other step reads or writes its tensors: they may stand in any order
     std::vector<Over> over = {}; ///< what the step may write where it stands
+    /// Where the other forms of the first input stand, if that does: see Emitted::forms.
+    std::vector<graph::TensorId> forms = {};
 
     /// The input that the output is to be written over.
     [[nodiscard]] std::optional<std::size_t> input_under(std::size_t output) const;
@@ -133,6 +137,8 @@ struct Emitted {
     /// wanted: the pipeline says so. One of Site::over may be the tensor of its input.
     std::vector<graph::TensorId> outputs;
     graph::Step steps;
+    /// Tensors that the host gives beside the first input, which it encodes: see Step::encoded().
+    std::vector<graph::TensorId> forms = {};
     /// The program of a pipeline that is this step and nothing else, if the step lowered its own part
     /// of the graph to compare it with others.
     std::shared_ptr<lower::Lowered> alone = nullptr;
@@ -181,6 +187,9 @@ public:
                                 int threads) const {
         return check(inputs, std::span(&output, 1), threads);
     }
+    /// After emit(): what the host gives for a value of the first input, which has a capacity: bytes of
+    /// Emitted::inputs[0], then of Emitted::forms. @throws DoesNotFit
+    [[nodiscard]] virtual std::vector<std::vector<std::byte>> encoded(const Value& value) const;
     /// Floating-point operations that the user asked for.
     [[nodiscard]] virtual double flops() const = 0;
 

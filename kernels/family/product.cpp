@@ -247,6 +247,9 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
     division_ = std::move(chosen.division);
     for (std::size_t i = 0; i < 2; ++i) {
         graph::Tensor& tensor = chosen.graph.tensors.at(i);
+        if (inputs_[i].capacity) {
+            continue; // it stands as it is, whoever reads it
+        }
         if (transposed_[i] && inputs_[i].sparse != nullptr) {
             graph::transpose_blocks(tensor, turned_->from);
         } else if (transposed_[i]) {
@@ -281,11 +284,25 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
             shared.insert(found->begin(), found->end());
         }
     }
+    const std::size_t first_form = 3; // behind operands and result
+    const std::size_t forms = !inputs_[0].capacity
+                                  ? 0
+                                  : chosen.graph.tensors.size() - first_form -
+                                        (accumulate == workload::Accumulate::Apart ? 1 : 0);
+    const bool forms_stand = stands[0] && site.forms.size() == forms;
+    for (std::size_t i = 0; i < forms && forms_stand; ++i) {
+        const graph::TensorId form{static_cast<std::uint32_t>(first_form + i)};
+        const auto found =
+            graph::shared_buffers(graph, site.forms[i], chosen.graph, form, site.first_tile, true);
+        TESSERA_ASSERT(found.has_value()); // one plan has made both
+        shared.insert(found->begin(), found->end());
+    }
     auto appended =
         graph::append(graph, std::move(chosen.graph), site.first_tile, site.owner, shared);
     Emitted made{{},
                  {appended.tensors.at(2)},
                  std::move(appended.control),
+                 {},
                  std::make_shared<lower::Lowered>(std::move(chosen.lowered))};
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const graph::TensorId id = appended.tensors.at(tensors[i]);
@@ -294,6 +311,9 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
     }
     if (is_over) {
         made.outputs[0] = made.inputs[last];
+    }
+    for (std::size_t i = 0; i < forms; ++i) {
+        made.forms.push_back(forms_stand ? site.forms[i] : appended.tensors[first_form + i]);
     }
     graph.tensors[made.outputs[0].index].shape = output().shape;
     for (const graph::TensorId tensor : appended.tensors) {

@@ -152,6 +152,8 @@ protected:
     /// Where the sum stands that it is told to make.
     [[nodiscard]] workload::Accumulate accumulate_on(const Site& site) const;
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
+    /// Whether the left operand stands as its transpose.
+    [[nodiscard]] bool is_transposed() const { return transposed_[0]; }
     /// The pattern of a sparse left operand as the product reads it.
     [[nodiscard]] const workload::SparsePattern& pattern() const {
         return turned_ ? turned_->pattern : *a().sparse;

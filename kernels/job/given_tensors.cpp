@@ -217,7 +217,10 @@ Source source_of(const workload::SpmmWorkload& workload) {
           .type = workload.dtype,
           .values = workload.values,
           .pattern = workload.pattern,
-          .block = workload.block},
+          .block = workload.block,
+          .is_dynamic = workload.is_dynamic,
+          .capacity = workload.capacity,
+          .excess = workload.excess},
          {.values = workload.values, .sparse = workload});
     const auto give_dense = [&](const char* name, const ValuesSpec& values, Operand operand,
                                 bool is_transposed) {

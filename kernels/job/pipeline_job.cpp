@@ -128,6 +128,7 @@ public:
             need_memory();
         }
         make_values(operands);
+        encode(operands);
         return planned_.lowered.program;
     }
 
@@ -150,7 +151,12 @@ public:
     std::vector<HostArray> operands() const override {
         std::vector<HostArray> arrays;
         for (const auto& write : planned_.writes) {
-            if (given_[write.tensor] != nullptr) {
+            if (write.encoder != nullptr) {
+                const std::vector<std::byte>& form = encoded_.at(write.tensor).at(write.form);
+                if (!form.empty()) { // else they are not known
+                    arrays.push_back({write.array, form});
+                }
+            } else if (given_[write.tensor] != nullptr) {
                 arrays.push_back({write.array, given_[write.tensor]->bytes});
             }
         }
@@ -535,6 +541,21 @@ private:
         values_ = given_;
         stored_.clear();
     }
+    /// Tensors with a capacity, as the steps that read them have them. Timing mode knows where their
+    /// blocks are, and no values.
+    void encode(Operands operands) {
+        encoded_.clear();
+        for (const auto& write : planned_.writes) {
+            if (operands == Operands::None || write.encoder == nullptr ||
+                encoded_.contains(write.tensor)) {
+                continue;
+            }
+            const auto& given = given_[write.tensor];
+            encoded_[write.tensor] = write.encoder->encoded(
+                given != nullptr ? *given
+                                 : family::Value{pipeline_.tensors[write.tensor].type, {}, false});
+        }
+    }
     [[nodiscard]] family::Value value_of(std::size_t tensor) {
         const Draw& draw = source_.draws[tensor];
         const family::TensorType& type = pipeline_.tensors[tensor].type;
@@ -689,6 +710,8 @@ private:
     std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
     /// Of them those outside the tiles that steps have written rows of.
     std::map<std::size_t, std::shared_ptr<family::Value>> stored_;
+    /// By tensor with a capacity: its forms.
+    std::map<std::size_t, std::vector<std::vector<std::byte>>> encoded_;
     std::vector<Outcome> outcomes_; ///< by planned_.finished
 };
 

@@ -321,7 +321,8 @@ private:
                                 node.name,
                                 !loops_.empty(),
                                 pipeline_.steps.size() == 1 && &node == &pipeline_.steps.front(),
-                                over_of(node)};
+                                over_of(node),
+                                forms_of(node)};
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);
@@ -336,6 +337,9 @@ private:
             }
             brought = graph::side_by_side(graph_, *brought, one).steps;
             keep_apart(*brought);
+        }
+        if (!emitted.forms.empty()) {
+            give_forms(node, emitted);
         }
         std::vector<graph::Step> steps;
         if (brought) {
@@ -363,6 +367,29 @@ private:
         }
         name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+
+    [[nodiscard]] std::vector<TensorId> forms_of(const Node& node) const {
+        const auto forms = node.inputs.empty() ? forms_.end() : forms_.find(node.inputs.front());
+        return forms == forms_.end() ? std::vector<TensorId>{} : forms->second;
+    }
+    /// The host encodes the first input as the step says.
+    void give_forms(const Node& node, const family::Emitted& emitted) {
+        const std::size_t input = node.inputs.front();
+        for (Standing& write : planned_.writes) {
+            if (write.tensor == input && write.array == array_of(emitted.inputs.front())) {
+                write.encoder = node.step.get();
+            }
+        }
+        std::vector<TensorId>& standing = forms_[input];
+        for (std::size_t i = 0; i < emitted.forms.size(); ++i) {
+            if (std::ranges::find(standing, emitted.forms[i]) == standing.end()) {
+                graph_.tensors[emitted.forms[i].index].given = true;
+                planned_.writes.push_back(
+                    {input, array_of(emitted.forms[i]), node.step.get(), i + 1});
+            }
+        }
+        standing = emitted.forms;
     }
 
     /// Whether a later step reads an output of the step, or it is a result.
@@ -580,7 +607,8 @@ private:
             return graph::sequence({});
         }
         if (!standing_[input]) {
-            const bool leaves_out = placed_elements(place) < tensor.type.stored_elements();
+            const bool leaves_out =
+                !tensor.type.capacity && placed_elements(place) < tensor.type.stored_elements();
             const bool is_alone = readers_[input] == 1 && !tensor.wanted && writers_[input] == 0;
             if (!tensor.row_major && (is_alone || !leaves_out)) {
                 give(input, wanted);
@@ -741,8 +769,9 @@ private:
     std::vector<Ends> begins_{
         Ends{}};                      ///< what is complete before the program, and before each loop
     std::vector<Ends> finished_ends_; ///< by planned_.finished
-    std::map<std::size_t, std::uint32_t> buffers_; ///< of tensors outside the tiles
-    bool may_not_run_ = false;                     ///< of the step at hand
+    std::map<std::size_t, std::uint32_t> buffers_;       ///< of tensors outside the tiles
+    std::map<std::size_t, std::vector<TensorId>> forms_; ///< of tensors with a capacity
+    bool may_not_run_ = false;                           ///< of the step at hand
     Planned planned_;
 };
 

@@ -70,6 +70,9 @@ struct Pipeline {
 struct Standing {
     std::size_t tensor = 0; ///< in Pipeline::tensors; of a sparse one: its stored values
     program::ArrayId array;
+    /// Of a tensor with a capacity: the step that encodes it, and which of the forms this is.
+    const family::Step* encoder = nullptr;
+    std::size_t form = 0;
 };
 
 /// What is complete in the tiles when a leaf of the program has ended.

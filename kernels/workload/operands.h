@@ -84,6 +84,19 @@ struct SparsePattern {
     }
 };
 
+/// What is known of a sparse matrix when planning, where its pattern comes when the program runs:
+/// patterns with at most so many blocks.
+struct Capacity {
+    std::int64_t block = 1;
+    double density = 1;           ///< of blocks
+    double excess = 0.3;          ///< room of a tile beyond its even share
+    std::int64_t n = 0;           ///< columns of the dense matrices that it is multiplied with
+    bool input_gradient = false;  ///< its transpose is multiplied with some, too
+    bool values_gradient = false; ///< the gradient of its values is made, too
+
+    bool operator==(const Capacity&) const = default;
+};
+
 struct TransposedPattern {
     SparsePattern pattern;
     std::vector<std::int64_t> from; ///< number of each of its blocks in the matrix as it was

@@ -27,11 +27,14 @@ struct PipelineTensor {
     ElementType type = ElementType::F16;
     ValuesSpec values = {};
     std::optional<PatternSpec> pattern = {};
-    std::int64_t block = 1; ///< of a sparse one: 1, 4, 8 or 16
-    bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
-    Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
-    bool known = false;     ///< timing mode has it too: it may decide about control
-    std::int64_t below = 0; ///< whole numbers that no file has: from 0 on below this one
+    std::int64_t block = 1;  ///< of a sparse one: 1, 4, 8 or 16
+    bool is_dynamic = false; ///< sparse: its pattern comes when the program runs
+    double capacity = 0;     ///< dynamic: density of blocks there is room for; 0: the pattern's
+    double excess = 0.3;     ///< dynamic: room of a tile beyond its even share
+    bool row_major = false;  ///< on the tiles as a framework puts it; else as the codelets read it
+    Bytes grain_bytes = 8;   ///< row_major: least run of bytes that a tile holds
+    bool known = false;      ///< timing mode has it too: it may decide about control
+    std::int64_t below = 0;  ///< whole numbers that no file has: from 0 on below this one
     Place place = Place::Tiles; ///< elsewhere: as rows, by its first size, for loads and stores
 
     [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }

@@ -117,6 +117,9 @@ struct SpmmWorkload {
     std::optional<ValuesSpec> values_b; ///< of B
     std::optional<ValuesSpec> values_c; ///< before the product is added to it
     PatternSpec pattern;
+    bool is_dynamic = false; ///< the pattern comes when the program runs
+    double capacity = 0;     ///< of blocks, dynamic: a density; 0: as the pattern has
+    double excess = 0.3;     ///< dynamic: room of a tile beyond its even share
 
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
     [[nodiscard]] const ValuesSpec& of_c() const { return values_c ? *values_c : values; }

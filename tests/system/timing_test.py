@@ -98,8 +98,34 @@ def gather(draw):
     return {"kind": "pipeline", "seed": draw.randint(1, 1000), "tensors": tensors, "steps": steps}
 
 
+def dynamic(draw):
+    """A pattern that comes at run time: the product, or that and the gradient of its dense operand."""
+    block = draw.choice([1, 4, 8, 16])
+    m, k = (draw.randint(1, 12 * max(block, 4)) for _ in range(2))
+    n = draw.randint(1, 40)
+    data, partials = draw.choice([("f16", "f16"), ("f16", "f32"), ("f32", "f32")])
+    plan = draw.choice(["published", "fastest"])
+    sparse = {"mode": "dynamic", "block": block, "excess": draw.choice([0.3, 1, 4]),
+              "pattern": draw.choice([
+                  {"generator": "uniform", "density": draw.choice([0.05, 0.3, 1.0])},
+                  {"generator": "power_law", "density": 0.2, "exponent": draw.choice([0.5, 1.5])},
+                  {"generator": "banded", "density": 0.1}])}
+    sparse["pattern"]["seed"] = draw.randint(1, 1000)
+    if draw.random() < 0.5:
+        return {"kind": "spmm", "m": m, "k": k, "n": n, "dtype": data, "partials": partials,
+                "plan": plan, "values": "integer", "seed": draw.randint(1, 1000), **sparse}
+    options = {"partials": partials, "plan": plan}
+    return {"kind": "pipeline", "seed": draw.randint(1, 1000),
+            "tensors": {"a": {"shape": [m, k], "type": data, **sparse},
+                        "x": {"shape": [k, n], "type": data},
+                        "dy": {"shape": [m, n], "type": data}},
+            "steps": [{"family": "spmm", "inputs": ["a", "x"], "output": "y", **options},
+                      {"family": "spmm", "inputs": ["a", "dy"], "output": "dx",
+                       "transpose_a": True, **options}]}
+
+
 KINDS = [product, product, product, published, pattern, reduction, rearrange, copy, barriers, remote,
-         pipeline, gather]
+         pipeline, gather, dynamic, dynamic]
 
 
 def machine_sets(draw):

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Products with a matrix whose pattern comes at run time, run and checked against the host.
+#include "base/error.h"
+#include "kernels/job/given_tensors.h"
+#include "kernels/job/pipeline_job.h"
+#include "tests/support/run_program.h"
+#include "tests/support/scratch_folder.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+
+namespace {
+
+spec::MachineSpec machine_of(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+using Places = std::set<std::pair<std::int64_t, std::int64_t>>; ///< block row, block column
+
+struct Shape {
+    std::int64_t m = 0;
+    std::int64_t k = 0;
+    std::int64_t n = 0;
+    std::int64_t block = 1;
+
+    [[nodiscard]] std::int64_t rows() const { return (m + block - 1) / block; }
+    [[nodiscard]] std::int64_t columns() const { return (k + block - 1) / block; }
+};
+
+/// All elements of each block, small whole numbers.
+std::string written(const test::ScratchFolder& folder, const Shape& shape, const Places& places) {
+    std::string lines;
+    std::int64_t elements = 0;
+    for (const auto& [block_row, block_column] : places) {
+        const std::int64_t rows = std::min(shape.m, (block_row + 1) * shape.block);
+        const std::int64_t columns = std::min(shape.k, (block_column + 1) * shape.block);
+        for (std::int64_t row = block_row * shape.block; row < rows; ++row) {
+            for (std::int64_t column = block_column * shape.block; column < columns; ++column) {
+                lines +=
+                    fmt::format("{} {} {}\n", row + 1, column + 1, (row * 7 + column * 3) % 5 - 2);
+                ++elements;
+            }
+        }
+    }
+    return folder.write("pattern.mtx",
+                        fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
+                                    shape.m, shape.k, elements) +
+                            lines);
+}
+
+workload::SpmmWorkload workload_of(const Shape& shape, ElementType data, ElementType partials) {
+    workload::SpmmWorkload spmm;
+    spmm.m = shape.m;
+    spmm.k = shape.k;
+    spmm.n = shape.n;
+    spmm.block = shape.block;
+    spmm.dtype = data;
+    spmm.partials = partials;
+    spmm.is_dynamic = true;
+    spmm.plan = workload::PlanKind::Published;
+    return spmm;
+}
+
+job::Source with_transpose(job::Source source, const Shape& shape) {
+    source.pipeline.steps.front().options["transpose_a"] = true;
+    source.pipeline.tensors[1].shape = {shape.m, shape.n};
+    source.draws[1].of_sparse.reset();
+    source.draws[1].contraction = shape.m;
+    return source;
+}
+
+struct Ran {
+    test::RunOutcome outcome;
+    job::CheckOutcome check;
+};
+
+Ran run(const spec::MachineSpec& machine, job::Job& job) {
+    const auto& program = job.plan(machine);
+    CHECK(test::faults_of(machine, program) == std::vector<std::string>{});
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
+    for (const auto& given : job.operands()) {
+        writes[given.array].assign(given.bytes.begin(), given.bytes.end());
+    }
+    Ran ran;
+    ran.outcome = test::run_program(machine, program, writes);
+    ran.check = job.check([&](program::ArrayId array) { return ran.outcome.arrays.at(array); }, 1);
+    return ran;
+}
+
+struct Pattern {
+    const char* name;
+    std::function<bool(const Shape& shape, std::int64_t row, std::int64_t column)> has;
+};
+
+const std::vector<Pattern>& patterns() {
+    static const std::vector<Pattern> all{
+        {"scattered",
+         [](const Shape&, auto row, auto column) { return (row * 7 + column * 5) % 4 == 0; }},
+        {"empty", [](const Shape&, auto, auto) { return false; }},
+        {"full", [](const Shape&, auto, auto) { return true; }},
+        {"one row", [](const Shape& shape, auto row, auto) { return row == shape.rows() / 2; }},
+        {"one column",
+         [](const Shape& shape, auto, auto column) { return column == shape.columns() / 2; }},
+        {"one corner",
+         [](const Shape& shape, auto row, auto column) {
+             return row >= shape.rows() * 2 / 3 && column < (shape.columns() + 2) / 3;
+         }},
+        {"one block", [](const Shape&, auto row, auto column) { return row == 0 && column == 0; }},
+    };
+    return all;
+}
+
+void check_pattern(const spec::MachineSpec& machine, const Shape& shape, const Pattern& pattern,
+                   ElementType data, ElementType partials, bool is_transposed) {
+    CAPTURE(machine.chip.tiles, shape.m, shape.k, shape.n, shape.block, pattern.name, name_of(data),
+            name_of(partials), is_transposed);
+    const test::ScratchFolder folder;
+    Places places;
+    for (std::int64_t row = 0; row < shape.rows(); ++row) {
+        for (std::int64_t column = 0; column < shape.columns(); ++column) {
+            if (pattern.has(shape, row, column)) {
+                places.emplace(row, column);
+            }
+        }
+    }
+    workload::SpmmWorkload spmm = workload_of(shape, data, partials);
+    spmm.pattern.source = workload::PatternSpec::Source::File;
+    spmm.pattern.path = written(folder, shape, places);
+    const auto source = job::source_of(spmm);
+    const auto job = job::pipeline_job(is_transposed ? with_transpose(source, shape) : source);
+    const Ran ran = run(machine, *job);
+    INFO(job->sentence() << ": " << ran.check.text);
+    CHECK(ran.check.passed);
+}
+
+struct Types {
+    ElementType data;
+    ElementType partials;
+};
+
+void check_shapes(std::int64_t block, const Types& types, bool is_transposed) {
+    const std::vector<Shape> shapes{
+        {16 * block, 16 * block, 24, block},       // aligned
+        {5 * block, 3 * block, 8, block},          // tiny
+        {7 * block + 1, 9 * block - 1, 20, block}, // ragged
+        {block, 12 * block, 16, block},            // one row
+        {12 * block, block, 16, block},            // one column
+    };
+    for (const Shape& shape : shapes) {
+        for (const Pattern& pattern : patterns()) {
+            for (const std::int64_t tiles : {4, 24}) {
+                check_pattern(machine_of(tiles), shape, pattern, types.data, types.partials,
+                              is_transposed);
+            }
+        }
+    }
+}
+
+} // namespace
+
+constexpr Types kTypes[] = {{ElementType::F16, ElementType::F32},
+                            {ElementType::F16, ElementType::F16},
+                            {ElementType::F32, ElementType::F32}};
+
+TEST_CASE("any pattern is multiplied as on the host", "[dynamic_product]") {
+    for (const Types& types : kTypes) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            check_shapes(block, types, false);
+        }
+    }
+}
+
+TEST_CASE("the transpose of any pattern is multiplied as on the host", "[dynamic_product]") {
+    for (const Types& types : kTypes) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            check_shapes(block, types, true);
+        }
+    }
+}
+
+TEST_CASE("a product and the gradient of its dense operand read the same buckets",
+          "[dynamic_product]") {
+    // 17 x 10 in blocks of 4, so few that some have to be kept by other parts
+    workload::PipelineWorkload workload;
+    workload.seed = 666;
+    workload::PatternSpec pattern;
+    pattern.density = 0.3;
+    pattern.seed = 942;
+    for (const Types& types : kTypes) {
+        CAPTURE(name_of(types.data), name_of(types.partials));
+        workload.tensors = {{.name = "a",
+                             .shape = {17, 10},
+                             .type = types.data,
+                             .pattern = pattern,
+                             .block = 4,
+                             .is_dynamic = true},
+                            {.name = "x", .shape = {10, 6}, .type = types.data},
+                            {.name = "dy", .shape = {17, 6}, .type = types.data}};
+        workload.steps.clear();
+        for (const bool is_gradient : {false, true}) {
+            auto& step = workload.steps.emplace_back();
+            step.family = "spmm";
+            step.inputs = {"a", is_gradient ? "dy" : "x"};
+            step.outputs = {is_gradient ? "dx" : "y"};
+            step.options = {{"partials", std::string(name_of(types.partials))},
+                            {"plan", std::string("published")},
+                            {"transpose_a", is_gradient}};
+        }
+        const auto machine = machine_of(32);
+        const auto job = job::pipeline_job(job::source_of(workload));
+        const auto& program = job->plan(machine);
+        std::map<program::ArrayId, std::vector<std::byte>> writes;
+        for (const auto& given : job->operands()) {
+            CHECK(writes.count(given.array) == 0);
+            writes[given.array].assign(given.bytes.begin(), given.bytes.end());
+        }
+        CHECK(writes.size() == 5); // values, metadata and codes once for both, and x and dy
+        const test::Watcher watcher{
+            .begun = [&](const auto& read) { job->begun(read, 1); },
+            .ended = [&](const auto& leaf, const auto& read) { job->ended(leaf, read, 1); }};
+        const auto outcome = test::run_program(machine, program, writes, watcher);
+        const auto check =
+            job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1);
+        INFO(check.text);
+        CHECK(check.passed);
+        for (const auto& step : check.json.at("steps")) {
+            CHECK(step.at("rounds") == 1); // looked at when it is complete
+        }
+    }
+}
+
+TEST_CASE("the program of one pattern multiplies another one", "[dynamic_product]") {
+    const auto machine = machine_of(24);
+    const auto job_of = [&](std::uint64_t seed) {
+        workload::SpmmWorkload spmm =
+            workload_of({256, 256, 32, 4}, ElementType::F16, ElementType::F32);
+        spmm.capacity = 0.1;
+        spmm.pattern.density = 0.08;
+        spmm.pattern.seed = seed;
+        return job::pipeline_job(job::source_of(spmm));
+    };
+    const auto one = job_of(1);
+    const auto other = job_of(2);
+    const auto& program = one->plan(machine);
+    static_cast<void>(other->plan(machine));
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
+    for (const auto& given : other->operands()) {
+        writes[given.array].assign(given.bytes.begin(), given.bytes.end());
+    }
+    const auto outcome = test::run_program(machine, program, writes);
+    const auto check =
+        other->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1);
+    INFO(check.text);
+    CHECK(check.passed);
+}
