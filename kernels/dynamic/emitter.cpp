@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -120,6 +121,11 @@ private:
         return {bound(part), bound(part + 1)};
     }
 
+    struct Buckets {
+        graph::BufferId metadata;
+        graph::BufferId values;
+    };
+
     void add_buffers() {
         using graph::Where;
         const Bytes partials = ceil_div(out_elements(), grain()) * grain() * partial_bytes();
@@ -153,32 +159,27 @@ private:
                           0);
         }
         if (may_travel()) {
-            for (Buckets& moving : moving_) {
-                const std::vector<graph::BufferId> apart{b_,
-                                                         partials_,
-                                                         own_.values,
-                                                         own_.metadata,
-                                                         moving_[0].metadata,
-                                                         moving_[0].values};
-                moving.metadata = add({.name = "moving metadata",
-                                       .read_beyond = kReadBeyond,
-                                       .zeroed = true,
-                                       .apart = &moving == moving_.data()
-                                                    ? std::vector{b_, own_.metadata, own_.values}
-                                                    : apart},
-                                      metadata_bytes());
-                moving.values = add({.name = "moving values",
-                                     .read_beyond = kReadBeyond,
-                                     .zeroed = true,
-                                     .apart = &moving == moving_.data()
-                                                  ? std::vector{b_, own_.metadata, own_.values}
-                                                  : apart},
-                                    values_bytes());
-            }
+            std::vector<graph::BufferId> apart{b_, own_.metadata, own_.values};
+            moving_[0] = add_moving(apart);
+            apart.insert(apart.end(), {moving_[0].metadata, moving_[0].values});
+            moving_[1] = add_moving(apart);
             control_ = graph_.add_buffer({.name = "control"});
             graph_.hold(control_, control_tile(), 4 * (kTravelWords + most_travel_codes(split_)));
         }
         scratch_ = add({.name = "scratch"}, kScratchBytes);
+    }
+    /// Zeros until buckets come: a look may seem to come before that.
+    Buckets add_moving(const std::vector<graph::BufferId>& apart) {
+        return {add({.name = "moving metadata",
+                     .read_beyond = kReadBeyond,
+                     .zeroed = true,
+                     .apart = apart},
+                    metadata_bytes()),
+                add({.name = "moving values",
+                     .read_beyond = kReadBeyond,
+                     .zeroed = true,
+                     .apart = apart},
+                    values_bytes())};
     }
     graph::BufferId add(graph::Buffer traits, Bytes bytes) {
         const bool is_everywhere = bytes > 0;
@@ -294,11 +295,6 @@ private:
         graph::run_next(steps_, set);
     }
 
-    struct Buckets {
-        graph::BufferId metadata;
-        graph::BufferId values;
-    };
-
     void multiply() {
         add_vertices(multiply_, own_, 1);
         graph::run_next(steps_, multiply_);
@@ -403,14 +399,7 @@ private:
         std::vector<graph::Step> steps{look(first)};
         const std::int64_t moves = split_.z - 1;
         const auto there_and_look = [&](std::size_t from, std::size_t to) {
-            const auto exchange =
-                graph_.add_exchange({"move buckets along z", Role::Bring, kOwner});
-            for (std::int64_t number = 0; number < tiles(); ++number) {
-                move(exchange, number, moving_[from], moving_[to],
-                     layout_.bucket_of(layout_.x_of(number), layout_.y_of(number),
-                                       (layout_.z_of(number) + 1) % split_.z));
-            }
-            return graph::sequence({graph::run(exchange), look(to)});
+            return graph::sequence({move_along_z(from, to), look(to)});
         };
         if (moves >= 2) {
             std::vector<graph::Step> both{there_and_look(first, other),
@@ -422,10 +411,25 @@ private:
         }
         return graph::sequence(std::move(steps));
     }
+    graph::Step move_along_z(std::size_t from, std::size_t to) {
+        std::optional<graph::ExchangeId>& known = along_z_[from];
+        if (!known) {
+            known = graph_.add_exchange({"move buckets along z", Role::Bring, kOwner});
+            for (std::int64_t number = 0; number < tiles(); ++number) {
+                move(*known, number, moving_[from], moving_[to],
+                     layout_.bucket_of(layout_.x_of(number), layout_.y_of(number),
+                                       (layout_.z_of(number) + 1) % split_.z));
+            }
+        }
+        return graph::run(*known);
+    }
     graph::Step look(std::size_t buffer) {
-        const auto set = graph_.add_compute_set({"multiply moved", Role::Work, kOwner});
-        add_vertices(set, moving_[buffer], 1);
-        return graph::run(set);
+        std::optional<graph::ComputeSetId>& known = looks_[buffer];
+        if (!known) {
+            known = graph_.add_compute_set({"multiply moved", Role::Work, kOwner});
+            add_vertices(*known, moving_[buffer], 1);
+        }
+        return graph::run(*known);
     }
 
     /// Each of the tiles with partial results of the same elements sums some of them.
@@ -599,6 +603,8 @@ private:
     Buckets own_;    ///< as the pass has it
     Buckets others_; ///< of the other tiles of a tile's part
     std::array<Buckets, 2> moving_;
+    std::array<std::optional<graph::ExchangeId>, 2> along_z_; ///< by the buffer that they leave
+    std::array<std::optional<graph::ComputeSetId>, 2> looks_; ///< by buffer
     graph::BufferId control_;
     graph::BufferId scratch_;
     graph::BufferId slices_;
