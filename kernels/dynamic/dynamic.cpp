@@ -8,7 +8,6 @@
 #include "kernels/dynamic/travel.h"
 #include "kernels/dynamic/vertices.h"
 #include "kernels/family/product.h"
-#include "kernels/plan/exchange_cost.h"
 #include "kernels/published/dense_planner.h"
 
 #include <fmt/format.h>
@@ -40,32 +39,12 @@ public:
         }
     }
 
-    /// The planner's own sum for a pattern whose blocks all find room where they are used.
     [[nodiscard]] std::optional<family::Estimate>
-    estimate(const spec::MachineSpec& machine) const override {
-        const Spmm product = product_on(machine);
-        family::check_estimable(machine, product.name, codelets_of(product, pass()),
-                                workload::PlanKind::Fastest); // both plans have the same costs
-        const Phases& phases =
-            pass() == Pass::Forward ? product.plan.forward : product.plan.input_gradient;
-        const family::Division division = division_of(machine, product, pass());
-        plan::PredictedCycles predicted = division.predicted;
-        const auto add = [&](Cycles cycles, bool is_reduction) {
-            if (cycles > 0) {
-                const Cycles rows = plan::row_overhead(machine.exchange) + cycles;
-                predicted.exchange += rows;
-                predicted.sync += machine.sync.internal_cycles;
-                predicted.reduction += is_reduction ? rows + machine.sync.internal_cycles : 0;
-            }
-        };
-        add(phases.inputs + phases.buckets, false);
-        add(phases.partials, true);
-        const Layout& layout = product.layout;
-        const Bytes dense = told().k * told().n * bytes_of(told().dtype) / layout.split.tiles();
-        return family::fitting(
-            machine, product.name,
-            {division, predicted, product.plan.temporary_bytes + layout.bucket.bytes + dense},
-            told().accumulate, told().dtype, told().m * told().n);
+    estimate(const spec::MachineSpec& /*machine*/) const override {
+        throw NotModelled(
+            sentence() + ": not modelled: an estimate where the pattern comes at run time: how far "
+                         "its blocks travel takes most of some products; see "
+                         "docs/kernels.md#sparse-pattern-known-at-run-time");
     }
 
     [[nodiscard]] std::string sentence() const override {
@@ -108,22 +87,17 @@ private:
         return is_transposed() ? Pass::InputGradient : Pass::Forward;
     }
 
-    [[nodiscard]] Spmm product_on(const spec::MachineSpec& machine) const {
-        Planned made = planned(machine, a(), told().partials, told().plan);
-        return {std::move(made.layout),
-                std::move(made.plan),
-                {told().dtype, told().partials},
-                told().n,
-                a().shape[0],
-                a().shape[1],
-                fmt::format("spmm {} x {} x {}", told().m, told().k, told().n),
-                told().plan == workload::PlanKind::Published};
-    }
-
     family::Divided choose(const family::Site& site) const override {
         machine_ = site.machine;
-        const Spmm product = product_on(site.machine);
-        planned_ = {product.plan, product.layout};
+        planned_ = planned(site.machine, a(), told().partials, told().plan);
+        const Spmm product{planned_.layout,
+                           planned_.plan,
+                           {told().dtype, told().partials},
+                           told().n,
+                           a().shape[0],
+                           a().shape[1],
+                           fmt::format("spmm {} x {} x {}", told().m, told().k, told().n),
+                           told().plan == workload::PlanKind::Published};
         family::Planned made = emit_pass(site.machine, product, pass());
         made.division.roundings = roundings();
         return family::lowered(site.machine, std::move(made), accumulate_on(site), site.known);

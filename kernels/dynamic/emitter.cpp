@@ -40,6 +40,38 @@ bool turns_blocks(const Spmm& product, Pass pass) {
     return pass == Pass::InputGradient && product.layout.block > 1;
 }
 
+/// Sources that its vertices need.
+std::vector<std::string> codelets_of(const Spmm& product, Pass pass) {
+    std::vector<std::string> names{
+        vertex_of(product.layout.block, product.types, pass).codelet, "copy", "zero",
+        "dynamic_next",
+        sums_by_list(product, pass)
+            ? std::string("published/reduce_add")
+            : fmt::format("reduce_add_{}", codelets::suffix(product.types))};
+    if (turns_blocks(product, pass)) {
+        names.push_back(fmt::format("dynamic_transpose_{}", name_of(product.types.data)));
+    }
+    return names;
+}
+
+/// How it is cut, and what the planner expects of its compute sets.
+family::Division division_of(const spec::MachineSpec& machine, const Spmm& product, Pass pass) {
+    const Phases& phases =
+        pass == Pass::Forward ? product.plan.forward : product.plan.input_gradient;
+    const Split& split = product.layout.split;
+    family::Division division;
+    division.parts_m = split.x;
+    division.parts_k = split.y;
+    division.parts_n = split.z;
+    division.tiles_busy = split.tiles();
+    const Cycles step = machine.control.step_cycles;
+    division.predicted.compute = 2 * step + phases.transpose + phases.zero + phases.compute;
+    if (phases.reduce > 0) {
+        division.predicted.add_sums(step + phases.reduce);
+    }
+    return division;
+}
+
 class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Spmm& product, Pass pass)
@@ -612,36 +644,6 @@ private:
 };
 
 } // namespace
-
-std::vector<std::string> codelets_of(const Spmm& product, Pass pass) {
-    std::vector<std::string> names{
-        vertex_of(product.layout.block, product.types, pass).codelet, "copy", "zero",
-        "dynamic_next",
-        sums_by_list(product, pass)
-            ? std::string("published/reduce_add")
-            : fmt::format("reduce_add_{}", codelets::suffix(product.types))};
-    if (turns_blocks(product, pass)) {
-        names.push_back(fmt::format("dynamic_transpose_{}", name_of(product.types.data)));
-    }
-    return names;
-}
-
-family::Division division_of(const spec::MachineSpec& machine, const Spmm& product, Pass pass) {
-    const Phases& phases =
-        pass == Pass::Forward ? product.plan.forward : product.plan.input_gradient;
-    const Split& split = product.layout.split;
-    family::Division division;
-    division.parts_m = split.x;
-    division.parts_k = split.y;
-    division.parts_n = split.z;
-    division.tiles_busy = split.tiles();
-    const Cycles step = machine.control.step_cycles;
-    division.predicted.compute = 2 * step + phases.transpose + phases.zero + phases.compute;
-    if (phases.reduce > 0) {
-        division.predicted.add_sums(step + phases.reduce);
-    }
-    return division;
-}
 
 family::Planned emit_pass(const spec::MachineSpec& machine, const Spmm& product, Pass pass) {
     return Emitter(machine, product, pass).run();

@@ -20,7 +20,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace tessera::dynamic {
 
@@ -45,12 +44,6 @@ struct Tensors {
     static constexpr std::uint32_t kMetadata = 3; ///< Encoding::metadata, u16
     static constexpr std::uint32_t kControl = 4;  ///< words of the control tile, u32
 };
-
-/// Sources that its vertices need.
-[[nodiscard]] std::vector<std::string> codelets_of(const Spmm& product, Pass pass);
-/// How it is cut, and what the planner expects of its compute sets.
-[[nodiscard]] family::Division division_of(const spec::MachineSpec& machine, const Spmm& product,
-                                           Pass pass);
 
 /// Source: docs/kernels.md#sparse-pattern-known-at-run-time. @throws DoesNotFit, NotModelled
 [[nodiscard]] family::Planned emit_pass(const spec::MachineSpec& machine, const Spmm& product,
