@@ -24,7 +24,7 @@ inline constexpr std::int64_t kLongestDimension = 1'000'000;
 /// {"file": ..., "values": ...} or a generator.
 [[nodiscard]] std::shared_ptr<const config::Shape> pattern_shape();
 
-/// Of a sparse operand: "mode", "capacity" and "excess".
+/// Describes the keys "mode", "capacity" and "excess" of a sparse operand.
 template <class Struct> void describe_mode(config::Describe<Struct>& d) {
     constexpr const char* kSource = "docs/kernels.md";
     d.field("mode", &Struct::is_dynamic, {{"static", false}, {"dynamic", true}})

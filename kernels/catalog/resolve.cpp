@@ -96,7 +96,7 @@ public:
     Resolver(const PipelineWorkload& workload, Families families, const SparseMatrices& sparse,
              const Names& told)
         : families_(families), told_(told) {
-        note_products(workload.steps);
+        note_transposed(workload.steps);
         for (const PipelineTensor& tensor : workload.tensors) {
             give(tensor, sparse);
         }
@@ -227,34 +227,29 @@ private:
             type.capacity->density =
                 static_cast<double>(std::max<std::int64_t>(1, pattern.blocks())) / all;
         }
-        const auto uses = products_.find(tensor.name);
-        type.capacity->input_gradient = uses != products_.end() && uses->second.transposed;
+        type.capacity->input_gradient = read_transposed_.contains(tensor.name);
     }
 
-    /// How steps multiply with a tensor as their first input.
-    struct Products {
-        bool transposed = false;
-    };
-    void note_products(const std::vector<PipelineStep>& steps) {
+    void note_transposed(const std::vector<PipelineStep>& steps) {
         for (const PipelineStep& step : steps) {
             const auto transposed = step.options.find("transpose_a");
             if (step.is_leaf() && !step.inputs.empty() && transposed != step.options.end() &&
                 transposed->second == PipelineStep::OptionValue(true)) {
-                products_[step.inputs.front()].transposed = true;
+                read_transposed_.insert(step.inputs.front());
             }
             visit_lists(step, [&](const char*, const std::vector<PipelineStep>& inside) {
-                note_products(inside);
+                note_transposed(inside);
             });
         }
     }
 
-    /// All products with one matrix have as many columns as the first, for which it is planned.
+    /// Sets the number of columns: all products with one matrix have as many columns as the first, for which it is planned.
     void take_columns(const PipelineStep& step, const std::vector<const Known*>& inputs,
                       const std::string& pointer) {
-        auto& capacity = tensor(*inputs.front()).type.capacity;
-        if (!capacity || inputs.size() < 2) {
+        if (inputs.size() < 2 || !tensor(*inputs.front()).type.capacity) {
             return;
         }
+        auto& capacity = tensor(*inputs.front()).type.capacity;
         const std::vector<std::int64_t>& dense = tensor(*inputs[1]).type.shape;
         const auto turned = step.options.find("transpose_b");
         const bool is_turned =
@@ -817,7 +812,7 @@ private:
     }
 
     Families families_;
-    std::map<std::string, Products> products_; ///< by first input
+    Names read_transposed_; ///< first inputs of steps that read them as their transposes
     const Names& told_;
     Resolved out_;
     KnownTensors known_;

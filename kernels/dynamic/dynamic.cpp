@@ -104,7 +104,7 @@ private:
     }
     workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
 
-    /// Of the longest row of the pattern at hand: the check's own.
+    /// Counts roundings of the longest row of the pattern at hand. The check needs it, the plan does not.
     [[nodiscard]] std::int64_t roundings() const {
         const workload::SparsePattern& matrix = pattern();
         std::int64_t longest = 0;

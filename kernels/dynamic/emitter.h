@@ -23,7 +23,7 @@
 
 namespace tessera::dynamic {
 
-/// What a product's graph is made of.
+/// A product's graph is made of this.
 struct Spmm {
     Layout layout;
     Plan plan;

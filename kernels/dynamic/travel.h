@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What buckets do behind the distribution, one thing after another, until each tile has seen the
-// blocks of its part. Source: docs/published_plans.md#buckets.
+// Codes say what buckets do behind the distribution, one thing after another, until each tile has
+// seen the blocks of its part. Source: docs/published_plans.md#buckets.
 //
 // All buckets move by one part of rows (x) or of columns (y), or every tile looks through those that
 // its z tiles have at the time. A bucket that moves goes from one of two buffers to the other.

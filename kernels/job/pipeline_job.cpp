@@ -152,7 +152,7 @@ public:
         std::vector<HostArray> arrays;
         for (const auto& write : planned_.writes) {
             if (write.encoder != nullptr) {
-                const std::vector<std::byte>& form = encoded_.at(write.tensor).at(write.form);
+                const std::vector<std::byte>& form = encoded_.at(write.encoder).at(write.form);
                 if (!form.empty()) { // else they are not known
                     arrays.push_back({write.array, form});
                 }
@@ -547,11 +547,11 @@ private:
         encoded_.clear();
         for (const auto& write : planned_.writes) {
             if (operands == Operands::None || write.encoder == nullptr ||
-                encoded_.contains(write.tensor)) {
+                encoded_.contains(write.encoder)) {
                 continue;
             }
             const auto& given = given_[write.tensor];
-            encoded_[write.tensor] = write.encoder->encoded(
+            encoded_[write.encoder] = write.encoder->encoded(
                 given != nullptr ? *given
                                  : family::Value{pipeline_.tensors[write.tensor].type, {}, false});
         }
@@ -710,8 +710,8 @@ private:
     std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
     /// Of them those outside the tiles that steps have written rows of.
     std::map<std::size_t, std::shared_ptr<family::Value>> stored_;
-    /// By tensor with a capacity: its forms.
-    std::map<std::size_t, std::vector<std::vector<std::byte>>> encoded_;
+    /// Forms of a tensor with a capacity, by the step that encodes it: steps with other plans have others.
+    std::map<const family::Step*, std::vector<std::vector<std::byte>>> encoded_;
     std::vector<Outcome> outcomes_; ///< by planned_.finished
 };
 

@@ -54,7 +54,7 @@ public:
     PlacedGraph(PlacedGraph&&) noexcept;
     PlacedGraph& operator=(PlacedGraph&&) noexcept;
 
-    /// What predicted_exchanges() cannot be below where no words decide: each exchange at its bound.
+    /// Counts each exchange at its bound. Where no words decide, predicted_exchanges() cannot be below that.
     [[nodiscard]] plan::PredictedCycles least_exchanges() const;
 
     /// The first says what exchange rows take of a tile by the first schedule that is found, the second what all else takes.

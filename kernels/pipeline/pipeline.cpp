@@ -377,7 +377,8 @@ private:
     void give_forms(const Node& node, const family::Emitted& emitted) {
         const std::size_t input = node.inputs.front();
         for (Standing& write : planned_.writes) {
-            if (write.tensor == input && write.array == array_of(emitted.inputs.front())) {
+            if (write.tensor == input && write.encoder == nullptr &&
+                write.array == array_of(emitted.inputs.front())) {
                 write.encoder = node.step.get();
             }
         }

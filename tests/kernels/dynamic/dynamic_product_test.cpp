@@ -191,55 +191,84 @@ TEST_CASE("the transpose of any pattern is multiplied as on the host", "[dynamic
     }
 }
 
-TEST_CASE("a product and the gradient of its dense operand read the same buckets",
-          "[dynamic_product]") {
-    // 17 x 10 in blocks of 4, so few that some have to be kept by other parts
+/// A pass of a pipeline over a sparse tensor "a".
+struct PassOptions {
+    ElementType partials;
+    const char* plan;
+};
+
+struct Watched {
+    std::size_t arrays = 0; ///< that the host writes
+    job::CheckOutcome check;
+};
+
+/// The product y = a x, then dx, the gradient of x.
+Watched run_passes(const spec::MachineSpec& machine, const Shape& shape, double density,
+                   std::uint64_t seed, ElementType data, const PassOptions& product,
+                   const PassOptions& gradient) {
     workload::PipelineWorkload workload;
     workload.seed = 666;
     workload::PatternSpec pattern;
-    pattern.density = 0.3;
-    pattern.seed = 942;
+    pattern.density = density;
+    pattern.seed = seed;
+    workload.tensors = {{.name = "a",
+                         .shape = {shape.m, shape.k},
+                         .type = data,
+                         .pattern = pattern,
+                         .block = shape.block,
+                         .is_dynamic = true},
+                        {.name = "x", .shape = {shape.k, shape.n}, .type = data},
+                        {.name = "dy", .shape = {shape.m, shape.n}, .type = data}};
+    for (const bool is_gradient : {false, true}) {
+        const PassOptions& pass = is_gradient ? gradient : product;
+        auto& step = workload.steps.emplace_back();
+        step.family = "spmm";
+        step.inputs = {"a", is_gradient ? "dy" : "x"};
+        step.outputs = {is_gradient ? "dx" : "y"};
+        step.options = {{"partials", std::string(name_of(pass.partials))},
+                        {"plan", std::string(pass.plan)},
+                        {"transpose_a", is_gradient}};
+    }
+    const auto job = job::pipeline_job(job::source_of(workload));
+    const auto& program = job->plan(machine);
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
+    for (const auto& given : job->operands()) {
+        CHECK(writes.count(given.array) == 0);
+        writes[given.array].assign(given.bytes.begin(), given.bytes.end());
+    }
+    const test::Watcher watcher{
+        .begun = [&](const auto& read) { job->begun(read, 1); },
+        .ended = [&](const auto& leaf, const auto& read) { job->ended(leaf, read, 1); }};
+    const auto outcome = test::run_program(machine, program, writes, watcher);
+    return {writes.size(),
+            job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1)};
+}
+
+TEST_CASE("a product and the gradient of its dense operand read the same buckets",
+          "[dynamic_product]") {
     for (const Types& types : kTypes) {
         CAPTURE(name_of(types.data), name_of(types.partials));
-        workload.tensors = {{.name = "a",
-                             .shape = {17, 10},
-                             .type = types.data,
-                             .pattern = pattern,
-                             .block = 4,
-                             .is_dynamic = true},
-                            {.name = "x", .shape = {10, 6}, .type = types.data},
-                            {.name = "dy", .shape = {17, 6}, .type = types.data}};
-        workload.steps.clear();
-        for (const bool is_gradient : {false, true}) {
-            auto& step = workload.steps.emplace_back();
-            step.family = "spmm";
-            step.inputs = {"a", is_gradient ? "dy" : "x"};
-            step.outputs = {is_gradient ? "dx" : "y"};
-            step.options = {{"partials", std::string(name_of(types.partials))},
-                            {"plan", std::string("published")},
-                            {"transpose_a", is_gradient}};
-        }
-        const auto machine = machine_of(32);
-        const auto job = job::pipeline_job(job::source_of(workload));
-        const auto& program = job->plan(machine);
-        std::map<program::ArrayId, std::vector<std::byte>> writes;
-        for (const auto& given : job->operands()) {
-            CHECK(writes.count(given.array) == 0);
-            writes[given.array].assign(given.bytes.begin(), given.bytes.end());
-        }
-        CHECK(writes.size() == 5); // values, metadata and codes once for both, and x and dy
-        const test::Watcher watcher{
-            .begun = [&](const auto& read) { job->begun(read, 1); },
-            .ended = [&](const auto& leaf, const auto& read) { job->ended(leaf, read, 1); }};
-        const auto outcome = test::run_program(machine, program, writes, watcher);
-        const auto check =
-            job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1);
-        INFO(check.text);
-        CHECK(check.passed);
-        for (const auto& step : check.json.at("steps")) {
+        const PassOptions both{types.partials, "published"};
+        // so few blocks that some have to be kept by other parts
+        const Watched ran =
+            run_passes(machine_of(32), {17, 10, 6, 4}, 0.3, 942, types.data, both, both);
+        INFO(ran.check.text);
+        CHECK(ran.check.passed);
+        CHECK(ran.arrays == 5); // values, metadata and codes once for both, and x and dy
+        for (const auto& step : ran.check.json.at("steps")) {
             CHECK(step.at("rounds") == 1); // looked at when it is complete
         }
     }
+}
+
+TEST_CASE("passes whose partial results have other types have plans and buckets of their own",
+          "[dynamic_product]") {
+    constexpr std::int64_t kTiles = 128; // for which the plans differ
+    const Watched ran = run_passes(machine_of(kTiles), {300, 260, 48, 4}, 0.1, 1, ElementType::F16,
+                                   {ElementType::F32, "published"}, {ElementType::F16, "fastest"});
+    INFO(ran.check.text);
+    CHECK(ran.check.passed);
+    CHECK(ran.arrays == 8); // values, metadata and codes for each, and x and dy
 }
 
 TEST_CASE("the program of one pattern multiplies another one", "[dynamic_product]") {
