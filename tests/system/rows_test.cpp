@@ -51,7 +51,7 @@ struct Ran {
 
 /// Rows 1, 2, 3 of `data` are added to themselves and become rows 2, 3, 4 of `log`. `change`: what is
 /// wrong with the program.
-Ran run(Place place, const std::function<void(program::Program&)>& change = {}) {
+Ran run_rows(Place place, const std::function<void(program::Program&)>& change = {}) {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
     workload::PipelineWorkload pipeline;
@@ -105,7 +105,7 @@ void swap_runs(program::Program& program, program::StreamCopy::Direction directi
 } // namespace
 
 TEST_CASE("rows of the host's memory are given as they are asked for, each once") {
-    const Ran ran = run(Place::Host);
+    const Ran ran = run_rows(Place::Host);
     CHECK(ran.check.passed);
     CHECK(ran.asked == std::vector<std::int64_t>{1, 2, 3});
     CHECK(ran.written == std::set<std::string>{"log"});
@@ -116,14 +116,14 @@ TEST_CASE("rows of the host's memory are given as they are asked for, each once"
 }
 
 TEST_CASE("rows of streaming memory are there before the run") {
-    const Ran ran = run(Place::Remote);
+    const Ran ran = run_rows(Place::Remote);
     CHECK(ran.check.passed);
     CHECK(ran.asked.empty());
     CHECK(ran.written == std::set<std::string>{"data", "log"});
 }
 
 TEST_CASE("a row that is loaded from a wrong place of the tiles' memory is told") {
-    const Ran ran = run(Place::Remote, [](program::Program& program) {
+    const Ran ran = run_rows(Place::Remote, [](program::Program& program) {
         swap_runs(program, program::StreamCopy::Direction::Read);
     });
     CHECK_FALSE(ran.check.passed);
@@ -131,7 +131,7 @@ TEST_CASE("a row that is loaded from a wrong place of the tiles' memory is told"
 }
 
 TEST_CASE("rows that are stored elsewhere are told") {
-    const Ran ran = run(Place::Remote, [](program::Program& program) {
+    const Ran ran = run_rows(Place::Remote, [](program::Program& program) {
         swap_runs(program, program::StreamCopy::Direction::Write);
     });
     CHECK_FALSE(ran.check.passed);
