@@ -321,13 +321,25 @@ TEST_CASE("a constant is a number that its tensor can hold", "[unit][catalog]") 
         workload.tensors[0].values.constant = number;
         return told(workload);
     };
-    CHECK(filled(ElementType::I32, -0x1p31).empty());
-    CHECK(filled(ElementType::U32, 0x1p32 - 1).empty());
+    struct Range {
+        ElementType type;
+        double least, most, below, above;
+    };
+    for (const auto& [type, least, most, below, above] :
+         {Range{ElementType::I32, -0x1p31, 0x1p31 - 1, -0x1p31 - 1, 0x1p31},
+          Range{ElementType::U32, 0, 0x1p32 - 1, -1, 0x1p32},
+          Range{ElementType::F16, -65504, 65504, -65505, 65505},
+          Range{ElementType::F32, -0x1.fffffep127, 0x1.fffffep127, -0x1.ffffffp127,
+                0x1.ffffffp127}}) {
+        CAPTURE(static_cast<int>(type));
+        CHECK(filled(type, least).empty());
+        CHECK(filled(type, most).empty());
+        CHECK(filled(type, below).size() == 1);
+        CHECK(filled(type, above).size() == 1);
+    }
     CHECK(filled(ElementType::F16, 0.1).empty());
     CHECK(filled(ElementType::I32, 1.5) ==
           Lines{"/tensors/x/constant: got 1.5, expected a whole number that i32 holds"});
-    CHECK(filled(ElementType::I32, 0x1p31).size() == 1);
-    CHECK(filled(ElementType::U32, -1).size() == 1);
     CHECK(filled(ElementType::F16, 65505) ==
           Lines{"/tensors/x/constant: got 65505, expected a number that f16 holds"});
 }

@@ -386,6 +386,19 @@ TEST_CASE("a malformed header is located", "[operands]") {
     CHECK(header("{} x") == "a.npy: header, character 4: got 'x', expected the end of the header");
 }
 
+TEST_CASE("a header ends where its length says, whatever is behind it", "[operands]") {
+    for (const std::string& header :
+         {header_of("<f4", "(2, 3)"), std::string("{'descr': [('x', '<f4')], 'shape': ()}"),
+          std::string("{ \"fortran_order\" : False,\n 'shape' : ( 2 , 3 , ) }")}) {
+        for (std::size_t length = 0; length <= header.find('}'); ++length) {
+            const std::string cut = header.substr(0, length);
+            CAPTURE(cut);
+            CHECK(error_of(with_header(cut, header.substr(length))) ==
+                  error_of(with_header(cut, "")));
+        }
+    }
+}
+
 TEST_CASE("unknown and repeated and missing header keys are named", "[operands]") {
     const auto header = [](const std::string& text) { return error_of(with_header(text, "")); };
     const std::string expected = ", expected descr, fortran_order and shape, once each";

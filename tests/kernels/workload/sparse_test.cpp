@@ -330,6 +330,8 @@ TEST_CASE("generator settings out of range are refused", "[operands]") {
     skewed.pattern.exponent = 0;
     CHECK(error_of(skewed) ==
           "/pattern/exponent: got 0.000000, expected more than 0 and at most 16");
+    skewed.pattern.exponent = 16;
+    CHECK(make_sparse(skewed).blocks() == 32 * 32 / 2);
     skewed.pattern.exponent = 17;
     CHECK(error_of(skewed) ==
           "/pattern/exponent: got 17.000000, expected more than 0 and at most 16");

@@ -95,6 +95,26 @@ TEST_CASE("a syntax error says where and what was expected", "[unit][config]") {
     CHECK(syntax_of("{\"a\": \"\xff\"}").front().rfind("a.json:1:7: syntax error: ", 0) == 0);
 }
 
+TEST_CASE("a document ends where its text does, whatever is behind it", "[unit][config]") {
+    const auto shown = [](std::string_view text) {
+        Lines places;
+        const Lines mistakes = mistakes_of([&] {
+            const auto document = parse_document(text, "a.json");
+            for (const auto& [pointer, origin] : document.origins) {
+                places.push_back(pointer + " " + place(document, pointer) + " " + origin.file);
+            }
+        });
+        return mistakes.empty() ? places : mistakes;
+    };
+    const std::string_view text = "// x\n{\"k\\\"\": [1, -2.5e3, true], /* y */ \"caf\xc3\xa9\" : "
+                                  "{\"n\":null}, \"s\":\"t\"}\n";
+    for (std::size_t length = 0; length <= text.size(); ++length) {
+        const std::string_view part = text.substr(0, length);
+        CAPTURE(part);
+        CHECK(shown(part) == shown(std::string(part)));
+    }
+}
+
 TEST_CASE("a number that does not fit and deep nesting are refused with their place",
           "[unit][config]") {
     CHECK(syntax_of("{\"a\":\n 1e400}") ==
