@@ -347,3 +347,54 @@ TEST_CASE("what is lost is told from a hundredth of the step on") {
     CHECK(told({{980, 970, 969, 969, 969, 969}}) ==
           "5 % is lost to launches, syncs and the supervisor");
 }
+
+TEST_CASE("an exchange is as good as at its bound up to a twentieth beyond it") {
+    const auto told = [](Cycles cycles) {
+        Run run;
+        run.told.moved({});
+        run.told.does(0, Doing::Exchange, cycles, 0, {}, {100, 7});
+        run.told.does(1, Doing::Exchange, cycles, 0, {}, {100, 7});
+        run.told.released(0);
+        return run.exchange();
+    };
+    CHECK(told(100) == "1.00 times its bound: the incoming lane of tile 0 is full");
+    CHECK(told(105) == "1.05 times its bound: the incoming lane of tile 0 is full");
+    CHECK(told(106) == "tile 0 takes 1.06 times what its incoming lane needs; 6 % of the step is "
+                       "prologue, latency and gaps in the schedule");
+}
+
+TEST_CASE("waiting for the critical tile is told from a hundredth of a compute set on, and from a "
+          "twentieth of an exchange on") {
+    const auto computes = [](Cycles other) {
+        Run run;
+        run.computes({equal(980), equal(other - 20)}, 0); // with their supervisors 1000 and `other`
+        return run.compute();
+    };
+    CHECK(computes(980) == "tile 0 takes 1.01 times the mean of 2 tiles; 1 % of the step is "
+                           "waiting for it: 1 % for 1.01 times the mean issues of workers");
+    CHECK(computes(982) == "tile 0 takes 1.01 times the mean of 2 tiles");
+    const auto exchanges = [](Cycles other) {
+        Run run;
+        run.told.moved({});
+        run.told.does(0, Doing::Exchange, 1000, 0, {}, {1000, 7});
+        run.told.does(1, Doing::Exchange, other, 0, {}, {1000, 7});
+        run.told.released(0);
+        return run.exchange();
+    };
+    const std::string full = "1.00 times its bound: the incoming lane of tile 0 is full";
+    CHECK(exchanges(900) == full + "; 5 % is waiting for it: 5 % for prologue, latency and gaps");
+    CHECK(exchanges(902) == full);
+}
+
+TEST_CASE("issue slots that are full to nineteen of twenty are not spoken of") {
+    const auto told = [](Cycles bound) {
+        Run run;
+        run.computes({equal(980), equal(980)}, bound); // of 1000 cycles
+        return run.compute();
+    };
+    const std::string head = "tile 0 takes as long as the mean of 2 tiles";
+    CHECK(told(950) == head);
+    CHECK(told(949) == head + "; its issues would fit into 95 % of its time: 5 % is lost to "
+                              "launches, syncs and the supervisor");
+    CHECK(told(0) == head); // nothing is known of them
+}

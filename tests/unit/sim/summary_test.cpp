@@ -475,3 +475,71 @@ host       plan 12.30 ms, 5 MiB
     CHECK(result::summary_text(result).find(
               "predicted  compute                        0    0.0 %\n") != std::string::npos);
 }
+
+TEST_CASE("up to four steps have a sentence, those that take a twentieth of the run") {
+    Scene scene;
+    auto result = scene.result();
+    const auto step = result["compute_sets"][0];
+    const auto told = [&](const std::vector<std::int64_t>& steps) {
+        result["cycles"] = 2000;
+        for (const char* list : {"compute_sets", "exchanges", "streams"}) {
+            result[list] = nlohmann::json::array();
+        }
+        for (const std::int64_t cycles : steps) {
+            auto one = step;
+            one["cycles"] = cycles;
+            one["name"] = fmt::format("s{}", result["exchanges"].size());
+            one["sentence"] = "said";
+            result["exchanges"].push_back(one);
+        }
+        std::istringstream lines(result::summary_text(result));
+        std::string names;
+        for (std::string line; std::getline(lines, line);) {
+            const std::size_t at = line.find(": said");
+            names += at == std::string::npos ? "" : line.substr(11, at - 11) + " ";
+        }
+        return names;
+    };
+    CHECK(told({100, 99}) == "s0 ");
+    CHECK(told({100, 100, 100, 100, 100}) == "s0 s1 s2 s3 ");
+    CHECK(told({100, 300, 200}) == "s1 s2 s0 ");
+    CHECK(told({99, 99}).empty());
+    result["compute_sets"] = result["streams"] = result["exchanges"] = nlohmann::json::array();
+    CHECK(result::summary_text(result).find("\nsteps") == std::string::npos);
+    // nor where the run took nothing
+    result["exchanges"].push_back(step);
+    result["exchanges"][0]["cycles"] = result["cycles"] = 0;
+    for (const char* parts : {"phases", "explanation"}) {
+        for (auto& part : result[parts]) {
+            (part.is_object() ? part["cycles"] : part) = 0;
+        }
+    }
+    CHECK(result::summary_text(result).find("\nwhy ") == std::string::npos);
+}
+
+TEST_CASE("several results and what timing mode left out have lines of their own") {
+    Scene scene;
+    auto result = scene.result();
+    result["results"] = {{{"name", "y"}}};
+    CHECK(result::summary_text(result).find("\nresults ") == std::string::npos);
+    result["results"].push_back({{"name", "z"}});
+    CHECK(result::summary_text(result).find(
+              "\nresults    2 tensors, each in output.NAME.npy of --out, the first in output.npy "
+              "too: y, z\n") != std::string::npos);
+    result["timing"] = {{"phases", 1234},         {"phases_run", 56},
+                        {"phases_counted", 7},    {"audited_tiles", 2},
+                        {"unknown_addresses", 0}, {"missing", {"results", "their check"}}};
+    auto text = result::summary_text(result);
+    CAPTURE(text);
+    CHECK(text.find("\ntiming     of 1,234 compute phases of tiles 56 were run, 7 counted; 2 tiles "
+                    "audited\n"
+                    "           not found without data: results, their check\n") !=
+          std::string::npos);
+    CHECK(text.find("\ncheck ") == std::string::npos);
+    result["timing"]["unknown_addresses"] = 1;
+    text = result::summary_text(result);
+    CHECK(text.find("audited\n           1 loads and stores at addresses that depend on data\n") !=
+          std::string::npos);
+    result["timing"] = nullptr;
+    CHECK(result::summary_text(result).find("\ncheck      not made\n") != std::string::npos);
+}

@@ -171,6 +171,153 @@ TEST_CASE("every figure that people read stands in its own line", "[unit][vertex
     CHECK(text.find("CONFLICT") == std::string::npos);
 }
 
+namespace {
+
+/// Lines of the report of some results, none of them broken, with one blank where there are several.
+std::vector<std::string> lines_of(const std::vector<vertex::PointResult>& results,
+                                  const vertex::Bench& bench = empty_bench(), Json fit = nullptr) {
+    Json points = Json::array();
+    for (const auto& result : results) {
+        points.push_back(vertex::point_json(kMachine, bench, result, {}, false));
+    }
+    std::istringstream in(vertex::report_text(
+        vertex::result_json("v", "bow", Json::object(), std::move(points), std::move(fit)),
+        {.columns = 1000, .color = false}));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line);
+        lines.emplace_back();
+        for (std::string word; words >> word;) {
+            lines.back() += (lines.back().empty() ? "" : " ") + word;
+        }
+    }
+    return lines;
+}
+bool has(const std::vector<std::string>& lines, const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+std::int64_t count_of(const std::vector<std::string>& lines, const std::string& part) {
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+        return line.find(part) != std::string::npos;
+    });
+}
+
+} // namespace
+
+TEST_CASE("the ten hottest lines are shown, and how many more there are", "[unit][vertex]") {
+    for (const std::int64_t lines : {0, 1, 9, 10, 11, 15}) {
+        auto result = scene();
+        result.lines.assign(static_cast<std::size_t>(lines), {"a.S:1", 7, 7, 1});
+        const auto text = lines_of({result});
+        CAPTURE(lines);
+        CHECK(count_of(text, "7 cycles 7 issues a.S:1") == std::min<std::int64_t>(lines, 10));
+        CHECK(count_of(text, "more lines") == (lines > 10 ? 1 : 0));
+        CHECK(has(text, fmt::format("and {} more lines; --json lists all", lines - 10)) ==
+              (lines > 10));
+    }
+    // cycles of several workers are not those of the tile
+    auto result = scene();
+    result.lines = {{"a.S:1", 3, 18, 2}, {"a.S:2", 3, 18, 1}};
+    CHECK(has(lines_of({result}), "hot lines 18 worker-cycles 3 issues a.S:1"));
+    CHECK(has(lines_of({result}), "18 cycles 3 issues a.S:2"));
+}
+
+TEST_CASE("phases and launches are told apart where there are several", "[unit][vertex]") {
+    const std::string slowest = "workers 62 cycles, the slowest of each launch";
+    auto result = scene();
+    auto text = lines_of({result});
+    CHECK(count_of(text, "phase ") == 0);
+    CHECK_FALSE(has(text, slowest));
+    CHECK(has(text, "worker 21 25 cycles, 23..24, w"));
+
+    auto phases = result;
+    phases.phases.push_back(phases.phases.front());
+    phases.phases.back().outcome.cycles = 12;
+    text = lines_of({phases});
+    CHECK(has(text, "phase 0 11 cycles"));
+    CHECK(has(text, "phase 1 12 cycles"));
+    CHECK(has(text, slowest));
+    CHECK(count_of(text, "worker 21 ") == 2);
+    phases.phases.back().launches.clear(); // a phase of the supervisor alone
+    CHECK_FALSE(has(lines_of({phases}), slowest));
+
+    // launches that follow each other and are alike in what is shown are a row
+    result.phases[0].launches = {{.entry = "l", .workers = 6, .begin = 1, .end = 9, .cycles = 8},
+                                 {.entry = "l", .workers = 6, .begin = 11, .end = 19, .cycles = 8},
+                                 {.entry = "l", .workers = 5, .begin = 21, .end = 29, .cycles = 8},
+                                 {.entry = "l", .workers = 5, .begin = 31, .end = 38, .cycles = 7},
+                                 {.entry = "m", .workers = 5, .begin = 41, .end = 48, .cycles = 7},
+                                 {.entry = "m", .workers = 5, .begin = 51, .end = 58, .cycles = 7}};
+    text = lines_of({result});
+    CHECK(has(text, "launches workers cycles begin entry"));
+    CHECK(has(text, "0-1 6 8 1 l, each"));
+    CHECK(has(text, "2 5 8 21 l"));
+    CHECK(has(text, "3 5 7 31 l"));
+    CHECK(has(text, "4-5 5 7 41 m, each"));
+    CHECK(has(text, slowest));
+    CHECK(count_of(text, "worker 21 ") == 0); // launches instead
+}
+
+TEST_CASE("troubles of the same places are shown once, and how many more there are",
+          "[unit][vertex]") {
+    auto result = scene();
+    auto& phase = result.phases[0];
+    CHECK(count_of(lines_of({result}), "more of them") == 0);
+    phase.races.push_back(phase.races.front());
+    phase.conflicts = {phase.conflicts[0], phase.conflicts[1], phase.conflicts[0],
+                       phase.conflicts[0]};
+    auto text = lines_of({result});
+    CHECK(count_of(text, "RACE ") == 1);
+    CHECK(count_of(text, "CONFLICT ") == 2);
+    CHECK(count_of(text, "1 more of them") == 1);
+    CHECK(count_of(text, "2 more of them") == 1);
+    CHECK(count_of(text, "more of them") == 2);
+    // what a race was used for is told where it is known
+    CHECK(count_of(text, "used at") == 1);
+    for (auto& race : phase.races) {
+        race.used_pc = 0;
+    }
+    CHECK(count_of(lines_of({result}), "used at") == 0);
+}
+
+TEST_CASE("symbols that no source has are named with their places", "[unit][vertex]") {
+    vertex::Bench bench = empty_bench();
+    CHECK(count_of(lines_of({scene()}, bench), "undefined") == 0);
+    bench.undefined = {{"f", "a.S:3"}, {"g", "b.S:4"}};
+    CHECK(has(lines_of({scene()}, bench),
+              "undefined f (a.S:3), g (b.S:4): in no source; nothing that ran needs it"));
+}
+
+TEST_CASE("several points are a table, with what a fit makes of them", "[unit][vertex]") {
+    vertex::Bench bench = empty_bench();
+    bench.parameters = {{"n", 1.5}};
+    auto other = scene();
+    other.tile_cycles = 161;
+    CHECK(count_of(lines_of({scene()}, bench), "tile cycles") == 0);
+    auto text = lines_of({scene(), other}, bench);
+    CHECK(has(text, "n tile cycles worker cycles"));
+    CHECK(has(text, "1.5 61 62"));
+    CHECK(has(text, "1.5 161 62"));
+
+    vertex::Fit fit;
+    fit.formula = "a + b * n";
+    fit.coefficients = {{"a", 1.0}, {"b", 2.0}};
+    fit.fitted = {60.996, 161.5};
+    // cycles are whole: less than a millionth of one is none
+    for (const auto& [residual, shown] :
+         {std::pair{0.5, "0.5"}, {1e-6, "1e-06"}, {0.99e-6, "0"}, {0.0, "0"}}) {
+        fit.largest_residual = residual;
+        text = lines_of({scene(), other}, bench, vertex::fit_json(fit, "tile_cycles"));
+        CHECK(has(text, "n tile cycles worker cycles fitted"));
+        CHECK(has(text, "1.5 61 62 61.00"));
+        CHECK(has(text, "1.5 161 62 161.50"));
+        CHECK(has(text, "fit of tile_cycles: a + b * n"));
+        CHECK(has(text, "a 1"));
+        CHECK(has(text, "b 2"));
+        CHECK(has(text, std::string("largest residual ") + shown + " cycles"));
+    }
+}
+
 TEST_CASE("what races come to is told", "[unit][vertex]") {
     auto result = scene();
     const auto told = [&] {
