@@ -9,6 +9,7 @@
 #include "kernels/graph/rows.h"
 #include "kernels/lower/lower.h"
 #include "kernels/workload/random.h"
+#include "tests/kernels/graph/tight.h"
 #include "tests/support/run_program.h"
 
 #include <catch2/catch.hpp>
@@ -145,6 +146,7 @@ inline StepRun run_step(const spec::MachineSpec& machine, family::Step& step,
     graph.tensors[emitted.outputs.at(0).index].wanted = true;
     const std::string in = graph.tensors[written.index].name;
     const std::string out = graph.tensors[emitted.outputs.at(0).index].name;
+    CHECK(loose_buffers(graph) == std::vector<std::string>{});
     run.program = lower::lower(machine, std::move(graph)).program;
     CHECK(faults_of(machine, run.program).empty());
     const auto outcome = run_program(machine, run.program,

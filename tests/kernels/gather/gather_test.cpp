@@ -40,6 +40,7 @@ Gathered gathered(const spec::MachineSpec& machine, const family::Value& table, 
         graph.tensors[input.index].given = true;
     }
     graph.tensors[emitted.outputs.at(0).index].wanted = true;
+    CHECK(test::loose_buffers(graph) == std::vector<std::string>{});
     const auto program = lower::lower(machine, std::move(graph)).program;
     CHECK(test::faults_of(machine, program).empty());
     const auto outcome = test::run_program(

@@ -14,6 +14,7 @@
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/workload/overflow.h"
 #include "models/timing/tile_position.h"
+#include "tests/kernels/graph/tight.h"
 #include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
@@ -91,6 +92,7 @@ TEST_CASE("the work of a dense product's tiles is all of its weight loads and su
             // units of 8 bytes, each once
             CHECK(work_of(emitted.graph, "bias") == cells * problem.result_cell() / 8);
             CHECK(work_of(emitted.graph, "relu") == cells * problem.result_cell() / 8);
+            CHECK(test::loose_buffers(emitted.graph) == std::vector<std::string>{});
         }
     }
 }
@@ -118,6 +120,7 @@ TEST_CASE("the work of a published dense plan is that of all of its steps", "[ke
                     plan.split.in_parts, plan.split.out_serial);
             const auto work = [&](const std::string& name) { return work_of(planned.graph, name); };
             CHECK(work("multiply") == n * outs * ins);
+            CHECK(test::loose_buffers(planned.graph) == std::vector<std::string>{});
             // each stage sums what the one before it has left, 16 bytes a unit
             std::int64_t partials = plan.split.in_parts;
             std::int64_t summed = 0;

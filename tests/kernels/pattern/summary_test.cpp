@@ -25,8 +25,12 @@ TEST_CASE("a summary counts what a small matrix has", "[pattern]") {
     CHECK(summary.by_row.line == 2);
     CHECK(summary.by_row.empty == 1);
     CHECK(summary.by_row.skew() == Approx(3 / (5.0 / 3)));
+    CHECK(summary.by_row.lines == 3);
+    CHECK(summary.by_row.mean == Approx(5.0 / 3));
     CHECK(summary.by_column.most == 2);
+    CHECK(summary.by_column.line == 0); // the first of equal ones
     CHECK(summary.by_column.empty == 2);
+    CHECK(summary.by_column.lines == 5);
     CHECK(summary.blocks.rows == 2);
     CHECK(summary.blocks.columns == 3);
     CHECK(summary.blocks.kept == 3);
@@ -34,6 +38,10 @@ TEST_CASE("a summary counts what a small matrix has", "[pattern]") {
     CHECK(summary.blocks.whole == 2); // a half and a quarter of a block are all there is
     CHECK(summary.blocks.fill == Approx(5.0 / (4 + 2 + 1)));
     CHECK(summary.blocks.by_row.most == 2);
+    CHECK(summary.blocks.by_row.line == 1);
+    CHECK(summary.blocks.by_row.empty == 0);
+    CHECK(summary.blocks.by_column.most == 2);
+    CHECK(summary.blocks.by_column.line == 0);
     CHECK(summary.blocks.by_column.empty == 1);
 }
 
