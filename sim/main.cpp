@@ -8,6 +8,7 @@
 #include "sim/cli/cli.h"
 #include "sim/inquire/inquire.h"
 #include "sim/pattern/checkpoint.h"
+#include "sim/pattern/encode.h"
 #include "sim/pattern/evolve.h"
 #include "sim/pattern/pattern_command.h"
 #include "sim/process/exit_code.h"
@@ -114,6 +115,9 @@ struct Execute {
     }
     int operator()(const cli::PatternEvolveCommand& command) const {
         return say(pattern::evolve_text(command, process::layout_of(stdout)));
+    }
+    int operator()(const cli::PatternEncodeCommand& command) const {
+        return say(pattern::encode_text(command, process::layout_of(stdout)));
     }
     int operator()(const cli::VersionCommand&) const { return say(inquire::version_text()); }
     int operator()(const cli::CompletionCommand& command) const {

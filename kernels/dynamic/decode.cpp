@@ -2,13 +2,12 @@
 #include "kernels/dynamic/decode.h"
 
 #include "base/error.h"
+#include "kernels/dynamic/bucket.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-#include <span>
-#include <string_view>
 #include <utility>
 
 namespace tessera::dynamic {
@@ -20,77 +19,20 @@ struct Found {
     std::int32_t column = 0;
 };
 
-class BucketReader {
-public:
-    BucketReader(const Layout& layout, std::span<const std::uint16_t> words, std::int64_t bucket,
-                 std::vector<Found>& found)
-        : layout_(layout), words_(words), bucket_(bucket), found_(found) {}
-
-    void read() {
-        while (word(at_) != 0) {
-            sub_group();
-        }
-    }
-
-private:
-    void sub_group() {
-        const std::int64_t first = at_;
-        const std::int64_t number = word(first + SubGroup::kNumber);
-        const std::int64_t x = word(first + SubGroup::kX);
-        const std::int64_t y = word(first + SubGroup::kY);
-        if (number > layout_.groups() || x * layout_.split.y + y + 1 != number) {
-            refuse(first, "no sub-group of this number and place");
-        }
-        const std::int64_t first_row = x * layout_.part_rows;
-        const std::int64_t first_column = y * layout_.part_columns;
-        const std::int64_t rows = std::min(layout_.part_rows, layout_.rows - first_row);
-        const std::int64_t columns = std::min(layout_.part_columns, layout_.columns - first_column);
-        const std::int64_t before = blocks_;
-        at_ += layout_.header_words();
-        for (std::int64_t left = word(first + SubGroup::kRowsLess1) + 1; left > 0; --left) {
-            const std::int64_t row = word(at_);
-            const std::int64_t count = word(at_ + 1) + 1;
-            if (row >= rows) {
-                refuse(at_, "no such row in the part");
-            }
-            at_ += 2;
-            for (const std::int64_t last = at_ + count; at_ < last; ++at_) {
-                const std::int64_t step = layout_.place_step();
-                const std::int64_t column = word(at_) / step;
-                if (word(at_) % step != 0 || column >= columns) {
-                    refuse(at_, "no such column in the part");
-                }
-                if (blocks_ == layout_.bucket.blocks) {
-                    refuse(at_, "more blocks than the bucket holds");
-                }
-                found_.push_back({first_row + row, bucket_ * layout_.bucket.blocks + blocks_,
-                                  static_cast<std::int32_t>(first_column + column)});
-                ++blocks_;
+void add_bucket(const Layout& layout, std::int64_t number, const BucketRead& bucket,
+                std::vector<Found>& found) {
+    std::int64_t place = number * layout.bucket.blocks;
+    for (const SubGroupRead& group : bucket.groups) {
+        for (const RowRead& row : group.rows) {
+            for (std::int64_t i = row.first; i < row.first + row.blocks; ++i, ++place) {
+                const std::int64_t column =
+                    group.y * layout.part_columns + group.columns[static_cast<std::size_t>(i)];
+                found.push_back({group.x * layout.part_rows + row.row, place,
+                                 static_cast<std::int32_t>(column)});
             }
         }
-        if (at_ - first != word(first + SubGroup::kWords) ||
-            blocks_ - before != word(first + SubGroup::kBlocks)) {
-            refuse(first, "the sub-group ends elsewhere than it says");
-        }
     }
-
-    [[nodiscard]] std::int64_t word(std::int64_t at) const {
-        if (at >= std::ssize(words_)) {
-            refuse(at, "the metadata have no end");
-        }
-        return words_[static_cast<std::size_t>(at)];
-    }
-    [[noreturn]] void refuse(std::int64_t at, std::string_view what) const {
-        throw ProgramError(fmt::format("bucket {}, word {}: {}", bucket_, at, what));
-    }
-
-    const Layout& layout_;
-    std::span<const std::uint16_t> words_;
-    std::int64_t bucket_;
-    std::vector<Found>& found_;
-    std::int64_t at_ = 0;
-    std::int64_t blocks_ = 0;
-};
+}
 
 /// Sorts by row, then column; a row begins where `row_start` says.
 void by_place(std::vector<Found>& found, const std::vector<std::int64_t>& row_start) {
@@ -112,14 +54,11 @@ void by_place(std::vector<Found>& found, const std::vector<std::int64_t>& row_st
 } // namespace
 
 Decoded decode(const Layout& layout, const std::vector<std::uint16_t>& metadata) {
-    const auto words = static_cast<std::size_t>(layout.bucket.metadata);
-    TESSERA_ASSERT(metadata.size() == words * static_cast<std::size_t>(layout.buckets()));
+    TESSERA_ASSERT(std::ssize(metadata) == layout.bucket.metadata * layout.buckets());
     std::vector<Found> found;
     for (std::int64_t bucket = 0; bucket < layout.buckets(); ++bucket) {
-        BucketReader(layout,
-                     std::span(metadata).subspan(static_cast<std::size_t>(bucket) * words, words),
-                     bucket, found)
-            .read();
+        add_bucket(layout, bucket, read_bucket(layout, layout.words_of(metadata, bucket), bucket),
+                   found);
     }
     Decoded decoded;
     workload::SparsePattern& pattern = decoded.pattern;

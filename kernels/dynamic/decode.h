@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buckets as a pattern again: reads their metadata alone. Format: layout.h.
+// All buckets as a pattern again: reads their metadata alone. Format: layout.h.
 #pragma once
 
 #include "kernels/dynamic/layout.h"
@@ -16,9 +16,8 @@ struct Decoded {
     std::vector<std::int64_t> places;
 };
 
-/// `metadata` are those of all buckets. Throws ProgramError, with the bucket and the word, where
-/// they are not what encode() writes: a sub-group, row or place that does not exist, lists that end
-/// elsewhere than the header says, more blocks than a bucket holds, a block twice.
+/// `metadata` are those of all buckets. Throws ProgramError as read_bucket() does, and where a block
+/// is there twice.
 [[nodiscard]] Decoded decode(const Layout& layout, const std::vector<std::uint16_t>& metadata);
 
 } // namespace tessera::dynamic

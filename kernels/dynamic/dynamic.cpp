@@ -29,7 +29,7 @@ std::vector<std::byte> in_buckets(const Encoding& encoding, const family::Value&
     return a.type.type == ElementType::F32 ? moved(float{}) : moved(std::uint16_t{});
 }
 
-class DynamicStep final : public family::Product {
+class DynamicStep final : public family::Product, public Encoder {
 public:
     explicit DynamicStep(const family::Request& request) : Product(dynamic::family(), request) {
         const ElementType type = told().dtype;
@@ -59,20 +59,26 @@ public:
             added_text());
     }
 
-    [[nodiscard]] std::vector<std::vector<std::byte>>
-    encoded(const family::Value& value) const override {
-        const Layout& layout = planned_.layout;
-        const Encoding encoding = encode(
+    [[nodiscard]] const Planned& planned() const override { return planned_; }
+
+    [[nodiscard]] Encoding encode(const workload::SparsePattern& pattern) const override {
+        return dynamic::encode(
             [&](double excess) -> std::optional<Layout> {
                 family::TensorType wider = a();
                 wider.capacity->excess = excess;
                 try {
-                    return planned(machine_, wider, told().partials, told().plan).layout;
+                    return dynamic::planned(machine_, wider, told().partials, told().plan).layout;
                 } catch (const DoesNotFit&) {
                     return std::nullopt;
                 }
             },
-            a().capacity->excess, *value.type.sparse);
+            a().capacity->excess, pattern);
+    }
+
+    [[nodiscard]] std::vector<std::vector<std::byte>>
+    encoded(const family::Value& value) const override {
+        const Layout& layout = planned_.layout;
+        const Encoding encoding = encode(*value.type.sparse);
         std::vector<std::vector<std::byte>> forms{value.bytes.empty() ? std::vector<std::byte>{}
                                                                       : in_buckets(encoding, value),
                                                   bytes_of_all(encoding.metadata)};
@@ -89,7 +95,7 @@ private:
 
     family::Divided choose(const family::Site& site) const override {
         machine_ = site.machine;
-        planned_ = planned(site.machine, a(), told().partials, told().plan);
+        planned_ = dynamic::planned(site.machine, a(), told().partials, told().plan);
         const Spmm product{planned_.layout,
                            planned_.plan,
                            {told().dtype, told().partials},
@@ -149,6 +155,10 @@ Planned planned(const spec::MachineSpec& machine, const family::TensorType& a, E
                         a.shape[0], a.shape[1], capacity.n));
     }
     return {*found, layout_of(problem, knows, *found)};
+}
+
+const Encoder* encoder_of(const family::Step& step) {
+    return dynamic_cast<const Encoder*>(&step);
 }
 
 const family::Family& family() {

@@ -7,6 +7,7 @@
 // program stays. Source: docs/kernels.md#sparse-pattern-known-at-run-time.
 #pragma once
 
+#include "kernels/dynamic/encode.h"
 #include "kernels/dynamic/layout.h"
 #include "kernels/family/family.h"
 #include "kernels/workload/operands.h"
@@ -24,6 +25,22 @@ struct Planned {
 /// the choice, whoever asks for it. @throws DoesNotFit where no division can be encoded
 [[nodiscard]] Planned planned(const spec::MachineSpec& machine, const family::TensorType& a,
                               ElementType partials, workload::PlanKind plan);
+
+/// A step that reads a sparse operand with a capacity, as the host sees it.
+class Encoder {
+public:
+    Encoder() = default;
+    Encoder(const Encoder&) = delete;
+    Encoder& operator=(const Encoder&) = delete;
+    virtual ~Encoder() = default;
+
+    /// After emit() of the step.
+    [[nodiscard]] virtual const Planned& planned() const = 0;
+    /// The same. Throws BucketsOverflow, with the excess that would do.
+    [[nodiscard]] virtual Encoding encode(const workload::SparsePattern& pattern) const = 0;
+};
+/// Null of other steps.
+[[nodiscard]] const Encoder* encoder_of(const family::Step& step);
 
 /// The product as a step of a pipeline: spmm(a, b), a sparse with a capacity.
 [[nodiscard]] const family::Family& family();

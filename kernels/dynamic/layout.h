@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace tessera::dynamic {
 
@@ -92,6 +93,12 @@ struct Layout {
     [[nodiscard]] std::int64_t lists_at() const {
         return block == 1 ? SubGroup::kElementHeader + WorkerEntry::kWords * workers
                           : SubGroup::kBlockHeader;
+    }
+    /// A bucket's part of the metadata of all.
+    [[nodiscard]] std::span<const std::uint16_t> words_of(std::span<const std::uint16_t> metadata,
+                                                          std::int64_t number) const {
+        return metadata.subspan(static_cast<std::size_t>(number * bucket.metadata),
+                                static_cast<std::size_t>(bucket.metadata));
     }
     /// The place of a block column, over it.
     [[nodiscard]] std::int64_t place_step() const { return block == 1 ? n * element_bytes : 1; }

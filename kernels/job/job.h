@@ -67,6 +67,15 @@ struct Look {
     program::ArrayId tensor;
 };
 
+/// A sparse matrix whose pattern comes when the program runs, and the step by whose plan the host
+/// encodes it. Steps with other plans have buckets of their own.
+struct EncodedMatrix {
+    std::string tensor;
+    std::string step; ///< a workload of kind spmm has none
+    const family::TensorType* type = nullptr;
+    const family::Step* encoder = nullptr;
+};
+
 /// The operands whose values plan() makes: all, those that timing mode knows, or none.
 enum class Operands { Made, Known, None };
 
@@ -93,6 +102,8 @@ public:
 
     /// After plan(): those that it made. Rows that asked() gives are not among them.
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
+    /// After plan(), in the order in which steps read them.
+    [[nodiscard]] virtual std::vector<EncodedMatrix> encoded_matrices() const { return {}; }
     /// While the program runs: copy `copy` begins to read rows from `row` on of a buffer in the host's
     /// memory. `rows` are as operands() and copies have left them, and may be written.
     virtual void asked(std::uint32_t /*copy*/, std::int64_t /*row*/,

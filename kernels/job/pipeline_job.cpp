@@ -163,6 +163,21 @@ public:
         return arrays;
     }
 
+    std::vector<EncodedMatrix> encoded_matrices() const override {
+        std::vector<EncodedMatrix> matrices;
+        for (const auto& write : planned_.writes) {
+            if (write.encoder == nullptr || write.form != 0) {
+                continue;
+            }
+            const auto step = std::ranges::find_if(planned_.finished, [&](const auto& finished) {
+                return finished.node->step.get() == write.encoder;
+            });
+            const pipeline::Tensor& tensor = pipeline_.tensors[write.tensor];
+            matrices.push_back({tensor.name, step->node->name, &tensor.type, write.encoder});
+        }
+        return matrices;
+    }
+
     void asked(std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) override {
         const auto buffer =
             program::remote_buffer(planned_.lowered.program.stream_copies.at(copy).buffer);

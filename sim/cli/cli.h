@@ -224,6 +224,20 @@ struct PatternEvolveCommand {
     bool quiet = false;
 };
 
+struct PatternEncodeCommand {
+    std::string file;
+    std::string workload; ///< name or path
+    std::string machine = "bow";
+    std::vector<std::string> sets; ///< path=value
+    std::string tensor;            ///< or empty: the only one
+    std::string step;              ///< the same
+    std::optional<int> bucket;     ///< to be shown
+    bool marks = false;
+    std::string out;  ///< .npz file, or empty
+    std::string json; ///< file, "-" for stdout, or empty
+    bool quiet = false;
+};
+
 struct CompletionCommand {
     std::string shell; ///< bash or zsh
 };
@@ -236,13 +250,13 @@ struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command =
-    std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
-                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepRunCommand,
-                 SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
-                 PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
-                 PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand,
-                 CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
+using Command = std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand,
+                             DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
+                             SchemaCommand, SweepRunCommand, SweepShowCommand, SweepCollectCommand,
+                             SweepDiffCommand, SweepSubmitCommand, PatternMakeCommand,
+                             PatternShowCommand, PatternConvertCommand, PatternSparsifyCommand,
+                             PatternFinalizeCommand, PatternEvolveCommand, PatternEncodeCommand,
+                             CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

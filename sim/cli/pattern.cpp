@@ -106,6 +106,29 @@ Command make_pattern_evolve(const Given& given) {
     return evolve;
 }
 
+Command make_pattern_encode(const Given& given) {
+    const std::string command = "pattern encode";
+    refuse_empty(command, given, {"machine", "tensor", "step", "out", "json"});
+    PatternEncodeCommand encode;
+    encode.file = given.operands().at(0);
+    encode.workload = given.operands().at(1);
+    encode.machine = given.text("machine");
+    encode.sets = given.texts("set");
+    if (given.has("plan")) {
+        encode.sets.push_back("workload.plan=" + given.text("plan"));
+    }
+    encode.tensor = given.text("tensor");
+    encode.step = given.text("step");
+    if (given.has("bucket")) {
+        encode.bucket = given.number("bucket");
+    }
+    encode.marks = given.has("marks");
+    encode.out = given.text("out");
+    encode.json = given.text("json");
+    encode.quiet = given.has("quiet");
+    return encode;
+}
+
 CommandSpec pattern_make_spec() {
     return {.name = "pattern make",
             .usage = "GENERATOR ROWSxCOLUMNS KEY=VALUE... -o FILE [options]",
@@ -202,11 +225,42 @@ CommandSpec pattern_evolve_spec() {
             .make = make_pattern_evolve};
 }
 
+CommandSpec pattern_encode_spec() {
+    return {.name = "pattern encode",
+            .usage = "FILE WORKLOAD [options]",
+            .sentence = "deals a sparse matrix to the buckets of a dynamic sparse product",
+            .operands = {"file and workload", 2, 2, Completes::File},
+            .options = {machine("name or file of the machine that the product is planned for"),
+                        texts("set", "PATH=VALUE",
+                              "override a parameter of the machine, or of the workload if PATH "
+                              "starts with workload.",
+                              Completes::Parameter),
+                        word("plan", "PLAN", "short for --set workload.plan=PLAN",
+                             {"fastest", "published"}, {}),
+                        text("tensor", "NAME",
+                             "of a pipeline: the sparse tensor (its only one if not given)",
+                             Completes::Nothing),
+                        text("step", "NAME",
+                             "of a pipeline: a step that reads it, where steps with other plans "
+                             "have other buckets",
+                             Completes::Nothing),
+                        number("bucket", "N", "show the words of bucket N, which is on tile N"),
+                        marks_option(),
+                        shortened('o', text("out", "FILE",
+                                            "write what the host gives to the tiles to FILE, an "
+                                            ".npz file: values, metadata, control")),
+                        text("json", "FILE", "write the same as JSON; - for stdout"), quiet()},
+            .examples = {{"tessera pattern encode mask.npz spmm_dynamic_b16_4096 --bucket 0",
+                          "how full the buckets are, and what the words of one of them say"}},
+            .make = make_pattern_encode};
+}
+
 } // namespace
 
 std::vector<CommandSpec> pattern_commands() {
     return {pattern_make_spec(),     pattern_show_spec(),     pattern_convert_spec(),
-            pattern_sparsify_spec(), pattern_finalize_spec(), pattern_evolve_spec()};
+            pattern_sparsify_spec(), pattern_finalize_spec(), pattern_evolve_spec(),
+            pattern_encode_spec()};
 }
 
 } // namespace tessera::cli

@@ -205,23 +205,24 @@ CommandSpec check_command() {
 }
 
 CommandSpec schema_command() {
-    return {.name = "schema",
-            .usage = "KIND",
-            .sentence = "prints a JSON Schema",
-            .operands = {"kind of schema",
-                         1,
-                         1,
-                         Completes::Words,
-                         {"machine", "workload", "result", "results", "memory", "vertex",
-                          "vertex_result", "calibration", "sweep", "schedule", "pattern"}},
-            .options = {},
-            .examples = {{"tessera schema workload",
-                          "the format of a file that you write: also machine, vertex, sweep, "
-                          "schedule (of `tessera pattern evolve`)"},
-                         {"tessera schema result",
-                          "the format of --json of `tessera run`: also results (of several runs), "
-                          "memory, vertex_result, calibration, pattern"}},
-            .make = make_schema};
+    return {
+        .name = "schema",
+        .usage = "KIND",
+        .sentence = "prints a JSON Schema",
+        .operands = {"kind of schema",
+                     1,
+                     1,
+                     Completes::Words,
+                     {"machine", "workload", "result", "results", "memory", "vertex",
+                      "vertex_result", "calibration", "sweep", "schedule", "pattern", "buckets"}},
+        .options = {},
+        .examples = {{"tessera schema workload",
+                      "the format of a file that you write: also machine, vertex, sweep, "
+                      "schedule (of `tessera pattern evolve`)"},
+                     {"tessera schema result",
+                      "the format of --json of `tessera run`: also results (of several runs), "
+                      "memory, vertex_result, calibration, pattern, buckets"}},
+        .make = make_schema};
 }
 
 CommandSpec assemble_command() {

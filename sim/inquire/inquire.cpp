@@ -13,6 +13,7 @@
 #include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
 #include "sim/calibrate/report.h"
+#include "sim/pattern/buckets_report.h"
 #include "sim/pattern/report.h"
 #include "sim/result/memory_report.h"
 #include "sim/result/result.h"
@@ -302,6 +303,7 @@ std::string schema_text(const cli::SchemaCommand& command) {
                              : command.what == "sweep"         ? sweep::sweep_schema()
                              : command.what == "schedule"      ? pattern::schedule_schema()
                              : command.what == "pattern"       ? pattern::summary_schema()
+                             : command.what == "buckets"       ? pattern::buckets_schema()
                                                                : result::result_schema());
 }
 

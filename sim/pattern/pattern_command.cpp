@@ -39,14 +39,6 @@ NpzForm form_of(const std::string& command, const std::string& as, int block,
     return form;
 }
 
-workload::Marks marks_of(const std::string& command, bool marks,
-                         const workload::MatrixPlace& from) {
-    if (marks && from.format != workload::MatrixFormat::Safetensors) {
-        throw cli::UsageError(command + ": --marks is of .safetensors files");
-    }
-    return marks ? workload::Marks::Read : workload::Marks::Refused;
-}
-
 /// An output that is open, and what it is to be.
 class MatrixOutput {
 public:
@@ -87,6 +79,14 @@ const std::string& needed(const std::string& command, const std::string& option,
         throw cli::UsageError(fmt::format("{}: expected {} FILE", command, option));
     }
     return text;
+}
+
+workload::Marks marks_of(const std::string& command, bool marks,
+                         const workload::MatrixPlace& from) {
+    if (marks && from.format != workload::MatrixFormat::Safetensors) {
+        throw cli::UsageError(command + ": --marks is of .safetensors files");
+    }
+    return marks ? workload::Marks::Read : workload::Marks::Refused;
 }
 
 std::string make_text(const cli::PatternMakeCommand& command) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/layout.h"
+#include "kernels/workload/pattern_file.h"
 #include "sim/cli/cli.h"
 
 #include <string>
@@ -13,6 +14,10 @@ namespace tessera::pattern {
 /// What an option that a command cannot do without says. @throws cli::UsageError where it is not given
 [[nodiscard]] const std::string& needed(const std::string& command, const std::string& option,
                                         const std::string& text);
+
+/// What --marks means. @throws cli::UsageError where the file is none that has marks
+[[nodiscard]] workload::Marks marks_of(const std::string& command, bool marks,
+                                       const workload::MatrixPlace& from);
 
 /// @throws cli::UsageError, ConfigError, IoError; so do the others
 [[nodiscard]] std::string make_text(const cli::PatternMakeCommand& command);

@@ -15,10 +15,6 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-std::string percent(double share) {
-    return fmt::format("{:.4g} %", 100 * share);
-}
-
 /// "row 17 has 168, 43.1 times the mean of 3.9; 12 of 2,708 rows have none"
 std::string spread_text(const Spread& spread, const char* line) {
     return fmt::format("{} {} has {}, {:.3g} times the mean of {:.4g}; {} of {} {}s have none",
@@ -32,6 +28,10 @@ nlohmann::json spread_json(const Spread& spread) {
 }
 
 } // namespace
+
+std::string percent(double share) {
+    return fmt::format("{:.4g} %", 100 * share);
+}
 
 std::string summary_text(const Summary& summary, const std::string& file, std::string_view type,
                          const Layout& layout) {

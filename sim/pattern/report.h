@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `tessera pattern show` prints, as text and as JSON.
+// What `tessera pattern show` prints, as text and as JSON; and how shares are printed.
 #pragma once
 
 #include "base/layout.h"
@@ -11,6 +11,9 @@
 #include <string_view>
 
 namespace tessera::pattern {
+
+/// "12.5 %"
+[[nodiscard]] std::string percent(double share);
 
 /// `type` is the name of the values' type.
 [[nodiscard]] std::string summary_text(const Summary& summary, const std::string& file,

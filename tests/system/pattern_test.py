@@ -6,6 +6,7 @@ Usage: pattern_test.py BINARY SOURCE_DIRECTORY TEST_CLASS; needs python3-scipy""
 import gzip
 import io
 import json
+import re
 import sys
 import unittest
 import zipfile
@@ -15,7 +16,7 @@ import scipy.io
 import scipy.sparse
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_case import CliTest
+from cli_case import SOURCE, CliTest
 
 BLOCK = 4
 ROWS, COLUMNS = 12 * BLOCK, 7 * BLOCK
@@ -160,6 +161,23 @@ class PatternCase(CliTest):
         extra += ["--block", BLOCK] if form == "bsr" else []
         self.pattern("convert", source, "-o", target, *extra, *options)
 
+    def check_form(self, schema, value, where=""):
+        """The parts of JSON Schema that our own schema uses."""
+        if "const" in schema or "enum" in schema:
+            self.assertIn(value, schema.get("enum", [schema.get("const")]), where)
+        elif schema["type"] == "object":
+            self.assertLessEqual(set(value), set(schema["properties"]), where)
+            self.assertGreaterEqual(set(value), set(schema["required"]), where)
+            for key, inner in value.items():
+                self.check_form(schema["properties"][key], inner, f"{where}/{key}")
+        elif schema["type"] == "array":
+            for number, inner in enumerate(value):
+                self.check_form(schema["items"], inner, f"{where}/{number}")
+        else:
+            kinds = {"integer": int, "number": (int, float), "string": str}[schema["type"]]
+            self.assertIsInstance(value, kinds, where)
+            self.assertTrue(isinstance(value, str) or value >= schema.get("minimum", 0), where)
+
     def same(self, got, wanted, what):
         self.assertEqual(got.shape, wanted.shape, what)
         self.assertEqual(got.dtype, wanted.dtype, what)
@@ -292,20 +310,6 @@ class FormatsTest(PatternCase):
 
 
 class ShowTest(PatternCase):
-    def check_form(self, schema, value, where=""):
-        """The parts of JSON Schema that our own schema uses."""
-        if "const" in schema or "enum" in schema:
-            self.assertIn(value, schema.get("enum", [schema.get("const")]), where)
-        elif schema["type"] == "object":
-            self.assertEqual(set(value), set(schema["properties"]), where)
-            self.assertEqual(set(value), set(schema["required"]), where)
-            for key, inner in value.items():
-                self.check_form(schema["properties"][key], inner, f"{where}/{key}")
-        else:
-            kinds = {"integer": int, "number": (int, float), "string": str}[schema["type"]]
-            self.assertIsInstance(value, kinds, where)
-            self.assertTrue(isinstance(value, str) or value >= schema.get("minimum", 0), where)
-
     def test_the_schema_is_that_of_what_is_shown(self):
         schema = json.loads(self.tessera("schema", "pattern").stdout)
         for number, dtype in enumerate((bool, numpy.float32, numpy.int16)):
@@ -732,6 +736,235 @@ class EvolveTest(PatternCase):
         self.assertIn("new.part: is there already: another run writes into it, or one was killed",
                       done.stderr)
         self.assertFalse((self.scratch / "new").exists())
+
+
+class EncodeTest(PatternCase):
+    """The buckets are read again here, by the page's description of their words."""
+    ELEMENT_HEADER, BLOCK_HEADER, ENTRY = 9, 7, 5
+    WORKERS = 6
+
+    def workload(self, name="w.json", **keys):
+        self.file(name, json.dumps({
+            "schema_version": 1, "kind": "spmm", "mode": "dynamic", "m": ROWS, "k": COLUMNS, "n": 16,
+            "block": BLOCK, "capacity": 0.4, "pattern": {"generator": "uniform", "density": 0.1},
+            **keys}))
+
+    def encode(self, *options, file="a.npz", workload="w.json", machine="tiny", code=0):
+        return self.pattern("encode", file, workload, "--machine", machine, *options, code=code)
+
+    def encoded(self, *options, **keys):
+        self.encode("--json", "e.json", "-o", "e.npz", *options, **keys)
+        return json.loads((self.scratch / "e.json").read_text()), numpy.load(self.scratch / "e.npz")
+
+    def groups(self, told, words):
+        """(x, y, rows) of each sub-group of a bucket, rows with their columns in the matrix."""
+        block, at = told["plan"]["block"], 0
+        part = told["plan"]["part"]
+        while words[at]:
+            number, x, y, blocks, size, rows = words[at:at + 6].tolist()
+            self.assertEqual(number, 1 + x * told["plan"]["split"]["y"] + y)
+            row_at = at + self.BLOCK_HEADER if block > 1 else (
+                at + self.ELEMENT_HEADER + self.ENTRY * self.WORKERS)
+            found = []
+            for _ in range(rows + 1):
+                row, count = words[row_at:row_at + 2].tolist()
+                places = words[row_at + 2:row_at + 3 + count].astype(int)
+                if block == 1:
+                    places //= part["n"] * self.element_bytes
+                found.append((x * part["rows"] + row, (y * part["columns"] + places).tolist()))
+                row_at += 3 + count
+            self.assertEqual(row_at - at, size)
+            self.assertEqual(sum(len(columns) for _, columns in found), blocks)
+            yield x, y, found
+            at += size
+
+    def decoded(self, told, arrays, shape):
+        """The matrix in whole blocks, and blocks that are not in a bucket of their own part."""
+        block, split = told["plan"]["block"], told["plan"]["split"]
+        room = told["plan"]["bucket"]
+        self.assertEqual(arrays["metadata"].shape, (numpy.prod(list(split.values())), room["words"]))
+        self.assertEqual(arrays["values"].shape,
+                         (len(arrays["metadata"]), room["blocks"], block, block))
+        dense = numpy.zeros([-(-size // 16) * 16 for size in shape], arrays["values"].dtype)
+        away, held = 0, []
+        for number, (words, values) in enumerate(zip(arrays["metadata"], arrays["values"])):
+            place = (number % split["x"], number // split["x"] // split["z"])
+            held.append(0)
+            for x, y, rows in self.groups(told, words):
+                for row, columns in rows:
+                    for column in columns:
+                        dense[row * block:(row + 1) * block,
+                              column * block:(column + 1) * block] = values[held[-1]]
+                        held[-1] += 1
+                        away += (x, y) != place
+        return dense[:shape[0], :shape[1]], away, held
+
+    def test_buckets_hold_the_matrix(self):
+        for block, dtype, rows, columns in ((BLOCK, "f32", ROWS, COLUMNS), (1, "f16", 31, 50),
+                                            (8, "f16", 50, 31), (16, "f32", 64, 96)):
+            matrix = random_matrix(numpy.float32, rows, columns)
+            matrix.data = numpy.round(matrix.data * 8)
+            write(self.scratch / "a.npz", matrix, "csr")
+            self.element_bytes = {"f16": 2, "f32": 4}[dtype]
+            self.workload(block=block, dtype=dtype, partials=dtype, m=rows, k=columns, capacity=0.9)
+            told, arrays = self.encoded()
+            kept = kept_blocks(matrix, block).sum()
+            cut = block // told["plan"]["block"]
+            self.assertEqual(cut, 2 if (block, dtype) == (16, "f32") else 1)
+            dense, away, held = self.decoded(told, arrays, matrix.shape)
+            self.assertEqual(arrays["values"].dtype, numpy.dtype("<f2" if dtype == "f16" else "<f4"))
+            self.assertTrue((dense == matrix.toarray()).all(), (block, dtype))
+            self.assertEqual(told["pattern"]["blocks"], kept)
+            self.assertEqual(told["spills"]["away"], away)
+            self.assertEqual(told["fill"]["empty"], held.count(0))
+            self.assertEqual(told["fill"]["blocks"], {
+                "least": min(held), "most": max(held), "mean": kept * cut**2 / len(held)})
+            self.assertEqual(told["plan"]["bucket"]["bytes"],
+                             arrays["values"][0].nbytes + arrays["metadata"][0].nbytes)
+
+    def skewed(self):
+        """Twice what the buckets of the first rows hold, and a plan with several parts."""
+        kept = numpy.zeros((16, 16), numpy.float32)
+        kept[:2] = kept[2:4, ::2] = 1
+        scipy.sparse.save_npz(self.scratch / "a.npz", scipy.sparse.coo_matrix(
+            numpy.kron(kept, numpy.ones((BLOCK, BLOCK), numpy.float32))))
+        self.workload(m=64, k=64, n=4, capacity=0.25, dtype="f32", partials="f32")
+
+    def test_the_run_takes_the_steps_that_are_told(self):
+        self.skewed()
+        told, arrays = self.encoded()
+        travel = told["travel"]
+        self.assertGreater(travel["steps"], 0)
+        self.element_bytes = 4
+        self.assertEqual(self.decoded(told, arrays, (64, 64))[1], told["spills"]["away"])
+        self.workload(m=64, k=64, n=4, capacity=0.25, dtype="f32", partials="f32",
+                      pattern={"file": "a.npz"})
+        run = self.result("w.json", "--machine", "tiny")
+        times = lambda list_, start: sum(step["executions"] for step in run[list_]
+                                         if step["name"].startswith(start))
+        self.assertEqual(times("compute_sets", "multiply moved"), travel["looks"])
+        for axis in "xy":
+            self.assertEqual(times("exchanges", f"move buckets along {axis}"),
+                             travel[f"moves_{axis}"])
+        self.assertEqual(len(travel["codes"]), travel["looks"] + travel["moves_x"] +
+                         travel["moves_y"])
+        self.assertEqual(arrays["control"][0], 1) # there is something to do
+
+    def test_an_overflow_names_its_bucket_and_the_excess_that_would_do(self):
+        self.skewed()
+        (self.scratch / "e.npz").write_bytes(b"as it was")
+        done = self.encode("-o", "e.npz", "--set", "workload.excess=0", "--set",
+                           "workload.capacity=0.05", code=4)
+        found = re.search(r"does not fit into buckets of \d+ blocks and \d+ words: bucket (\d+) "
+                          r"\(x \d+, y \d+, z \d+\), sub-group \d+: got \d+ blocks, of which \d+ "
+                          r"have a place; an excess of ([\d.]+) is enough", done.stderr)
+        self.assertTrue(found, done.stderr)
+        self.assertEqual((self.scratch / "e.npz").read_bytes(), b"as it was")
+        sets = ["--set", "workload.capacity=0.05", "--set"]
+        self.encode(*sets, f"workload.excess={found[2]}")
+        self.encode(*sets, f"workload.excess={float(found[2]) - 0.01}", code=4)
+
+    def test_a_bucket_is_shown_in_words_and_as_numbers(self):
+        self.skewed()
+        told, arrays = self.encoded("--bucket", 1)
+        shown = told["bucket"]
+        words = arrays["metadata"][1]
+        self.assertEqual(shown["words"], words[:len(shown["words"])].tolist())
+        self.assertEqual([(group["x"], group["y"], [(row["row"], row["columns"])
+                                                    for row in group["rows"]])
+                          for group in shown["groups"]], list(self.groups(told, words)))
+        text = self.encode("--bucket", 1).stdout
+        self.assertIn(f"bucket 1 (x {shown['x']}, y {shown['y']}, z {shown['z']}): "
+                      f"{shown['blocks']} of ", text)
+        self.assertIn("the end", text)
+        self.assertEqual(self.encode("-q").stdout, "")
+        self.assertEqual(json.loads(self.encode("--json", "-", "--bucket", 1).stdout), told)
+
+    def test_the_schema_is_that_of_what_is_told(self):
+        text = self.tessera("schema", "buckets").stdout
+        self.assertEqual(text, (SOURCE / "configs/schemas/buckets.schema.json").read_text())
+        schema = json.loads(text)
+        self.skewed()
+        for options in ([], ["--bucket", 0]):
+            self.check_form(schema, self.encoded(*options)[0])
+
+    def test_a_transposed_operand_is_in_the_file_as_in_the_workload(self):
+        matrix = random_matrix(numpy.float32)
+        write(self.scratch / "a.npz", matrix, "csr")
+        write(self.scratch / "t.npz", matrix.T.tocoo(), "csr")
+        self.workload(dtype="f32", partials="f32", capacity=0.9)
+        straight = self.encoded()[1]
+        self.workload(dtype="f32", partials="f32", capacity=0.9, transpose_a=True)
+        turned = self.encoded(file="t.npz")[1]
+        self.assertTrue((straight["metadata"] == turned["metadata"]).all())
+        self.assertTrue((straight["values"] == turned["values"]).all())
+
+    def test_a_tensor_of_a_pipeline(self):
+        rows, columns, n = 300, 260, 48 # for which the plans of these two passes differ
+        write(self.scratch / "a.npz", random_matrix(numpy.float32, rows, columns), "csr")
+        sparse = {"shape": [rows, columns], "mode": "dynamic", "block": BLOCK, "capacity": 0.9,
+                  "pattern": {"generator": "uniform", "density": 0.1}}
+        step = lambda output, inputs, **keys: {"family": "spmm", "inputs": inputs, "output": output,
+                                               **keys}
+        self.file("p.json", json.dumps({
+            "schema_version": 1, "kind": "pipeline",
+            "tensors": {"weights1": sparse, "weights2": {**sparse, "excess": 1},
+                        "x": {"shape": [columns, n]}, "dy": {"shape": [rows, n]}},
+            "steps": [step("y1", ["weights1", "x"], partials="f32", plan="published"),
+                      step("dx", ["weights1", "dy"], partials="f16", transpose_a=True),
+                      step("y2", ["weights2", "x"])]}))
+        options = {"workload": "p.json", "machine": "bow"}
+        tiles = ["--set", "chip.tiles=128"]
+        done = self.encode(*tiles, **options, code=2)
+        self.assertIn("pattern encode: expected --tensor with one of weights1, weights2",
+                      done.stderr)
+        done = self.encode(*tiles, "--tensor", "wieghts1", **options, code=2)
+        self.assertIn("--tensor: got 'wieghts1', expected weights1 or weights2; "
+                      "did you mean 'weights1'?", done.stderr)
+        done = self.encode(*tiles, "--tensor", "weights1", **options, code=2)
+        self.assertIn("pattern encode: expected --step with one of y1, dx", done.stderr)
+        plans = []
+        for name in ("y1", "dx"):
+            told = self.encoded(*tiles, "--tensor", "weights1", "--step", name, **options)[0]
+            self.assertEqual((told["tensor"], told["step"]), ("weights1", name))
+            plans.append(told["plan"])
+        self.assertNotEqual(*plans)
+        told = self.encoded(*tiles, "--tensor", "weights2", **options)[0]
+        self.assertEqual((told["tensor"], told["step"], told["capacity"]["excess"]),
+                         ("weights2", "y2", 1))
+        self.assertIn("(tensor weights2, step y2) on bow",
+                      self.encode(*tiles, "--tensor", "weights2", **options).stdout)
+
+    def test_mistakes(self):
+        write(self.scratch / "a.npz", random_matrix(numpy.float32), "csr")
+        self.workload()
+        done = self.encode("--bucket", 99, code=2)
+        self.assertRegex(done.stderr, r"--bucket: got 99, expected 0\.\.\d+")
+        done = self.encode("--step", "x", code=2)
+        self.assertIn("--step: got 'x', expected none of a workload that is one product", done.stderr)
+        done = self.encode("-o", "e.txt", code=2)
+        self.assertIn("--out: got 'e.txt', expected a name that ends in .npz", done.stderr)
+        done = self.encode("--marks", code=2)
+        self.assertIn("--marks is of .safetensors files", done.stderr)
+        done = self.encode("--set", "workload.m=64", code=3)
+        self.assertIn(f"a.npz: got a matrix of {ROWS} x {COLUMNS}, expected 64 x {COLUMNS} as "
+                      "tensor a of w has", done.stderr)
+        done = self.encode("--set", f"workload.m={COLUMNS}", "--set", f"workload.k={ROWS}", code=3)
+        self.assertIn("`tessera pattern convert --transpose` turns it", done.stderr)
+        done = self.encode("--set", "workload.mode=static", "--set", "workload.capacity=0", code=3)
+        self.assertIn("w: has no sparse operand whose pattern comes when it runs", done.stderr)
+        done = self.encode(workload="tiny_matmul", code=3)
+        self.assertIn("tiny_matmul: has no sparse operand", done.stderr)
+        done = self.encode(machine="tny", code=None)
+        self.assertIn("did you mean 'tiny'?", done.stderr)
+        huge = random_matrix(numpy.float32)
+        huge.data[:] = 1e6
+        write(self.scratch / "a.npz", huge, "csr")
+        self.workload(capacity=0.9)
+        self.encode()
+        done = self.encode("-o", "e.npz", code=3)
+        self.assertIn("a.npz: the value 1000000 is not finite in f16", done.stderr)
+        self.assertFalse((self.scratch / "e.npz").exists())
 
 
 class WorkloadsTest(PatternCase):

@@ -23,7 +23,8 @@ foreach(class MatrixTest OutputsTest ProcessesTest HostTest OperandsTest)
 endforeach()
 
 # SciPy is Debian's python3-scipy, a package of Debian's own Python.
-foreach(class FormatsTest ShowTest MakeTest MistakesTest WorkloadsTest CheckpointTest EvolveTest)
+foreach(class FormatsTest ShowTest MakeTest MistakesTest WorkloadsTest CheckpointTest EvolveTest
+        EncodeTest)
   add_test(NAME "patterns on the command line: ${class}"
     COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/pattern_test.py"
             $<TARGET_FILE:tessera>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/dynamic/decode.h"
 #include "kernels/dynamic/encode.h"
+#include "kernels/dynamic/fill.h"
 #include "kernels/dynamic/recut.h"
 #include "tests/kernels/dynamic/dynamic_patterns.h"
 
@@ -21,9 +22,11 @@
 
 using namespace tessera;
 using namespace tessera::dynamic;
+using test::blocks_at;
 using test::pattern_of;
 using test::same;
 using test::skewed;
+using test::small_layout;
 using workload::SparsePattern;
 
 namespace {
@@ -49,38 +52,6 @@ LayoutOf layouts(const Problem& problem, const published::DenseMachine& machine,
         const auto found = plan(other, machine);
         return found ? std::optional(layout_of(other, machine, *found)) : std::nullopt;
     };
-}
-
-/// Buckets of `blocks` blocks of 8 x 8 and room for the metadata of as many rows of each of them, in
-/// parts of 2 x 3 blocks.
-Layout small_layout(Split split, std::int64_t blocks) {
-    Layout layout;
-    layout.block = 8;
-    layout.split = split;
-    layout.part_rows = 2;
-    layout.part_columns = 3;
-    layout.rows = split.x * layout.part_rows;
-    layout.columns = split.y * layout.part_columns;
-    layout.n = 4;
-    layout.element_bytes = 2;
-    layout.workers = 6;
-    layout.bucket.blocks = blocks;
-    layout.bucket.values = blocks * 64;
-    layout.bucket.metadata = 1 + blocks * (layout.header_words() + 3);
-    layout.bucket.bytes = 2 * (layout.bucket.values + layout.bucket.metadata);
-    return layout;
-}
-
-/// A pattern of the layout with blocks at these places.
-SparsePattern blocks_at(const Layout& layout,
-                        const std::vector<std::pair<std::int64_t, std::int64_t>>& places) {
-    std::vector<std::int64_t> numbers;
-    for (const auto& [row, column] : places) {
-        numbers.push_back(row * layout.columns + column);
-    }
-    std::sort(numbers.begin(), numbers.end());
-    return pattern_of(layout.rows * layout.block, layout.columns * layout.block, layout.block,
-                      numbers);
 }
 
 /// A sub-group's words, read without decode().
@@ -119,6 +90,24 @@ std::vector<Seen> sub_groups(const Layout& layout, const Encoding& encoding) {
     return all;
 }
 
+/// How full the buckets are goes together with what they hold.
+void check_fill(const Layout& layout, const SparsePattern& pattern, const Encoding& encoding) {
+    const Fill fill = fill_of(layout, encoding);
+    const std::int64_t cut = pattern.block / layout.block;
+    CHECK(fill.blocks.sum == pattern.blocks() * cut * cut);
+    for (const auto& [spread, room] :
+         {std::pair{fill.blocks, layout.bucket.blocks}, {fill.words, layout.bucket.metadata}}) {
+        CHECK(spread.least * layout.buckets() <= spread.sum);
+        CHECK(spread.sum <= spread.most * layout.buckets());
+        CHECK(spread.most <= room);
+    }
+    CHECK(fill.words.least >= 1);
+    CHECK((fill.words.least == 1) == (fill.blocks.least == 0));
+    CHECK((fill.empty > 0) == (fill.blocks.least == 0));
+    CHECK(fill.hosts <= fill.away);
+    CHECK((fill.hosts > 0) == (encoding.travel.steps(layout.split) > 0));
+}
+
 /// All that must hold of an encoding that fits.
 void check_encoding(const Layout& layout, const SparsePattern& pattern, const Encoding& encoding) {
     const Decoded decoded = decode(layout, encoding.metadata);
@@ -140,6 +129,7 @@ void check_encoding(const Layout& layout, const SparsePattern& pattern, const En
     }
     CHECK(used == std::count_if(encoding.first_value.begin(), encoding.first_value.end(),
                                 [](std::int64_t first) { return first >= 0; }));
+    check_fill(layout, pattern, encoding);
 }
 
 /// Blocks reach their tiles on the way that the control words describe.
@@ -390,6 +380,15 @@ TEST_CASE("dynamic_encode: the other rows of parts are used last", "[kernels][dy
     CHECK_FALSE(encoding.travel.uses_x(0));
     CHECK(encoding.travel.uses_x(1));
     CHECK(encoding.travel.steps(layout.split) == 1);
+    const Fill fill = fill_of(layout, encoding);
+    CHECK(fill.blocks == Spread{2, 4, 6}); // one block of the second row is at home
+    const auto words = [&](std::int64_t rows, std::int64_t blocks) {
+        return layout.header_words() + 2 * rows + blocks + 1;
+    };
+    CHECK(fill.words == Spread{words(1, 2), words(2, 4), words(1, 2) + words(2, 4)});
+    CHECK(fill.away == 2);
+    CHECK(fill.hosts == 1);
+    CHECK(fill.empty == 0);
     check_encoding(layout, full, encoding);
     check_travel(layout, encoding);
 }

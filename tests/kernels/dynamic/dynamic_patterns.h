@@ -8,6 +8,7 @@
 #include "kernels/workload/operands.h"
 #include "kernels/workload/pattern.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -100,6 +101,39 @@ inline workload::SparsePattern skewed(std::int64_t rows, std::int64_t columns, s
         }
     }
     return pattern_of(rows, columns, block, blocks);
+}
+
+/// Buckets of `blocks` blocks of 8 x 8 and room for the metadata of as many rows of each of them, in
+/// parts of 2 x 3 blocks.
+inline dynamic::Layout small_layout(dynamic::Split split, std::int64_t blocks) {
+    dynamic::Layout layout;
+    layout.block = 8;
+    layout.split = split;
+    layout.part_rows = 2;
+    layout.part_columns = 3;
+    layout.rows = split.x * layout.part_rows;
+    layout.columns = split.y * layout.part_columns;
+    layout.n = 4;
+    layout.element_bytes = 2;
+    layout.workers = 6;
+    layout.bucket.blocks = blocks;
+    layout.bucket.values = blocks * 64;
+    layout.bucket.metadata = 1 + blocks * (layout.header_words() + 3);
+    layout.bucket.bytes = 2 * (layout.bucket.values + layout.bucket.metadata);
+    return layout;
+}
+
+/// A pattern of the layout with blocks at these places.
+inline workload::SparsePattern
+blocks_at(const dynamic::Layout& layout,
+          const std::vector<std::pair<std::int64_t, std::int64_t>>& places) {
+    std::vector<std::int64_t> numbers;
+    for (const auto& [row, column] : places) {
+        numbers.push_back(row * layout.columns + column);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return pattern_of(layout.rows * layout.block, layout.columns * layout.block, layout.block,
+                      numbers);
 }
 
 inline bool same(const workload::SparsePattern& one, const workload::SparsePattern& other) {

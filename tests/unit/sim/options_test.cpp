@@ -189,6 +189,19 @@ Fields fields(const cli::PatternFinalizeCommand& finalize) {
     return {
         {"file", finalize.file}, {"out", finalize.out}, {"quiet", finalize.quiet ? "yes" : "no"}};
 }
+Fields fields(const cli::PatternEncodeCommand& encode) {
+    return {{"file", encode.file},
+            {"workload", encode.workload},
+            {"machine", encode.machine},
+            {"sets", joined(encode.sets)},
+            {"tensor", encode.tensor},
+            {"step", encode.step},
+            {"bucket", encode.bucket ? std::to_string(*encode.bucket) : ""},
+            {"marks", encode.marks ? "yes" : "no"},
+            {"out", encode.out},
+            {"json", encode.json},
+            {"quiet", encode.quiet ? "yes" : "no"}};
+}
 Fields fields(const cli::PatternEvolveCommand& evolve) {
     return {{"file", evolve.file},
             {"schedule", evolve.schedule},
@@ -314,6 +327,16 @@ const std::vector<Case> kOwnCases{
     {{"pattern", "evolve", "f"}, "marks", "", "marks", "yes"},
     {{"pattern", "evolve", "f"}, "out", "o", "out", "o"},
     {{"pattern", "evolve", "f"}, "quiet", "", "quiet", "yes"},
+    {{"pattern", "encode", "f", "w"}, "machine", "m", "machine", "m"},
+    {{"pattern", "encode", "f", "w"}, "set", "a=1", "sets", "a=1"},
+    {{"pattern", "encode", "f", "w"}, "plan", "published", "sets", "workload.plan=published"},
+    {{"pattern", "encode", "f", "w"}, "tensor", "a", "tensor", "a"},
+    {{"pattern", "encode", "f", "w"}, "step", "s", "step", "s"},
+    {{"pattern", "encode", "f", "w"}, "bucket", "7", "bucket", "7"},
+    {{"pattern", "encode", "f", "w"}, "marks", "", "marks", "yes"},
+    {{"pattern", "encode", "f", "w"}, "out", "o", "out", "o"},
+    {{"pattern", "encode", "f", "w"}, "json", "j", "json", "j"},
+    {{"pattern", "encode", "f", "w"}, "quiet", "", "quiet", "yes"},
     {{"list", "machines"}, "names", "", "names", "yes"},
     {{"list", "machines"}, "paths", "", "paths", "yes"},
     {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},
