@@ -51,13 +51,11 @@ std::string with_words_cut(std::string_view text) {
 }
 
 std::string grouped(std::int64_t value) {
-    const std::string digits = std::to_string(value);
-    std::string text;
-    for (std::size_t at = 0; at < digits.size(); ++at) {
-        if (at > 0 && (digits.size() - at) % 3 == 0) {
-            text += ',';
-        }
-        text += digits[at];
+    std::string text = std::to_string(value);
+    const std::size_t first = value < 0 ? 1 : 0; // behind the sign
+    for (std::size_t at = text.size(); at > first + 3;) {
+        at -= 3;
+        text.insert(at, 1, ',');
     }
     return text;
 }

@@ -4,6 +4,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 using namespace tessera;
 
 TEST_CASE("a word is cut behind its last shown byte and its length is told", "[unit][base]") {
@@ -33,7 +40,31 @@ TEST_CASE("of a text the words are cut that no name can be as long as", "[unit][
     CHECK(with_words_cut("at " + path + "\n two  spaces ") == "at " + path + "\n two  spaces ");
     CHECK(with_words_cut("got " + path + "p, more") ==
           "got " + std::string(kLongestShown, 'p') + "... (502 bytes) more");
+    CHECK(with_words_cut(path + "p").find(" (501 bytes)") != std::string::npos);
     CHECK(with_words_cut("").empty());
+}
+
+TEST_CASE("a comma is before every three digits that others are before", "[unit][base]") {
+    for (const auto& [value, text] : std::vector<std::pair<std::int64_t, std::string>>{
+             {0, "0"},
+             {9, "9"},
+             {99, "99"},
+             {999, "999"},
+             {1000, "1,000"},
+             {12'345, "12,345"},
+             {123'456, "123,456"},
+             {1'234'567, "1,234,567"},
+             {std::numeric_limits<std::int64_t>::max(), "9,223,372,036,854,775,807"},
+             {std::numeric_limits<std::int64_t>::min(), "-9,223,372,036,854,775,808"}}) {
+        CHECK(grouped(value) == text);
+        if (value > 0) {
+            CHECK(grouped(-value) == "-" + text);
+        }
+    }
+    CHECK(counted(0, "tile") == "0 tiles");
+    CHECK(counted(1, "tile") == "1 tile");
+    CHECK(counted(2, "tile") == "2 tiles");
+    CHECK(counted(1000, "tile") == "1,000 tiles");
 }
 
 TEST_CASE("of very many mistakes the first are told and the others counted", "[unit][base]") {

@@ -3,6 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+#include <string>
+#include <vector>
+
 using namespace tessera;
 
 namespace {
@@ -26,6 +30,10 @@ TEST_CASE("words are wrapped at the last column and not before") {
     CHECK(wrapped(of(24), 4, "") == "\n");
     const std::string word(50, 'w');
     CHECK(wrapped(of(30), 0, "x " + word + " y") == "x\n" + word + "\ny\n");
+    CHECK(wrapped(of(24), 0, "12345678901234567890123 %") == "12345678901234567890123 %\n");
+    CHECK(wrapped(of(24), 0, "a % b %c") == "a % b %c\n");
+    // characters are counted, not bytes
+    CHECK(wrapped(of(24), 0, "µµµµµµµµµµµµ µµµµµµµµµµµ") == "µµµµµµµµµµµµ µµµµµµµµµµµ\n");
 }
 
 TEST_CASE("a head stands in front of the first line, or above all") {
@@ -53,6 +61,13 @@ TEST_CASE("columns of a table are as wide as their widest cell, the last one is 
           " x  " + long_text + "\n y\n");
     CHECK(table(of(34), 1, {Align::Left, Align::Left}, {{"x", long_text}, {"y", ""}}) ==
           " x  aaaaaaaaaaaaaaa\n    bbbbbbbbbbbbbbb\n y\n");
+    // the last column has room for 24 characters in any case
+    const std::string least = "aaaaaaaaaaaa bbbbbbbbbbb";
+    REQUIRE(least.size() == 24);
+    CHECK(table(of(1), 1, {Align::Left, Align::Left}, {{"x", least}}) == " x  " + least + "\n");
+    CHECK(table(of(1), 1, {Align::Left, Align::Left}, {{"x", least + "b"}}) ==
+          " x  aaaaaaaaaaaa\n    bbbbbbbbbbbb\n");
+    CHECK(table(of(80), 0, {Align::Right}, {{"1"}, {"22"}}) == " 1\n22\n");
 }
 
 TEST_CASE("colors and the bytes of a character take no room") {
@@ -60,7 +75,11 @@ TEST_CASE("colors and the bytes of a character take no room") {
     CHECK(painted(of(80), Paint::Bad, "x") == "x");
     CHECK(painted(colored, Paint::Bad, "x").find("x\033[0m") != std::string::npos);
     CHECK(painted(colored, Paint::Bad, "").empty());
-    CHECK(painted(colored, Paint::Good, "x") != painted(colored, Paint::Bad, "x"));
+    std::set<std::string> looks;
+    for (const Paint paint : {Paint::Head, Paint::Good, Paint::Bad, Paint::Warning, Paint::Quiet}) {
+        looks.insert(painted(colored, paint, "x"));
+    }
+    CHECK(looks.size() == 5);
     CHECK(width_of(painted(colored, Paint::Head, "word")) == 4);
     CHECK(width_of("µs") == 2);
     CHECK(paragraph(colored, painted(colored, Paint::Head, "head"), 6, "text") ==

@@ -5,9 +5,12 @@
 #include "tests/unit/sim/calibrate/support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -161,6 +164,57 @@ absent   TFLOP/s        100          -       -        -       -  x: not modelled
     // 6400 and 10000 measured cycles
     CHECK(gaps.find("dense FP16: n > 256     2     400  2.4 %") != std::string::npos);
     CHECK(unexplained_text({}, {}).empty());
+}
+
+TEST_CASE("a step that takes a fiftieth of the worst rows' cycles is named") {
+    const auto said = [](double cycles) {
+        Calibration calibration;
+        calibration.rows = {rate("fast", 125, {})};
+        calibration.rows[0].facts[0].by_step = {{"multiply", 6000}, {"cast", cycles}};
+        const auto text = calibration_text(calibration, {.columns = 160, .color = false});
+        const auto begin = text.find("8,000: ") + 7;
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    CHECK(said(kCycles / 50) == "multiply 6,000, cast 160");
+    CHECK(said(kCycles / 50 - 1) == "multiply 6,000");
+}
+
+TEST_CASE("what is unexplained is fitted to words and steps where the rows tell them apart") {
+    constexpr double kWord = 0.25;
+    constexpr double kStep = 300;
+    Calibration calibration;
+    double missing = 0;
+    double measured = 0;
+    for (const auto& [words, steps] : {std::pair{1000, 4}, {2000, 4}, {1000, 2}}) {
+        const double gap = kWord * words + kStep * steps;
+        RowOutcome row = rate("r" + std::to_string(calibration.rows.size()),
+                              100 * (kCycles + gap) / kCycles, {});
+        row.facts[0].words_per_tile = words;
+        row.facts[0].steps = steps;
+        calibration.rows.push_back(row);
+        missing += gap;
+        measured += kCycles + gap;
+    }
+    const auto row_of = [&] {
+        const auto text = unexplained_text(calibration, {.columns = 160, .color = false});
+        std::istringstream in(text.substr(text.find(kGroup) + std::string(kGroup).size()));
+        std::vector<std::string> cells;
+        std::string line;
+        std::getline(in, line);
+        std::istringstream words(line);
+        for (std::string cell; words >> cell;) {
+            cells.push_back(cell);
+        }
+        return cells;
+    };
+    const std::string share = fmt::format("{:.1f}", 100 * missing / measured);
+    CHECK(row_of() == std::vector<std::string>{"3", fmt::format("{:.0f}", missing), share, "%",
+                                               "0.250", "300.0", "100.0", "%"});
+    calibration.rows.pop_back(); // through two rows any plane goes
+    CHECK(row_of().size() == 7);
+    CHECK(row_of()[4] == "-");
+    CHECK(row_of()[5] == "-");
+    CHECK(row_of()[6] == "-");
 }
 
 TEST_CASE("JSON of kernels has the runs' plans, ratios and gaps") {
