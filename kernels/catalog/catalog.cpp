@@ -20,9 +20,27 @@ namespace {
 const family::Family& spmm() {
     static const family::Family both = [] {
         family::Family made = sparse::family();
+        made.multiplies_first = true;
         made.make = [](const family::Request& request) {
             const auto& a = request.inputs.front();
             return a.capacity ? dynamic::family().make(request) : sparse::family().make(request);
+        };
+        return made;
+    }();
+    return both;
+}
+
+/// The same of the gradient of its values.
+const family::Family& sddmm() {
+    static const family::Family both = [] {
+        family::Family made = dynamic::sampled();
+        made.make = [](const family::Request& request) {
+            if (!request.inputs.front().capacity) {
+                throw family::Refused(0, {},
+                                      "got a matrix whose pattern is known when planning, "
+                                      "expected one with \"mode\": \"dynamic\"");
+            }
+            return dynamic::sampled().make(request);
         };
         return made;
     }();
@@ -34,12 +52,19 @@ const family::Family& spmm() {
 const std::vector<const family::Family*>& families() {
     // clang-format off: a line for each
     static const std::vector<const family::Family*> all{
-        &matmul::family(),        &spmm(),
-        &elementwise::bias(),     &elementwise::relu(),
-        &elementwise::gelu(),     &elementwise::add(),
-        &elementwise::multiply(), &elementwise::scale(),
-        &elementwise::cast(),     &transpose::family(),
-        &reduce::family(),        &softmax::family(),
+        &matmul::family(),
+        &spmm(),
+        &sddmm(),
+        &elementwise::bias(),
+        &elementwise::relu(),
+        &elementwise::gelu(),
+        &elementwise::add(),
+        &elementwise::multiply(),
+        &elementwise::scale(),
+        &elementwise::cast(),
+        &transpose::family(),
+        &reduce::family(),
+        &softmax::family(),
         &gather::family(),
     };
     // clang-format on

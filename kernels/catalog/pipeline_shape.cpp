@@ -4,6 +4,7 @@
 #include "base/config/describe.h"
 #include "kernels/catalog/operand_shapes.h"
 #include "kernels/workload/pipeline_workload.h"
+#include "kernels/workload/schedule.h"
 #include "kernels/workload/shared_keys.h"
 
 #include <fmt/format.h>
@@ -118,6 +119,11 @@ ShapePointer sparse_shape() {
         .says("side of the square blocks that are kept or left out")
         .from(kSource);
     describe_mode(d);
+    Describe<Schedule> schedule;
+    Schedule::describe(schedule);
+    d.object("sequence", &PipelineTensor::sequence, schedule.shape())
+        .says("how each next step makes another pattern of it, with mode dynamic")
+        .from("docs/patterns.md#sequences");
     d.object("pattern", &PipelineTensor::pattern, pattern_shape())
         .required()
         .says("where it is not zero");
@@ -364,6 +370,30 @@ ShapePointer store_shape() {
     return d.shape();
 }
 
+ShapePointer next_shape() {
+    Describe<PipelineStep> d;
+    d.text(
+         "next",
+         [](PipelineStep& step, const std::string& name) {
+             step.inputs = {name};
+             step.outputs = {name};
+         },
+         [](const PipelineStep& step) {
+             return step.inputs.empty() ? std::string() : step.inputs.front();
+         })
+        .name()
+        .required()
+        .says("name of a tensor with a sequence: the host gives it its next pattern, in the first "
+              "round the one that it begins with")
+        .from(kSource);
+    d.field("name", &PipelineStep::name)
+        .name()
+        .empty_if_absent("next_ and the tensor's name")
+        .says("of the step, in results")
+        .from(kSource);
+    return d.shape();
+}
+
 ShapePointer parallel_shape(const ShapePointer& step) {
     Describe<PipelineStep> branch;
     branch.field("tiles", &PipelineStep::tiles)
@@ -404,6 +434,7 @@ ShapePointer step_shape(Families families) {
     shape->alternatives.push_back(of_kind("if", if_shape(itself), Kind::If));
     shape->alternatives.push_back(of_kind("load", load_shape(), Kind::Load));
     shape->alternatives.push_back(of_kind("store", store_shape(), Kind::Store));
+    shape->alternatives.push_back(of_kind("next", next_shape(), Kind::Next));
     shape->alternatives.push_back(of_kind("parallel", parallel_shape(itself), Kind::Parallel));
     return shape;
 }

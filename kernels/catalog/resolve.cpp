@@ -96,7 +96,7 @@ public:
     Resolver(const PipelineWorkload& workload, Families families, const SparseMatrices& sparse,
              const Names& told)
         : families_(families), told_(told) {
-        note_transposed(workload.steps);
+        note_passes(workload.steps);
         for (const PipelineTensor& tensor : workload.tensors) {
             give(tensor, sparse);
         }
@@ -214,7 +214,17 @@ private:
     }
 
     /// Unless it is told the capacity is what the pattern has: of a pattern without blocks, one.
-    void give_capacity(const PipelineTensor& tensor, TensorType& type) const {
+    void give_capacity(const PipelineTensor& tensor, TensorType& type) {
+        if (tensor.sequence) {
+            const std::string pointer = "/tensors/" + tensor.name + "/sequence";
+            if (!tensor.is_dynamic) {
+                fail(pointer, "got a sequence of patterns, expected \"mode\": \"dynamic\" with it");
+            }
+            if (tensor.sequence->regrow == workload::Schedule::Regrow::Gradient) {
+                fail(pointer + "/regrow", "got gradient, expected random: gradients of blocks that "
+                                          "are not kept are not made in a run yet");
+            }
+        }
         if (!tensor.is_dynamic) {
             return;
         }
@@ -228,17 +238,25 @@ private:
                 static_cast<double>(std::max<std::int64_t>(1, pattern.blocks())) / all;
         }
         type.capacity->input_gradient = read_transposed_.contains(tensor.name);
+        type.capacity->values_gradient = sampled_.contains(tensor.name);
     }
 
-    void note_transposed(const std::vector<PipelineStep>& steps) {
+    /// Which first inputs are read as their transposes, and of which the values have a gradient.
+    void note_passes(const std::vector<PipelineStep>& steps) {
         for (const PipelineStep& step : steps) {
             const auto transposed = step.options.find("transpose_a");
-            if (step.is_leaf() && !step.inputs.empty() && transposed != step.options.end() &&
-                transposed->second == PipelineStep::OptionValue(true)) {
-                read_transposed_.insert(step.inputs.front());
+            const family::Family* family = find(step.family, families_);
+            if (step.is_leaf() && !step.inputs.empty()) {
+                if (transposed != step.options.end() &&
+                    transposed->second == PipelineStep::OptionValue(true)) {
+                    read_transposed_.insert(step.inputs.front());
+                }
+                if (family != nullptr && family->samples_first) {
+                    sampled_.insert(step.inputs.front());
+                }
             }
             visit_lists(step, [&](const char*, const std::vector<PipelineStep>& inside) {
-                note_transposed(inside);
+                note_passes(inside);
             });
         }
     }
@@ -320,6 +338,10 @@ private:
         case Kind::Store:
             made.kind = Node::Kind::Store;
             move_row(step, made, "store");
+            return;
+        case Kind::Next:
+            made.kind = Node::Kind::Next;
+            next_pattern(step, made);
             return;
         case Kind::Repeat:
             made.kind = Node::Kind::Repeat;
@@ -549,6 +571,36 @@ private:
         return true;
     }
 
+    void next_pattern(const PipelineStep& step, Node& made) {
+        const std::string pointer = made.pointer + "/next";
+        refuse_in_branch("next", pointer);
+        name_step(step, made.pointer);
+        if (step.inputs.empty() || is_told(made.pointer) ||
+            !may_read(step.inputs.front(), pointer)) {
+            return;
+        }
+        Known& known = known_.at(step.inputs.front());
+        known.is_read = true;
+        if (!known.has_type) {
+            return;
+        }
+        if (known.given == nullptr || !known.given->sequence || !tensor(known).type.capacity) {
+            fail(
+                pointer,
+                fmt::format("got '{}', expected a tensor with \"mode\": \"dynamic\" and a sequence",
+                            step.inputs.front()));
+            return;
+        }
+        const std::int64_t patterns = known.given->sequence->patterns;
+        if (rounds_ > patterns) {
+            fail(pointer, fmt::format("got {} rounds, expected at most as many as '{}' has "
+                                      "patterns in its sequence, {}",
+                                      rounds_, step.inputs.front(), patterns));
+        }
+        made.inputs = {known.index};
+        made.outputs = {known.index};
+    }
+
     void branch_tiles(const PipelineStep& step, const std::string& pointer) {
         if (step.tiles % 2 != 0 && !is_told(pointer + "/tiles")) {
             fail(pointer + "/tiles",
@@ -600,7 +652,9 @@ private:
                        return input != nullptr && input->has_type;
                    })) {
             made.family = family;
-            take_columns(step, inputs, pointer);
+            if (family->multiplies_first) {
+                take_columns(step, inputs, pointer);
+            }
             types = make(step, inputs, made);
         }
         name_step(step, pointer);
@@ -813,6 +867,7 @@ private:
 
     Families families_;
     Names read_transposed_; ///< first inputs of steps that read them as their transposes
+    Names sampled_;         ///< and of those that make the gradient of their values
     const Names& told_;
     Resolved out_;
     KnownTensors known_;

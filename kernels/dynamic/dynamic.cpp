@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/dynamic/dynamic.h"
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "kernels/dynamic/emitter.h"
-#include "kernels/dynamic/encode.h"
-#include "kernels/dynamic/travel.h"
+#include "kernels/dynamic/operand.h"
 #include "kernels/dynamic/vertices.h"
 #include "kernels/family/product.h"
-#include "kernels/published/dense_planner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <utility>
 
 namespace tessera::dynamic {
 namespace {
 
-std::vector<std::byte> in_buckets(const Encoding& encoding, const family::Value& a) {
-    const auto moved = [&](auto element) {
-        using Element = decltype(element);
-        std::vector<Element> values(a.bytes.size() / sizeof(Element));
-        std::memcpy(values.data(), a.bytes.data(), a.bytes.size());
-        return bytes_of_all(bucket_values(encoding, values));
-    };
-    return a.type.type == ElementType::F32 ? moved(float{}) : moved(std::uint16_t{});
-}
-
-class DynamicStep final : public family::Product, public Encoder {
+class DynamicStep final : public family::Product, public OperandOwner {
 public:
     explicit DynamicStep(const family::Request& request) : Product(dynamic::family(), request) {
         const ElementType type = told().dtype;
@@ -59,33 +46,18 @@ public:
             added_text());
     }
 
-    [[nodiscard]] const Planned& planned() const override { return planned_; }
-
-    [[nodiscard]] Encoding encode(const workload::SparsePattern& pattern) const override {
-        return dynamic::encode(
-            [&](double excess) -> std::optional<Layout> {
-                family::TensorType wider = a();
-                wider.capacity->excess = excess;
-                try {
-                    return dynamic::planned(machine_, wider, told().partials, told().plan).layout;
-                } catch (const DoesNotFit&) {
-                    return std::nullopt;
-                }
-            },
-            a().capacity->excess, pattern);
+    [[nodiscard]] const Operand& operand() const override { return *operand_; }
+    [[nodiscard]] family::Emitted stand(graph::Graph& graph, const family::Site& site) override {
+        operand_.emplace(site.machine, a(), told().partials, told().plan);
+        return operand_->stand(graph, site);
     }
-
     [[nodiscard]] std::vector<std::vector<std::byte>>
     encoded(const family::Value& value) const override {
-        const Layout& layout = planned_.layout;
-        const Encoding encoding = encode(*value.type.sparse);
-        std::vector<std::vector<std::byte>> forms{value.bytes.empty() ? std::vector<std::byte>{}
-                                                                      : in_buckets(encoding, value),
-                                                  bytes_of_all(encoding.metadata)};
-        if (layout.split.x * layout.split.y > 1) {
-            forms.push_back(bytes_of_all(travel_words(layout.split, encoding.travel)));
-        }
-        return forms;
+        return operand_->encoded(value);
+    }
+    [[nodiscard]] std::vector<std::byte> decoded(const std::vector<std::byte>& buckets,
+                                                 const family::TensorType& type) const override {
+        return operand_->decoded(buckets, type);
     }
 
 private:
@@ -94,10 +66,9 @@ private:
     }
 
     family::Divided choose(const family::Site& site) const override {
-        machine_ = site.machine;
-        planned_ = dynamic::planned(site.machine, a(), told().partials, told().plan);
-        const Spmm product{planned_.layout,
-                           planned_.plan,
+        operand_.emplace(site.machine, a(), told().partials, told().plan);
+        const Spmm product{operand_->layout(),
+                           operand_->plan(),
                            {told().dtype, told().partials},
                            told().n,
                            a().shape[0],
@@ -105,60 +76,32 @@ private:
                            fmt::format("spmm {} x {} x {}", told().m, told().k, told().n),
                            told().plan == workload::PlanKind::Published};
         family::Planned made = emit_pass(site.machine, product, pass());
-        made.division.roundings = roundings();
+        made.division.roundings = roundings(pattern());
         return family::lowered(site.machine, std::move(made), accumulate_on(site), site.known);
     }
     workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
 
-    /// Counts roundings of the longest row of the pattern at hand. The check needs it, the plan does not.
-    [[nodiscard]] std::int64_t roundings() const {
-        const workload::SparsePattern& matrix = pattern();
+    /// Of the longest row of the pattern at hand. The check needs it, the plan does not.
+    [[nodiscard]] std::int64_t roundings(const workload::SparsePattern& matrix) const override {
         std::int64_t longest = 0;
         for (std::int64_t row = 0; row < matrix.block_rows(); ++row) {
             longest = std::max(longest, matrix.blocks_of_row(row));
         }
-        const Layout& layout = planned_.layout;
+        const Layout& layout = operand_->layout();
         const std::int64_t cut = matrix.block / layout.block;
         const Vertex vertex = vertex_of(layout.block, {told().dtype, told().partials}, pass());
         const std::int64_t sums = pass() == Pass::Forward ? layout.split.y : layout.split.x;
         return vertex.block_roundings * longest * cut + sums;
     }
 
-    mutable spec::MachineSpec machine_;
-    mutable Planned planned_; ///< behind choose()
+    mutable std::optional<Operand> operand_; ///< behind choose()
 };
 
 } // namespace
 
-Planned planned(const spec::MachineSpec& machine, const family::TensorType& a, ElementType partials,
-                workload::PlanKind plan) {
-    const workload::Capacity& capacity = *a.capacity;
-    const bool is_published = plan == workload::PlanKind::Published;
-    const auto whole = [&](std::int64_t size) {
-        return (size + capacity.block - 1) / capacity.block * capacity.block;
-    };
-    const Problem problem{.m = whole(a.shape[0]),
-                          .k = whole(a.shape[1]),
-                          .n = capacity.n,
-                          .block = capacity.block,
-                          .density = capacity.density,
-                          .data = a.type,
-                          .partials = partials,
-                          .excess = capacity.excess,
-                          .passes = {.input_gradient = is_published || capacity.input_gradient,
-                                     .values_gradient = capacity.values_gradient}};
-    const published::DenseMachine knows = published::dense_machine(machine);
-    const auto found = dynamic::plan(problem, knows);
-    if (!found) {
-        throw DoesNotFit(
-            fmt::format("spmm {} x {} x {}: no division has places of blocks that 16 bits hold",
-                        a.shape[0], a.shape[1], capacity.n));
-    }
-    return {*found, layout_of(problem, knows, *found)};
-}
-
-const Encoder* encoder_of(const family::Step& step) {
-    return dynamic_cast<const Encoder*>(&step);
+const Operand* operand_of(const family::Step& step) {
+    const auto* owner = dynamic_cast<const OperandOwner*>(&step);
+    return owner == nullptr ? nullptr : &owner->operand();
 }
 
 const family::Family& family() {

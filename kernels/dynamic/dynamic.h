@@ -7,42 +7,18 @@
 // program stays. Source: docs/kernels.md#sparse-pattern-known-at-run-time.
 #pragma once
 
-#include "kernels/dynamic/encode.h"
-#include "kernels/dynamic/layout.h"
 #include "kernels/family/family.h"
-#include "kernels/workload/operands.h"
-#include "kernels/workload/workload.h"
-#include "models/spec/machine_spec.h"
 
 namespace tessera::dynamic {
 
-/// An operand's plan and layout, which all steps share that read it.
-struct Planned {
-    Plan plan;
-    Layout layout;
-};
-/// `a`: a sparse operand with a capacity. By the published plan the gradient of the input counts in
-/// the choice, whoever asks for it. @throws DoesNotFit where no division can be encoded
-[[nodiscard]] Planned planned(const spec::MachineSpec& machine, const family::TensorType& a,
-                              ElementType partials, workload::PlanKind plan);
-
-/// A step that reads a sparse operand with a capacity, as the host sees it.
-class Encoder {
-public:
-    Encoder() = default;
-    Encoder(const Encoder&) = delete;
-    Encoder& operator=(const Encoder&) = delete;
-    virtual ~Encoder() = default;
-
-    /// After emit() of the step.
-    [[nodiscard]] virtual const Planned& planned() const = 0;
-    /// The same. Throws BucketsOverflow, with the excess that would do.
-    [[nodiscard]] virtual Encoding encode(const workload::SparsePattern& pattern) const = 0;
-};
-/// Null of other steps.
-[[nodiscard]] const Encoder* encoder_of(const family::Step& step);
+class Operand;
 
 /// The product as a step of a pipeline: spmm(a, b), a sparse with a capacity.
 [[nodiscard]] const family::Family& family();
+/// The gradient of its values: sddmm(a, dy, x).
+[[nodiscard]] const family::Family& sampled();
+
+/// The operand of a step of these that has been emitted; null of other steps.
+[[nodiscard]] const Operand* operand_of(const family::Step& step);
 
 } // namespace tessera::dynamic

@@ -21,14 +21,24 @@ public:
     void scan() {
         codes_.push_back(TravelCode::kMore | TravelCode::kScan | here());
         is_second_ = is_second_ != (split_.z % 2 == 0); // z - 1 moves
+        z_ += split_.z - 1;
     }
     [[nodiscard]] std::int64_t x() const { return x_; }
     [[nodiscard]] std::vector<std::uint32_t> take() {
-        codes_.push_back(0);
+        back(TravelCode::kAlongX, x_ % split_.x);
+        back(0, y_ % split_.y);
+        back(TravelCode::kAlongZ, (split_.z - z_ % split_.z) % split_.z);
+        codes_.push_back(here());
         return std::move(codes_);
     }
 
 private:
+    void back(std::uint32_t along, std::int64_t moves) {
+        for (std::int64_t move = 0; move < moves; ++move) {
+            codes_.push_back(TravelCode::kBack | along | here());
+            is_second_ = !is_second_;
+        }
+    }
     [[nodiscard]] std::uint32_t here() const {
         return is_at_home_ ? TravelCode::kAtHome : is_second_ ? TravelCode::kSecond : 0;
     }
@@ -37,6 +47,7 @@ private:
     std::vector<std::uint32_t> codes_;
     std::int64_t x_ = 0;
     std::int64_t y_ = 0;
+    std::int64_t z_ = 0;
     bool is_at_home_ = true;
     bool is_second_ = false;
 };
@@ -75,13 +86,14 @@ std::vector<std::uint32_t> travel_words(const Split& split, const Travel& travel
     for (std::size_t bit = 0; bit < TravelCode::kBits; ++bit) {
         words[bit] = codes.front() >> bit & 1U;
     }
-    words[TravelCode::kBits] = codes.front() == 0 ? 0 : 1;
+    words[TravelCode::kBits] = (codes.front() & TravelCode::kMore) == 0 ? 0 : 1;
     std::copy(codes.begin(), codes.end(), words.begin() + kTravelWords);
     return words;
 }
 
 std::int64_t most_travel_codes(const Split& split) {
-    return 2 + split.x * (2 * split.y + 1);
+    const std::int64_t there = 1 + split.x * (2 * split.y + 1);
+    return there + split.x + split.y + split.z;
 }
 
 } // namespace tessera::dynamic

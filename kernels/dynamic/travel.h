@@ -3,7 +3,9 @@
 // seen the blocks of its part. Source: docs/published_plans.md#buckets.
 //
 // All buckets move by one part of rows (x) or of columns (y), or every tile looks through those that
-// its z tiles have at the time. A bucket that moves goes from one of two buffers to the other.
+// its z tiles have at the time. A bucket that moves goes from one of two buffers to the other. Passes
+// that write to buckets follow the codes of the way back, too: one part back along x or y, or on
+// along z.
 #pragma once
 
 #include "kernels/dynamic/encode.h"
@@ -21,10 +23,13 @@ struct TravelCode {
     static constexpr std::uint32_t kAlongX = 4;  ///< a move along x, not y
     static constexpr std::uint32_t kSecond = 8;  ///< buckets stand in the second buffer
     static constexpr std::uint32_t kAtHome = 16; ///< or still at home
-    static constexpr std::int64_t kBits = 5;
+    static constexpr std::uint32_t kBack = 32;   ///< there is something to do on the way back
+    static constexpr std::uint32_t kAlongZ = 64; ///< a move of the way back along z
+    static constexpr std::int64_t kBits = 7;
 };
 
-/// The codes of a pattern, then a zero.
+/// The codes of a pattern: the way there, the way back, then one without kMore and kBack, which says
+/// where buckets stand.
 [[nodiscard]] std::vector<std::uint32_t> travel_codes(const Split& split, const Travel& travel);
 /// So many at most, for any pattern.
 [[nodiscard]] std::int64_t most_travel_codes(const Split& split);

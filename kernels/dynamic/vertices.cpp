@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/dynamic/vertices.h"
 
-#include "base/element_type.h"
-
 #include <fmt/format.h>
 
 namespace tessera::dynamic {
@@ -31,6 +29,16 @@ Vertex vertex_of(std::int64_t block, codelets::ProductTypes types, Pass pass) {
                            ? name
                            : fmt::format("dynamic_blocks{}_{}", of_pass, codelets::suffix(types)),
             .block_roundings = roundings_of(block, types)};
+}
+
+Vertex values_vertex_of(std::int64_t block, ElementType data) {
+    const std::string suffix = codelets::suffix({data, ElementType::F32});
+    if (block == 1) {
+        const std::string name = "dynamic_elements_values_" + suffix;
+        return {name, name, 1};
+    }
+    return {fmt::format("dynamic_block{}_values_{}", block, suffix),
+            "dynamic_blocks_values_" + suffix, 1};
 }
 
 } // namespace tessera::dynamic

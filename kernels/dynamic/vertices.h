@@ -7,6 +7,7 @@
 // tile's own sub-group, 8 columns, 9 scratch.
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/codelets/product_types.h"
 #include "kernels/dynamic/passes.h"
@@ -26,5 +27,9 @@ struct Vertex {
 };
 
 [[nodiscard]] Vertex vertex_of(std::int64_t block, codelets::ProductTypes types, Pass pass);
+/// The gradient of the values, in FP32 sums. Blocks of FP16 round each product to FP16.
+/// State: as above, but 0 partial gradients, 2 nothing, 3 X, 5 bytes from a bucket's partial gradients
+/// to those of the next, 10 dY.
+[[nodiscard]] Vertex values_vertex_of(std::int64_t block, ElementType data);
 
 } // namespace tessera::dynamic

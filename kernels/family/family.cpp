@@ -38,7 +38,16 @@ std::optional<std::size_t> Site::input_under(std::size_t output) const {
     return found == over.end() ? std::nullopt : std::optional(found->input);
 }
 
+Emitted Step::stand(graph::Graph& /*graph*/, const Site& /*site*/) {
+    TESSERA_ASSERT(!"no input of the step has a capacity");
+}
+
 std::vector<std::vector<std::byte>> Step::encoded(const Value& /*value*/) const {
+    TESSERA_ASSERT(!"no input of the step has a capacity");
+}
+
+std::vector<std::byte> Step::decoded(const std::vector<std::byte>& /*bytes*/,
+                                     const TensorType& /*type*/) const {
     TESSERA_ASSERT(!"no input of the step has a capacity");
 }
 

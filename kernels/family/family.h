@@ -178,6 +178,9 @@ public:
     /// @throws DoesNotFit, NotModelled
     [[nodiscard]] virtual Emitted emit(graph::Graph& graph, const Site& site,
                                        std::span<const std::optional<graph::TensorId>> where) = 0;
+    /// Adds the places alone in which emit() will find its first input, which has a capacity, and its
+    /// other forms: Emitted::inputs[0] and Emitted::forms. @throws as emit()
+    [[nodiscard]] virtual Emitted stand(graph::Graph& graph, const Site& site);
     /// `inputs`: as they stood when the step ran. `outputs`: what it left. On `threads` host threads,
     /// 0 for all.
     [[nodiscard]] virtual Checked check(std::span<const Value* const> inputs,
@@ -190,6 +193,9 @@ public:
     /// After emit(): what the host gives for a value of the first input, which has a capacity: bytes of
     /// Emitted::inputs[0], then of Emitted::forms. @throws DoesNotFit
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> encoded(const Value& value) const;
+    /// After emit(): elements by blocks of what stands as Emitted::inputs[0] does, for a type with a pattern.
+    [[nodiscard]] virtual std::vector<std::byte> decoded(const std::vector<std::byte>& bytes,
+                                                         const TensorType& type) const;
     /// Floating-point operations that the user asked for.
     [[nodiscard]] virtual double flops() const = 0;
 
@@ -214,6 +220,8 @@ struct Family {
     std::size_t optional_inputs = 0; ///< so many of the last need not be told
     /// What they are called in messages, of a family that has several; empty: it has one.
     std::vector<const char*> outputs = {};
+    bool multiplies_first = false; ///< a capacity of the first input is one for such products
+    bool samples_first = false;    ///< its output has values where the first input has them
 };
 
 /// The option's value as told, or as it is otherwise.

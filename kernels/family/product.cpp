@@ -5,6 +5,7 @@
 #include "base/float16.h"
 #include "base/float8.h"
 #include "kernels/family/numbers.h"
+#include "kernels/family/standing.h"
 #include "kernels/graph/append.h"
 #include "kernels/graph/transpose.h"
 #include "kernels/graph/unit_rows.h"
@@ -259,61 +260,47 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
             tensor.shape = inputs_[i].shape;
         }
     }
-    graph::SharedBuffers shared;
-    std::vector<bool> stands(inputs_.size());
     const workload::Accumulate accumulate = accumulate_on(site);
     const bool is_over = accumulate == workload::Accumulate::Over;
     const std::size_t last = inputs_.size() - 1;
-    std::vector<std::size_t> tensors; // of the division, by input
+    std::vector<Wanted> wanted; // by input
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const bool is_c = accumulate != workload::Accumulate::None && i == last;
-        tensors.push_back(i < 2 ? i : !is_c ? 3 : is_over ? 2 : chosen.graph.tensors.size() - 1);
+        const std::size_t tensor = i < 2     ? i
+                                   : !is_c   ? 3
+                                   : is_over ? 2
+                                             : chosen.graph.tensors.size() - 1;
         const bool may_stand =
             where[i] && (i < 2 || (is_c && graph::has_own_units(graph, *where[i])));
-        const auto found =
-            may_stand
-                ? graph::shared_buffers(graph, *where[i], chosen.graph,
-                                        graph::TensorId{static_cast<std::uint32_t>(tensors[i])},
-                                        site.first_tile, is_c && is_over)
-                : std::nullopt;
-        stands[i] = found && std::ranges::none_of(*found, [&](const auto& pair) {
-                        return std::ranges::any_of(
-                            shared, [&](const auto& known) { return known.second == pair.second; });
-                    });
-        if (stands[i]) {
-            shared.insert(found->begin(), found->end());
+        wanted.push_back({graph::TensorId{static_cast<std::uint32_t>(tensor)},
+                          may_stand ? where[i] : std::nullopt, is_c && is_over});
+    }
+    std::vector<graph::TensorId> forms; // behind operands and result
+    if (inputs_[0].capacity) {
+        const std::size_t end =
+            chosen.graph.tensors.size() - (accumulate == workload::Accumulate::Apart ? 1 : 0);
+        for (std::size_t form = 3; form < end; ++form) {
+            forms.push_back({static_cast<std::uint32_t>(form)});
         }
     }
-    const std::size_t first_form = 3; // behind operands and result
-    const std::size_t forms = !inputs_[0].capacity
-                                  ? 0
-                                  : chosen.graph.tensors.size() - first_form -
-                                        (accumulate == workload::Accumulate::Apart ? 1 : 0);
-    const bool forms_stand = stands[0] && site.forms.size() == forms;
-    for (std::size_t i = 0; i < forms && forms_stand; ++i) {
-        const graph::TensorId form{static_cast<std::uint32_t>(first_form + i)};
-        const auto found =
-            graph::shared_buffers(graph, site.forms[i], chosen.graph, form, site.first_tile, true);
-        TESSERA_ASSERT(found.has_value()); // one plan has made both
-        shared.insert(found->begin(), found->end());
-    }
+    const Standing stands = standing(graph, chosen.graph, site, wanted, forms);
     auto appended =
-        graph::append(graph, std::move(chosen.graph), site.first_tile, site.owner, shared);
+        graph::append(graph, std::move(chosen.graph), site.first_tile, site.owner, stands.shared);
     Emitted made{{},
                  {appended.tensors.at(2)},
                  std::move(appended.control),
                  {},
                  std::make_shared<lower::Lowered>(std::move(chosen.lowered))};
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const graph::TensorId id = appended.tensors.at(tensors[i]);
+        const graph::TensorId id = appended.tensors.at(wanted[i].tensor.index);
         graph.tensors[id.index].shape = i < 2 ? graph.tensors[id.index].shape : inputs_[i].shape;
-        made.inputs.push_back(stands[i] ? *where[i] : id);
+        made.inputs.push_back(stands.inputs[i] ? *where[i] : id);
     }
     if (is_over) {
         made.outputs[0] = made.inputs[last];
     }
-    for (std::size_t i = 0; i < forms; ++i) {
-        made.forms.push_back(forms_stand ? site.forms[i] : appended.tensors[first_form + i]);
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+        made.forms.push_back(stands.forms ? site.forms[i] : appended.tensors[forms[i].index]);
     }
     graph.tensors[made.outputs[0].index].shape = output().shape;
     for (const graph::TensorId tensor : appended.tensors) {
@@ -330,12 +317,18 @@ workload::CheckResult Product::checked(std::span<const Value* const> inputs, con
     const std::span<const Element> result(c.values);
     if (a().sparse != nullptr) {
         workload::Sparse<Element> sparse;
-        static_cast<workload::SparsePattern&>(sparse) = pattern();
         sparse.values.resize(inputs[0]->bytes.size() / sizeof(Element));
         std::memcpy(sparse.values.data(), inputs[0]->bytes.data(), inputs[0]->bytes.size());
-        if (turned_) {
-            sparse.values = workload::transposed_values(sparse.values, *turned_);
+        const workload::SparsePattern& stands =
+            *inputs[0]->type.sparse; // may differ from that of planning
+        if (transposed_[0]) {
+            const auto turned = workload::transposed(stands);
+            static_cast<workload::SparsePattern&>(sparse) = turned.pattern;
+            sparse.values = workload::transposed_values(sparse.values, turned);
+        } else {
+            static_cast<workload::SparsePattern&>(sparse) = stands;
         }
+        options.roundings = roundings(sparse);
         options.after = accumulating({}, inputs, 0);
         return workload::check(result, sparse, matrix_of<Element>(*inputs[1], transposed_[1]),
                                options);

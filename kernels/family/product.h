@@ -154,6 +154,10 @@ protected:
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
     /// Whether the left operand stands as its transpose.
     [[nodiscard]] bool is_transposed() const { return transposed_[0]; }
+    /// Roundings of the result's element that has most, of a sparse left operand as the product reads it.
+    [[nodiscard]] virtual std::int64_t roundings(const workload::SparsePattern& /*pattern*/) const {
+        return division_.roundings;
+    }
     /// The pattern of a sparse left operand as the product reads it.
     [[nodiscard]] const workload::SparsePattern& pattern() const {
         return turned_ ? turned_->pattern : *a().sparse;

@@ -55,6 +55,14 @@ struct Estimate {
     nlohmann::json plan; ///< what was chosen by them, for the result's `plan`
 };
 
+/// The patterns that a tensor of a pipeline has had.
+struct PatternFacts {
+    std::string tensor;
+    std::int64_t patterns = 0;
+    std::vector<std::int64_t> went; ///< of each change: blocks that went
+    bool is_drawn_instead = false; ///< the schedule goes by values, which timing mode does not know
+};
+
 /// The row-major array of a tensor of the program, or all rows of a remote buffer, as the run left
 /// it.
 using ReadArray = std::function<std::vector<std::byte>(program::ArrayId array)>;
@@ -105,9 +113,10 @@ public:
     /// After plan(), in the order in which steps read them.
     [[nodiscard]] virtual std::vector<EncodedMatrix> encoded_matrices() const { return {}; }
     /// While the program runs: copy `copy` begins to read rows from `row` on of a buffer in the host's
-    /// memory. `rows` are as operands() and copies have left them, and may be written.
-    virtual void asked(std::uint32_t /*copy*/, std::int64_t /*row*/,
-                       std::span<std::byte> /*rows*/) {}
+    /// memory. `rows` are as operands() and copies have left them, and may be written; `read` has what
+    /// copies have left in other buffers.
+    virtual void asked(std::uint32_t /*copy*/, std::int64_t /*row*/, std::span<std::byte> /*rows*/,
+                       const ReadArray& /*read*/) {}
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadArray& /*read*/) {}
     /// After plan().
@@ -117,6 +126,13 @@ public:
     /// While the program runs: a step of looks() has ended, of a stream copy with the row; `read` has
     /// what they name. For the check, on `threads` host threads.
     virtual void ended(const program::Step& /*leaf*/, const ReadArray& /*read*/, int /*threads*/) {}
+    /// After plan(): the stream copy that a round of a sequence of patterns begins with; nothing where
+    /// there is none.
+    [[nodiscard]] virtual std::optional<std::uint32_t> round_copy() const { return std::nullopt; }
+    /// After the run.
+    [[nodiscard]] virtual std::vector<PatternFacts> patterns() const { return {}; }
+    /// Host seconds in which patterns were made and encoded while the program ran.
+    [[nodiscard]] virtual double encode_s() const { return 0; }
     /// Compares what the run left with the host reference, on `threads` host threads.
     [[nodiscard]] virtual CheckOutcome check(const ReadArray& read, int threads) = 0;
     /// After plan(). The first one is the answer; none where bytes are moved for their own sake.

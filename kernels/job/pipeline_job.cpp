@@ -3,10 +3,12 @@
 
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "base/stopwatch.h"
 #include "kernels/catalog/resolve.h"
 #include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/family/product.h"
 #include "kernels/job/number_json.h"
+#include "kernels/job/pattern_sequence.h"
 #include "kernels/pipeline/pipeline.h"
 #include "kernels/workload/values.h"
 
@@ -120,6 +122,8 @@ public:
                   ? Operands::Made
                   : Operands::None);
         planned_ = pipeline::plan(machine, pipeline_, known_schedules_);
+        next_.clear();
+        encode_s_ = 0;
         outcomes_.clear();
         for (const auto& finished : planned_.finished) {
             outcomes_.push_back({finished.node, finished.may_not_run, 0, {}, 0, {}});
@@ -178,17 +182,43 @@ public:
         return matrices;
     }
 
-    void asked(std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) override {
+    void asked(std::uint32_t copy, std::int64_t row, std::span<std::byte> rows,
+               const ReadArray& read) override {
         const auto buffer =
             program::remote_buffer(planned_.lowered.program.stream_copies.at(copy).buffer);
         for (const auto& asked : planned_.asked) {
-            if (asked.array == buffer && given_[asked.tensor] != nullptr) {
+            if (asked.array == buffer && asked.encoder != nullptr) {
+                give_next(asked, rows, read);
+            } else if (asked.array == buffer && given_[asked.tensor] != nullptr) {
                 const family::Value& given = *given_[asked.tensor];
                 const std::size_t first = bounds_of(given, row).first;
                 std::memcpy(rows.data(), &given.bytes[first], rows.size());
             }
         }
     }
+
+    std::optional<std::uint32_t> round_copy() const override {
+        for (const auto& asked : planned_.asked) {
+            const auto& copies = planned_.lowered.program.stream_copies;
+            const auto first = std::ranges::find_if(copies, [&](const auto& copy) {
+                return asked.encoder != nullptr &&
+                       program::remote_buffer(copy.buffer) == asked.array;
+            });
+            if (first != copies.end()) {
+                return static_cast<std::uint32_t>(first - copies.begin());
+            }
+        }
+        return std::nullopt;
+    }
+    std::vector<PatternFacts> patterns() const override {
+        std::vector<PatternFacts> facts;
+        for (const auto& [tensor, next] : next_) {
+            facts.push_back({pipeline_.tensors[tensor].name, next.patterns.changes() + 1, next.went,
+                             next.patterns.is_drawn_instead()});
+        }
+        return facts;
+    }
+    double encode_s() const override { return encode_s_; }
 
     std::vector<Look> looks() const override {
         std::vector<Look> looks;
@@ -367,6 +397,7 @@ private:
         case PipelineStep::Kind::Family:
         case PipelineStep::Kind::Load:
         case PipelineStep::Kind::Store:
+        case PipelineStep::Kind::Next:
         case PipelineStep::Kind::Branch:
             break;
         }
@@ -376,6 +407,7 @@ private:
     /// Or what a step is that has none.
     static std::string family_of(const Node& node) {
         return node.kind == Node::Kind::Load    ? "load"
+               : node.kind == Node::Kind::Next  ? "next"
                : node.kind == Node::Kind::Store ? "store"
                                                 : std::string(node.family->name);
     }
@@ -393,6 +425,7 @@ private:
                 text += text.empty() || text.back() == '(' ? "" : ", ";
                 text += step.kind == PipelineStep::Kind::Family ? step.family
                         : step.kind == PipelineStep::Kind::Load ? "load " + step.inputs.at(0)
+                        : step.kind == PipelineStep::Kind::Next ? "next " + step.inputs.at(0)
                                                                 : "store " + step.inputs.at(0);
                 continue;
             }
@@ -596,7 +629,8 @@ private:
                 continue;
             }
             const auto& left = values_[result.tensor]->bytes;
-            const auto got = read(result.array);
+            const auto got =
+                by_blocks(result.encoder, values_[result.tensor]->type, read(result.array));
             if (got != left) {
                 const auto at = std::mismatch(got.begin(), got.end(), left.begin()).first;
                 return fmt::format("WRONG: result {}: byte {} has changed since its step left it",
@@ -641,8 +675,13 @@ private:
 
     /// What a load has brought, or a store has taken, is compared with what stands at the other end.
     family::Checked check_row(const Node& node, std::int64_t row, family::Value& moved) {
-        const family::Value& from = *values_[node.inputs.front()];
         const Bytes element = bytes_of(moved.type.type);
+        if (node.kind == Node::Kind::Next) {
+            const family::Value& from = next_.at(node.inputs.front()).patterns.now();
+            moved.whole_numbers = from.whole_numbers;
+            return compare_bytes(moved.bytes, from.bytes, element);
+        }
+        const family::Value& from = *values_[node.inputs.front()];
         moved.whole_numbers = from.whole_numbers;
         if (node.kind == Node::Kind::Load) {
             const Bounds of_row = bounds_of(from, row);
@@ -675,9 +714,85 @@ private:
             return {pipeline_.tensors[*node.outputs.front()].type};
         case Node::Kind::Store:
             return {pipeline_.tensors[node.inputs.front()].type};
+        case Node::Kind::Next:
+            return {next_.at(node.inputs.front()).patterns.now().type};
         default:
-            return node.step->outputs();
+            break;
         }
+        std::vector<family::TensorType> types = node.step->outputs();
+        const auto in_buckets = std::ranges::find_if(node.inputs, [&](std::size_t input) {
+            return pipeline_.tensors[input].type.capacity.has_value();
+        });
+        for (family::TensorType& type : types) {
+            if (type.capacity && in_buckets != node.inputs.end()) {
+                type.sparse = values_[*in_buckets]->type.sparse; // that of the round
+            }
+        }
+        return types;
+    }
+
+    /// What the host gives of a tensor with a sequence.
+    struct Next {
+        PatternSequence patterns;
+        std::map<std::size_t, std::int64_t> given; ///< rows of each form
+        std::vector<std::vector<std::byte>> forms; ///< of the pattern at hand
+        std::vector<std::int64_t> went;
+    };
+    /// A round asks for each form once; the first one brings the next pattern. Steps before may not have
+    /// been looked at yet: what stands in values_ changes when this one is.
+    void give_next(const pipeline::Standing& asked, std::span<std::byte> rows,
+                   const ReadArray& read) {
+        Stopwatch watch;
+        const auto& given = values_[asked.tensor];
+        auto found = next_.find(asked.tensor);
+        if (found == next_.end()) {
+            found = next_
+                        .emplace(asked.tensor,
+                                 Next{PatternSequence(
+                                          *source_.pipeline.tensors[asked.tensor].sequence,
+                                          given != nullptr
+                                              ? *given
+                                              : family::Value{pipeline_.tensors[asked.tensor].type,
+                                                              {},
+                                                              false}),
+                                      {},
+                                      {},
+                                      {}})
+                        .first;
+        }
+        Next& next = found->second;
+        const std::int64_t round = next.given[asked.form]++;
+        if (round > next.patterns.changes()) {
+            // the values' row has what the last round left
+            const bool has_values = !next.patterns.now().bytes.empty();
+            next.patterns.change(!has_values
+                                     ? std::vector<std::byte>{}
+                                     : asked.encoder->decoded(read(values_row(asked.tensor)),
+                                                              next.patterns.now().type));
+            next.went.push_back(next.patterns.went());
+            next.forms.clear();
+        }
+        if (next.forms.empty()) {
+            next.forms = asked.encoder->encoded(next.patterns.now());
+        }
+        const std::vector<std::byte>& form = next.forms.at(asked.form);
+        std::memcpy(rows.data(), form.data(), std::min(form.size(), rows.size()));
+        encode_s_ += watch.lap();
+    }
+
+    /// The buffer with the values of a tensor with a sequence.
+    [[nodiscard]] program::ArrayId values_row(std::size_t tensor) const {
+        const auto values = std::ranges::find_if(planned_.asked, [&](const auto& asked) {
+            return asked.tensor == tensor && asked.form == 0;
+        });
+        return values->array;
+    }
+
+    /// What stands in buckets, by the blocks of the pattern.
+    static std::vector<std::byte> by_blocks(const family::Step* encoder,
+                                            const family::TensorType& type,
+                                            std::vector<std::byte> bytes) {
+        return encoder == nullptr ? std::move(bytes) : encoder->decoded(bytes, type);
     }
 
     /// `row`: of a load or a store.
@@ -687,7 +802,9 @@ private:
         std::vector<family::Value> outputs;
         const std::vector<family::TensorType> types = types_of(node);
         for (std::size_t i = 0; i < types.size(); ++i) {
-            outputs.push_back({types[i], read(finished.outputs[i])});
+            outputs.push_back(
+                {types[i], by_blocks(i < finished.encoders.size() ? finished.encoders[i] : nullptr,
+                                     types[i], read(finished.outputs[i]))});
         }
         std::vector<const family::Value*> inputs;
         for (const std::size_t input : node.inputs) {
@@ -727,6 +844,8 @@ private:
     std::map<std::size_t, std::shared_ptr<family::Value>> stored_;
     /// Forms of a tensor with a capacity, by the step that encodes it: steps with other plans have others.
     std::map<const family::Step*, std::vector<std::vector<std::byte>>> encoded_;
+    std::map<std::size_t, Next> next_; ///< of tensors with a sequence
+    double encode_s_ = 0;
     std::vector<Outcome> outcomes_; ///< by planned_.finished
 };
 

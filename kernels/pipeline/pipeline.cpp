@@ -203,6 +203,9 @@ private:
             case Node::Kind::Store:
                 steps.push_back(emit_store(node));
                 break;
+            case Node::Kind::Next:
+                steps.push_back(emit_next(node, first_tile, tiles));
+                break;
             case Node::Kind::Repeat:
                 steps.push_back(emit_loop(node, first_tile, tiles, [&](graph::Step inner) {
                     return graph::repeat(node.repeats, {std::move(inner)});
@@ -313,16 +316,21 @@ private:
         ends.leaves = std::move(now);
     }
 
+    [[nodiscard]] family::Site site_of(const Node& node, TileId first_tile,
+                                       std::int64_t tiles) const {
+        return {part_of(machine_, tiles, as_.budget),
+                known_,
+                first_tile,
+                node.name,
+                !loops_.empty(),
+                pipeline_.steps.size() == 1 && &node == &pipeline_.steps.front()};
+    }
+
     graph::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
-        const family::Site site{part_of(machine_, tiles, as_.budget),
-                                known_,
-                                first_tile,
-                                node.name,
-                                !loops_.empty(),
-                                pipeline_.steps.size() == 1 && &node == &pipeline_.steps.front(),
-                                over_of(node),
-                                forms_of(node)};
+        family::Site site = site_of(node, first_tile, tiles);
+        site.over = over_of(node);
+        site.forms = forms_of(node);
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);
@@ -341,6 +349,7 @@ private:
         if (!emitted.forms.empty()) {
             give_forms(node, emitted);
         }
+        note_encoders(node, emitted);
         std::vector<graph::Step> steps;
         if (brought) {
             steps.push_back(std::move(*brought));
@@ -350,6 +359,7 @@ private:
         Finished& finished = note_finished(node);
         for (const TensorId output : emitted.outputs) {
             finished.outputs.push_back(array_of(output));
+            finished.encoders.push_back(encoder_of(output));
         }
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             if (!keeps(node, i)) { // until it is looked at
@@ -391,6 +401,55 @@ private:
             }
         }
         standing = emitted.forms;
+    }
+
+    /// What stands in buckets is read by the step that made them, or whose buckets an input has.
+    void note_encoders(const Node& node, const family::Emitted& emitted) {
+        const family::Step* encoder = nullptr;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const Tensor& tensor = pipeline_.tensors[node.inputs[i]];
+            if (!tensor.type.capacity) {
+                continue;
+            }
+            const TensorId place = emitted.inputs[i];
+            if (i == 0 && !emitted.forms.empty()) {
+                encoders_.try_emplace(place.index, node.step.get());
+            }
+            encoder = encoder == nullptr ? encoder_of(place) : encoder;
+            if (encoder == nullptr) {
+                throw NotModelled(fmt::format(
+                    "{}: step '{}' is the first to read '{}', whose pattern comes at run time: not "
+                    "modelled: before a product with it; see docs/kernels.md#pipelines",
+                    pipeline_.name, node.name, tensor.name));
+            }
+            encoders_.try_emplace(place.index, encoder);
+            for (Standing& write : planned_.writes) {
+                if (write.array == array_of(place) && write.encoder == nullptr) {
+                    write.encoder = encoder;
+                }
+            }
+        }
+        const auto types = node.step->outputs();
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            if (types[i].capacity) {
+                encoders_.try_emplace(emitted.outputs[i].index, encoder);
+            }
+        }
+    }
+    [[nodiscard]] const family::Step* encoder_of(TensorId tensor) const {
+        const auto found = encoders_.find(tensor.index);
+        return found == encoders_.end() ? nullptr : found->second;
+    }
+    /// A copy of what stands in buckets, to others of the same plan.
+    void refuse_other_buckets(const Node& node, std::size_t tensor, TensorId from,
+                              TensorId to) const {
+        if (pipeline_.tensors[tensor].type.capacity &&
+            !graph::alike(graph_.tensors[from.index], graph_.tensors[to.index])) {
+            throw NotModelled(
+                fmt::format("{}: step '{}' has another plan for '{}' than the steps before: not "
+                            "modelled: moving it between buckets; see docs/kernels.md#pipelines",
+                            pipeline_.name, node.name, pipeline_.tensors[tensor].name));
+        }
     }
 
     /// Whether a later step reads an output of the step, or it is a result.
@@ -442,6 +501,9 @@ private:
                 has_other && is_kept_zero(made)
                     ? graph::add_alike(graph_, written.name, written.type.type, made)
                     : made;
+            if (const family::Step* encoder = encoder_of(made)) {
+                encoders_.try_emplace(place.index, encoder);
+            }
             if (!keeps_given) {
                 standing = place;
             } else {
@@ -455,6 +517,7 @@ private:
         if (*standing == made) { // written there
             return graph::sequence({});
         }
+        refuse_other_buckets(node, tensor, made, *standing);
         return graph::add_copy(graph_, machine_, made, *standing, Role::Rearrange, node.name);
     }
 
@@ -507,9 +570,104 @@ private:
         return graph::sequence(std::move(steps));
     }
 
+    /// The host's next pattern of a tensor. Where a step writes its values, the host gets them before.
+    graph::Step emit_next(const Node& node, TileId first_tile, std::int64_t tiles) {
+        const Sizes before = sizes();
+        const std::size_t tensor = node.inputs.front();
+        if (!standing_[tensor]) {
+            stand(node, tensor, first_tile, tiles);
+        }
+        std::vector<TensorId> places{*standing_[tensor]};
+        places.insert(places.end(), forms_.at(tensor).begin(), forms_.at(tensor).end());
+        const family::Step* encoder = encoder_of(places.front());
+        std::vector<graph::Step> steps;
+        const bool is_new = next_buffers_.try_emplace(tensor, graph_.remote_buffers.size()).second;
+        const std::size_t first_buffer = next_buffers_.at(tensor);
+        for (std::size_t form = 0; form < places.size(); ++form) {
+            const auto buffer = static_cast<std::uint32_t>(first_buffer + form);
+            if (is_new) {
+                add_next_buffer(tensor, places[form], form);
+                planned_.asked.push_back({tensor, program::remote_buffer(buffer), encoder, form});
+            }
+            if (form == 0 && writers_[tensor] > 1) { // not this step alone
+                steps.push_back(copy_all(node, buffer, places[form], false));
+            }
+            if (form == 0) { // the host has what all tiles have left
+                graph::Step& sync = steps.emplace_back();
+                sync.kind = graph::Step::Kind::Sync;
+            }
+            steps.push_back(copy_all(node, buffer, places[form], true));
+        }
+        Finished& finished = note_finished(node);
+        finished.outputs = {array_of(places.front())};
+        finished.encoders = {encoder};
+        name_after(node, before);
+        return graph::sequence(std::move(steps));
+    }
+    /// Where the first product with the tensor will have it.
+    void stand(const Node& node, std::size_t tensor, TileId first_tile, std::int64_t tiles) {
+        const Node* reader = first_product(pipeline_.steps, tensor);
+        if (reader == nullptr) {
+            throw NotModelled(fmt::format("{}: step '{}' brings patterns of '{}', which no product "
+                                          "reads: not modelled; see docs/kernels.md#pipelines",
+                                          pipeline_.name, node.name,
+                                          pipeline_.tensors[tensor].name));
+        }
+        const family::Emitted stands =
+            reader->step->stand(graph_, site_of(*reader, first_tile, tiles));
+        give(tensor, stands.inputs.front());
+        give_forms(*reader, stands);
+        encoders_.try_emplace(stands.inputs.front().index, reader->step.get());
+    }
+    [[nodiscard]] static const Node* first_product(const std::vector<Node>& nodes,
+                                                   std::size_t tensor) {
+        for (const Node& node : nodes) {
+            if (node.step != nullptr && node.family->multiplies_first &&
+                node.inputs.front() == tensor) {
+                return &node;
+            }
+            for (const auto* inside : {&node.children, &node.otherwise}) {
+                if (const Node* found = first_product(*inside, tensor)) {
+                    return found;
+                }
+            }
+        }
+        return nullptr;
+    }
+    /// A row that the host writes anew each time. Timing mode knows all but values.
+    void add_next_buffer(std::size_t tensor, TensorId place, std::size_t form) {
+        const graph::Tensor& stands = graph_.tensors[place.index];
+        std::int64_t elements = 1;
+        for (const std::int64_t size : stands.shape) {
+            elements *= size;
+        }
+        graph_.remote_buffers.push_back(
+            {form == 0 ? pipeline_.tensors[tensor].name
+                       : fmt::format("{}: {}", pipeline_.tensors[tensor].name, stands.name),
+             program::RemoteBuffer::Place::Host, 1, elements * bytes_of(stands.type), form > 0});
+    }
+    /// A copy between all of a tensor and row 0 of a buffer.
+    graph::Step copy_all(const Node& node, std::uint32_t buffer, TensorId place, bool read) {
+        using Direction = program::StreamCopy::Direction;
+        graph::StreamCopy copy{.name = node.name,
+                               .owner = node.name,
+                               .remote_buffer = buffer,
+                               .direction = read ? Direction::Read : Direction::Write};
+        const graph::Tensor& tensor = graph_.tensors[place.index];
+        const Bytes element = bytes_of(tensor.type);
+        for (const graph::Piece& piece : tensor.pieces) {
+            copy.pieces.push_back({piece.tile, piece.place, piece.dims.at(0).count * element,
+                                   piece.host_offset * element});
+        }
+        graph::Step step = graph::stream_by_round(graph::Step::Kind::StreamCopy,
+                                                  graph_.add_stream_copy(std::move(copy)), 0, 0);
+        note_leaves(step);
+        return step;
+    }
+
     Finished& note_finished(const Node& node) {
         finished_ends_.push_back(ends_);
-        return planned_.finished.emplace_back(Finished{&node, {}, {}, false, may_not_run_});
+        return planned_.finished.emplace_back(Finished{&node, {}, {}, {}, false, may_not_run_});
     }
 
     /// Runs of whole requests over all tiles.
@@ -621,6 +779,7 @@ private:
 
     /// What brings a tensor from one place to another: where a loop does not change it, before that.
     graph::Step rearranged(const Node& node, std::size_t input, TensorId from, TensorId wanted) {
+        refuse_other_buckets(node, input, from, wanted);
         graph::Step steps =
             graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
         const auto loop = std::ranges::find_if(
@@ -738,9 +897,10 @@ private:
                 planned_.results.push_back({tensor, *left});
             }
         }
-        for (const Standing& result : planned_.results) {
+        for (Standing& result : planned_.results) {
             if (result.array.kind == program::ArrayId::Kind::Tensor) {
                 graph_.tensors[result.array.index].wanted = true;
+                result.encoder = encoder_of(TensorId{result.array.index});
             }
         }
     }
@@ -770,9 +930,12 @@ private:
     std::vector<Ends> begins_{
         Ends{}};                      ///< what is complete before the program, and before each loop
     std::vector<Ends> finished_ends_; ///< by planned_.finished
-    std::map<std::size_t, std::uint32_t> buffers_;       ///< of tensors outside the tiles
+    std::map<std::size_t, std::uint32_t> buffers_;    ///< of tensors outside the tiles
+    std::map<std::size_t, std::size_t> next_buffers_; ///< the first one of a tensor's next patterns
     std::map<std::size_t, std::vector<TensorId>> forms_; ///< of tensors with a capacity
-    bool may_not_run_ = false;                           ///< of the step at hand
+    /// Of the graph's tensors that stand in buckets: what knows them.
+    std::map<std::uint32_t, const family::Step*> encoders_;
+    bool may_not_run_ = false; ///< of the step at hand
     Planned planned_;
 };
 

@@ -42,7 +42,7 @@ struct Tensor {
 };
 
 struct Node {
-    enum class Kind { Step, Load, Store, Repeat, While, If, Parallel, Branch };
+    enum class Kind { Step, Load, Store, Next, Repeat, While, If, Parallel, Branch };
     Kind kind = Kind::Step;
     std::string name;
     std::string pointer; ///< JSON pointer, for mistakes that only the machine shows
@@ -80,6 +80,8 @@ struct Finished {
     const Node* node = nullptr; ///< a step, a load or a store
     std::vector<program::ArrayId>
         outputs; ///< those that nobody wants, too; of a store: what is stored
+    /// By output: the step that decodes one with a capacity; null of others.
+    std::vector<const family::Step*> encoders;
     /// It is complete when one of them ends. A step that has no leaf takes those before it, and behind
     /// an if or a while several may be the last.
     std::vector<graph::Leaf> leaves;
@@ -90,7 +92,8 @@ struct Finished {
 struct Planned {
     lower::Lowered lowered;
     std::vector<Standing> writes;   ///< what the host writes before the run
-    std::vector<Standing> asked;    ///< of which it gives a row when a copy of it begins
+    /// Of which it gives a row when a copy of it begins; of a tensor with a sequence, all forms.
+    std::vector<Standing> asked;
     std::vector<Finished> finished; ///< in the order of the steps
     /// What the host reads after it: the last step's outputs, then the other tensors that steps write
     /// and no later one reads, in the order in which they are first written.

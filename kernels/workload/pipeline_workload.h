@@ -6,6 +6,7 @@
 #include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/workload/operand_spec.h"
+#include "kernels/workload/schedule.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,10 +32,11 @@ struct PipelineTensor {
     bool is_dynamic = false; ///< sparse: its pattern comes when the program runs
     double capacity = 0;     ///< dynamic: density of blocks there is room for; 0: the pattern's
     double excess = 0.3;     ///< dynamic: room of a tile beyond its even share
-    bool row_major = false;  ///< on the tiles as a framework puts it; else as the codelets read it
-    Bytes grain_bytes = 8;   ///< row_major: least run of bytes that a tile holds
-    bool known = false;      ///< timing mode has it too: it may decide about control
-    std::int64_t below = 0;  ///< whole numbers that no file has: from 0 on below this one
+    std::optional<Schedule> sequence = {}; ///< dynamic: how a "next" step makes the next pattern
+    bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
+    Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
+    bool known = false;     ///< timing mode has it too: it may decide about control
+    std::int64_t below = 0; ///< whole numbers that no file has: from 0 on below this one
     Place place = Place::Tiles; ///< elsewhere: as rows, by its first size, for loads and stores
 
     [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }
@@ -43,12 +45,13 @@ struct PipelineTensor {
 /// One entry of `steps`, with what is inside it.
 struct PipelineStep {
     enum class Kind {
-        Family,   ///< a family of kernels reads inputs and writes its outputs
-        Repeat,   ///< children are steps, done `repeats` times
-        While,    ///< children are steps, done as long as the word is not 0 before them
-        If,       ///< children are steps, done where the word is not 0, else `otherwise`
-        Load,     ///< brings a row of its input onto the tiles as its output
-        Store,    ///< writes its input as a row of its output
+        Family, ///< a family of kernels reads inputs and writes its outputs
+        Repeat, ///< children are steps, done `repeats` times
+        While,  ///< children are steps, done as long as the word is not 0 before them
+        If,     ///< children are steps, done where the word is not 0, else `otherwise`
+        Load,   ///< brings a row of its input onto the tiles as its output
+        Store,  ///< writes its input as a row of its output
+        Next,   ///< the host gives its input, which is its output, the next pattern of its sequence
         Parallel, ///< children are branches, done side by side
         Branch    ///< children are steps on `tiles` tiles, behind those of the branches before
     };
@@ -70,13 +73,17 @@ struct PipelineStep {
     std::vector<PipelineStep> otherwise;
 
     [[nodiscard]] std::string called() const {
+        if (kind == Kind::Next && name.empty()) {
+            return inputs.empty() ? name : "next_" + inputs.front();
+        }
         const auto first = std::find_if(outputs.begin(), outputs.end(),
                                         [](const std::string& output) { return !output.empty(); });
         return !name.empty() || first == outputs.end() ? name : *first;
     }
     /// Whether it has no steps inside.
     [[nodiscard]] bool is_leaf() const {
-        return kind == Kind::Family || kind == Kind::Load || kind == Kind::Store;
+        return kind == Kind::Family || kind == Kind::Load || kind == Kind::Store ||
+               kind == Kind::Next;
     }
     [[nodiscard]] bool decides() const { return kind == Kind::While || kind == Kind::If; }
 };

@@ -36,7 +36,7 @@ struct Steps {
 };
 
 Steps steps_of(const Encoded& encoded) {
-    const dynamic::Split& split = encoded.planned.layout.split;
+    const dynamic::Split& split = encoded.layout.split;
     Steps steps;
     steps.rounds = encoded.encoding.travel.steps(split);
     for (const std::uint32_t code : dynamic::travel_codes(split, encoded.encoding.travel)) {
@@ -53,7 +53,7 @@ Steps steps_of(const Encoded& encoded) {
 
 std::vector<std::int64_t> x_in_use(const Encoded& encoded) {
     std::vector<std::int64_t> used;
-    for (std::int64_t x = 0; x < encoded.planned.layout.split.x; ++x) {
+    for (std::int64_t x = 0; x < encoded.layout.split.x; ++x) {
         if (encoded.encoding.travel.uses_x(x)) {
             used.push_back(x);
         }
@@ -105,7 +105,7 @@ std::string bucket_head(const dynamic::Layout& layout, std::int64_t number) {
 }
 
 std::string bucket_text(const Encoded& encoded, std::int64_t number, const Layout& layout) {
-    const dynamic::Layout& buckets = encoded.planned.layout;
+    const dynamic::Layout& buckets = encoded.layout;
     const auto words = buckets.words_of(encoded.encoding.metadata, number);
     const dynamic::BucketRead bucket = dynamic::read_bucket(buckets, words, number);
     std::vector<std::vector<std::string>> rows{{"word", "numbers", "say"}};
@@ -119,7 +119,7 @@ std::string bucket_text(const Encoded& encoded, std::int64_t number, const Layou
 }
 
 json bucket_json(const Encoded& encoded, std::int64_t number) {
-    const dynamic::Layout& layout = encoded.planned.layout;
+    const dynamic::Layout& layout = encoded.layout;
     const auto words = layout.words_of(encoded.encoding.metadata, number);
     const dynamic::BucketRead bucket = dynamic::read_bucket(layout, words, number);
     json groups = json::array();
@@ -154,7 +154,7 @@ json bucket_json(const Encoded& encoded, std::int64_t number) {
 
 std::string buckets_text(const Encoded& encoded, std::optional<std::int64_t> bucket,
                          const Layout& layout) {
-    const dynamic::Layout& buckets = encoded.planned.layout;
+    const dynamic::Layout& buckets = encoded.layout;
     const dynamic::Split& split = buckets.split;
     const dynamic::Bucket& room = buckets.bucket;
     const workload::SparsePattern& pattern = encoded.pattern;
@@ -213,7 +213,7 @@ std::string buckets_text(const Encoded& encoded, std::optional<std::int64_t> buc
 }
 
 json buckets_json(const Encoded& encoded, std::optional<std::int64_t> bucket) {
-    const dynamic::Layout& layout = encoded.planned.layout;
+    const dynamic::Layout& layout = encoded.layout;
     const dynamic::Split& end = encoded.encoding.travel.end;
     const workload::SparsePattern& pattern = encoded.pattern;
     const dynamic::Fill fill = dynamic::fill_of(layout, encoded.encoding);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/layout.h"
-#include "kernels/dynamic/dynamic.h"
 #include "kernels/dynamic/encode.h"
+#include "kernels/dynamic/layout.h"
 #include "kernels/workload/operands.h"
 
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ struct Encoded {
     std::string step; ///< empty: the workload is one product
     const workload::SparsePattern& pattern;
     const workload::Capacity& capacity;
-    const dynamic::Planned& planned;
+    const dynamic::Layout& layout;
     const dynamic::Encoding& encoding;
     std::int64_t tiles = 0; ///< of the machine
 };

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "kernels/catalog/load.h"
 #include "kernels/dynamic/dynamic.h"
+#include "kernels/dynamic/operand.h"
 #include "kernels/dynamic/travel.h"
 #include "kernels/job/job.h"
 #include "kernels/pattern/blocks.h"
@@ -203,11 +204,11 @@ std::string encode_text(const cli::PatternEncodeCommand& command, const Layout& 
     const auto product = job::make_job(workload);
     static_cast<void>(product->plan(machine, job::Operands::None));
     const EncodedMatrix wanted = chosen_matrix(product->encoded_matrices(), tensor, command.step);
-    const dynamic::Encoder& encoder = *dynamic::encoder_of(*wanted.encoder);
-    const dynamic::Layout& buckets = encoder.planned().layout;
+    const dynamic::Operand& operand = *dynamic::operand_of(*wanted.encoder);
+    const dynamic::Layout& buckets = operand.layout();
     const auto bucket = bucket_of(command, buckets);
     const workload::Sparse<double> matrix = matrix_of(from, marks, workload, wanted);
-    const dynamic::Encoding encoding = encoder.encode(matrix);
+    const dynamic::Encoding encoding = operand.encode(matrix);
     if (out_file != nullptr) {
         out_file->write(npz_of(matrix, buckets, encoding, wanted.type->type,
                                {from.file, from.tensor}, {command.out, ""}));
@@ -219,7 +220,7 @@ std::string encode_text(const cli::PatternEncodeCommand& command, const Layout& 
                           wanted.step,
                           matrix,
                           *wanted.type->capacity,
-                          encoder.planned(),
+                          operand.layout(),
                           encoding,
                           machine.chip.tiles};
     if (json_file != nullptr) {

@@ -302,6 +302,43 @@ Table<KernelShare> kernel_table() {
          "rearranging"}};
 }
 
+Table<listeners::Round> round_table() {
+    using listeners::Round;
+    return {
+        {"begin", Cycle, "when the copy begins", &Round::begin},
+        {"cycles", Cycle, "of the run", &Round::cycles},
+        {"kernels",
+         {{"type", "object"},
+          {"description", "cycles of each kernel's steps on the critical path; barriers and the "
+                          "control program are nobody's"},
+          {"additionalProperties", schema::whole("cycles")}},
+         &Round::kernels,
+         [](const std::vector<std::pair<std::string, Cycles>>& kernels) {
+             json made = json::object();
+             for (const auto& [name, cycles] : kernels) {
+                 made[name] = cycles;
+             }
+             return made;
+         }}};
+}
+
+Table<job::PatternFacts> pattern_table() {
+    using Facts = job::PatternFacts;
+    return {{"tensor", Word, "its name", &Facts::tensor},
+            {"patterns", Count, "that it has had", &Facts::patterns},
+            {"went", schema::list("blocks that went in each change", schema::whole("blocks")),
+             &Facts::went},
+            {"drawn_instead",
+             {{"type", "boolean"},
+              {"description", "the schedule goes by values, which timing mode does not know"}},
+             &Facts::is_drawn_instead}};
+}
+
+std::optional<std::vector<job::PatternFacts>> pattern_facts(const RunFacts& facts) {
+    auto patterns = facts.job.patterns();
+    return patterns.empty() ? std::nullopt : std::optional(std::move(patterns));
+}
+
 Table<MemoryPeak> memory_table() {
     using Peak = MemoryPeak;
     return {{"tile_bytes", Byte, "what a tile has", &Peak::tile_bytes},
@@ -324,6 +361,8 @@ Table<RunFacts> host_table() {
             {"simulate_s", Second, "from elaboration to the result in the host's hands",
              of(&HostFacts::simulate_s)},
             {"check_s", Second, "host reference and comparison", of(&HostFacts::check_s)},
+            {"encode_s", Second, "of simulate_s: patterns were made and encoded",
+             of(&HostFacts::encode_s)},
             {"wall_s", Second, "all of it", of(&HostFacts::wall_s)},
             {"bundles", Count, "executed by workers", worker_bundles},
             {"bundles_per_s", Rate, "over simulate_s",
@@ -431,6 +470,9 @@ Table<RunFacts> result_table() {
           critical_path_table(), account(critical_path)},
          {"kernels", "whose the cycles were; they sum to the run",
           "a kernel, or a step of a pipeline", kernel_table(), kernel_shares},
+         {"rounds", "of a sequence of patterns: each from the copy that brings the next one",
+          "a round", round_table(), &Facts::rounds},
+         {"patterns", "of tensors with a sequence", "a tensor", pattern_table(), pattern_facts},
          {"memory", "tile memory in the step in which most of it is used", memory_table(),
           memory_peak},
          {"results", "what the workload is run for, the answer first; none in timing mode",

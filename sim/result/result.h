@@ -14,6 +14,7 @@
 #include "kernels/job/job.h"
 #include "models/ipu/run_options.h"
 #include "models/listeners/account.h"
+#include "models/listeners/rounds.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "traces/exporters/exporter.h"
@@ -38,6 +39,7 @@ struct HostFacts {
     double plan_s = 0;     ///< operands and plan
     double simulate_s = 0; ///< from elaboration to the result in the host's hands
     double check_s = 0;
+    double encode_s = 0; ///< of simulate_s: patterns were made and encoded
     double wall_s = 0;
     int threads = 1;
 };
@@ -61,6 +63,8 @@ struct RunFacts {
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
     std::optional<ipu::TimingFacts> timing = std::nullopt; ///< nothing in functional mode
+    /// Of a run with a sequence of patterns.
+    std::optional<std::vector<listeners::Round>> rounds = std::nullopt;
     std::string output_digest;              ///< of the tensors that the run makes and keeps
     std::vector<ResultRecord> results = {}; ///< of a functional run
     HostFacts host;

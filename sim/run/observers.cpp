@@ -70,6 +70,9 @@ std::vector<events::Listener*> Observers::hear(job::Job& job, const program::Pro
     if (trace_ != nullptr) {
         all.push_back(&trace_->producer.emplace(program, machine_, trace_->sink(), trace_->names));
     }
+    if (const auto copy = job.round_copy()) {
+        all.push_back(&rounds_.emplace(program, *copy));
+    }
     if (looks) {
         all.push_back(&looks_.emplace(job, program, command_.threads));
     }

@@ -8,6 +8,7 @@
 #include "kernels/job/job.h"
 #include "models/events/events.h"
 #include "models/listeners/progress.h"
+#include "models/listeners/rounds.h"
 #include "models/program/program.h"
 #include "models/simulation/simulation.h"
 #include "models/spec/machine_spec.h"
@@ -43,6 +44,10 @@ public:
     void end() { simulating_.reset(); }
     /// Host seconds that looking has taken.
     [[nodiscard]] double seconds() const { return looks_ ? looks_->seconds() : 0; }
+    /// Of a run with a sequence of patterns; nothing otherwise.
+    [[nodiscard]] std::optional<std::vector<listeners::Round>> rounds() const {
+        return rounds_ ? std::optional(rounds_->rounds()) : std::nullopt;
+    }
     /// Completes the trace, where there is one; adds sentences to `warnings`.
     [[nodiscard]] std::optional<traces::TraceSummary> finish(std::vector<std::string>& warnings);
 
@@ -54,6 +59,7 @@ private:
     std::unique_ptr<Trace> trace_;
     std::optional<Activity> simulating_;
     std::optional<listeners::Progress> progress_;
+    std::optional<listeners::Rounds> rounds_;
     std::optional<Looks> looks_;
 };
 

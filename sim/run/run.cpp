@@ -275,13 +275,15 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
     ipu::RunOptions options{.threads = command.threads,
                             .listeners = observers.hear(*job, program, checks)};
     options.shuffle = command.shuffle;
-    options.ask_host = [job](std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) {
-        job->asked(copy, row, rows);
+    const simulation::Simulation* running = nullptr;
+    options.ask_host = [&](std::uint32_t copy, std::int64_t row, std::span<std::byte> rows) {
+        job->asked(copy, row, rows, [&](program::ArrayId array) { return running->read(array); });
     };
     if (!with_data) {
         options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
     }
     simulation::Simulation simulation(machine, program, std::move(options));
+    running = &simulation;
     observers.read_from(simulation);
     for (const auto& operand : job->operands()) {
         simulation.write(operand.array, operand.bytes);
@@ -314,6 +316,7 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
             result::make_memory_report(machine, configuration.workload.workload.name, program);
     }
     host.wall_s = whole.lap();
+    host.encode_s = job->encode_s();
     report.passed = !check || check->passed;
     if (check && !check->warning.empty()) {
         report.warnings.push_back(configuration.workload.workload.name + ": " + check->warning);
@@ -330,6 +333,7 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
         .check = std::move(check),
         .trace = std::move(traced),
         .timing = simulation.timing(),
+        .rounds = observers.rounds(),
         .output_digest = digest,
         .results = with_data ? result_records(*job) : std::vector<result::ResultRecord>{},
         .host = host});

@@ -75,11 +75,13 @@ Ran run_rows(Place place, const std::function<void(program::Program&)>& change =
     Ran ran;
     run::Looks looks(*job, program, 1);
     ipu::RunOptions options{.listeners = {&looks}};
+    const simulation::Simulation* running = nullptr;
     options.ask_host = [&](std::uint32_t copy, std::int64_t row, std::span<std::byte> bytes) {
         ran.asked.push_back(row);
-        job->asked(copy, row, bytes);
+        job->asked(copy, row, bytes, [&](program::ArrayId array) { return running->read(array); });
     };
     simulation::Simulation simulation(machine, program, std::move(options));
+    running = &simulation;
     looks.read_from(simulation);
     for (const auto& operand : job->operands()) {
         simulation.write(operand.array, operand.bytes);

@@ -84,7 +84,7 @@ tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
   LINK tessera_micro tessera_machine)
 tessera_test(test_system_arrivals SYSTEMC UNSANITIZED LABELS system
-  SOURCES system/arrivals_test.cpp system/rows_test.cpp
+  SOURCES system/arrivals_test.cpp system/rows_test.cpp system/sequence_test.cpp
   LINK tessera_commands)
 
 add_test(NAME "pipelines on the command line"

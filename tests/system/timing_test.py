@@ -99,7 +99,7 @@ def gather(draw):
 
 
 def dynamic(draw):
-    """A pattern that comes at run time: the product, or that and the gradient of its dense operand."""
+    """A pattern that comes at run time: the product, or that and gradients of its operands."""
     block = draw.choice([1, 4, 8, 16])
     m, k = (draw.randint(1, 12 * max(block, 4)) for _ in range(2))
     n = draw.randint(1, 40)
@@ -115,13 +115,24 @@ def dynamic(draw):
         return {"kind": "spmm", "m": m, "k": k, "n": n, "dtype": data, "partials": partials,
                 "plan": plan, "values": "integer", "seed": draw.randint(1, 1000), **sparse}
     options = {"partials": partials, "plan": plan}
+    steps = [{"family": "spmm", "inputs": ["a", "x"], "output": "y", **options}]
+    if draw.random() < 0.7:
+        steps += [{"family": "sddmm", "inputs": ["a", "dy", "x"], "output": "da", **options}]
+    if len(steps) == 1 or draw.random() < 0.5:
+        steps += [{"family": "spmm", "inputs": ["a", "dy"], "output": "dx", "transpose_a": True,
+                   **options}]
+    steps = draw.sample(steps, len(steps))
+    if draw.random() < 0.4:  # what values decide is not known in timing mode
+        patterns = draw.randint(1, 4)
+        sparse["sequence"] = {"prune": "random", "fraction": 0.5, "patterns": patterns}
+        if any(step["output"] == "da" for step in steps) and draw.random() < 0.5:
+            steps += [{"family": "add", "inputs": ["a", "da"], "output": "a"}]
+        steps = [{"repeat": patterns, "steps": [{"next": "a"}, *steps]}]
     return {"kind": "pipeline", "seed": draw.randint(1, 1000),
             "tensors": {"a": {"shape": [m, k], "type": data, **sparse},
                         "x": {"shape": [k, n], "type": data},
                         "dy": {"shape": [m, n], "type": data}},
-            "steps": [{"family": "spmm", "inputs": ["a", "x"], "output": "y", **options},
-                      {"family": "spmm", "inputs": ["a", "dy"], "output": "dx",
-                       "transpose_a": True, **options}]}
+            "steps": steps}
 
 
 KINDS = [product, product, product, published, pattern, reduction, rearrange, copy, barriers, remote,

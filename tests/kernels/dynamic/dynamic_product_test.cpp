@@ -123,11 +123,7 @@ const std::vector<Pattern>& patterns() {
     return all;
 }
 
-void check_pattern(const spec::MachineSpec& machine, const Shape& shape, const Pattern& pattern,
-                   ElementType data, ElementType partials, bool is_transposed) {
-    CAPTURE(machine.chip.tiles, shape.m, shape.k, shape.n, shape.block, pattern.name, name_of(data),
-            name_of(partials), is_transposed);
-    const test::ScratchFolder folder;
+Places places_of(const Shape& shape, const Pattern& pattern) {
     Places places;
     for (std::int64_t row = 0; row < shape.rows(); ++row) {
         for (std::int64_t column = 0; column < shape.columns(); ++column) {
@@ -136,9 +132,17 @@ void check_pattern(const spec::MachineSpec& machine, const Shape& shape, const P
             }
         }
     }
+    return places;
+}
+
+void check_pattern(const spec::MachineSpec& machine, const Shape& shape, const Pattern& pattern,
+                   ElementType data, ElementType partials, bool is_transposed) {
+    CAPTURE(machine.chip.tiles, shape.m, shape.k, shape.n, shape.block, pattern.name, name_of(data),
+            name_of(partials), is_transposed);
+    const test::ScratchFolder folder;
     workload::SpmmWorkload spmm = workload_of(shape, data, partials);
     spmm.pattern.source = workload::PatternSpec::Source::File;
-    spmm.pattern.path = written(folder, shape, places);
+    spmm.pattern.path = written(folder, shape, places_of(shape, pattern));
     const auto source = job::source_of(spmm);
     const auto job = job::pipeline_job(is_transposed ? with_transpose(source, shape) : source);
     const Ran ran = run(machine, *job);
@@ -191,15 +195,83 @@ TEST_CASE("the transpose of any pattern is multiplied as on the host", "[dynamic
     }
 }
 
+struct Watched {
+    std::size_t arrays = 0; ///< that the host writes
+    job::CheckOutcome check;
+};
+
+/// A pipeline whose steps are looked at as they end.
+Watched watched(const spec::MachineSpec& machine, const workload::PipelineWorkload& workload) {
+    const auto job = job::pipeline_job(job::source_of(workload));
+    const auto& program = job->plan(machine);
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
+    for (const auto& given : job->operands()) {
+        CHECK(writes.count(given.array) == 0);
+        writes[given.array].assign(given.bytes.begin(), given.bytes.end());
+    }
+    const test::Watcher watcher{
+        .begun = [&](const auto& read) { job->begun(read, 1); },
+        .ended = [&](const auto& leaf, const auto& read) { job->ended(leaf, read, 1); }};
+    const auto outcome = test::run_program(machine, program, writes, watcher);
+    return {writes.size(),
+            job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1)};
+}
+
+void check_values_gradient(std::int64_t block, const Types& types) {
+    using Kind = workload::ValuesSpec::Kind;
+    const std::vector<Shape> shapes{
+        {16 * block, 16 * block, 24, block},       // aligned
+        {5 * block, 3 * block, 8, block},          // tiny
+        {7 * block + 1, 9 * block - 1, 20, block}, // ragged
+        {block, 12 * block, 16, block},            // one row
+        {12 * block, block, 16, block},            // one column
+    };
+    for (const Shape& shape : shapes) {
+        for (const Pattern& pattern : patterns()) {
+            CAPTURE(shape.m, shape.k, shape.n, block, pattern.name, name_of(types.data),
+                    name_of(types.partials));
+            const test::ScratchFolder folder;
+            workload::PipelineWorkload workload;
+            workload::PatternSpec places;
+            places.source = workload::PatternSpec::Source::File;
+            places.path = written(folder, shape, places_of(shape, pattern));
+            workload.tensors = {{.name = "a",
+                                 .shape = {shape.m, shape.k},
+                                 .type = types.data,
+                                 .pattern = places,
+                                 .block = block,
+                                 .is_dynamic = true},
+                                {.name = "dy", .shape = {shape.m, shape.n}, .type = types.data},
+                                {.name = "x", .shape = {shape.k, shape.n}, .type = types.data}};
+            for (const std::size_t dense : {1U, 2U}) {
+                workload.tensors[dense].values.kind = Kind::Integer; // sums are exact
+            }
+            auto& step = workload.steps.emplace_back();
+            step.family = "sddmm";
+            step.inputs = {"a", "dy", "x"};
+            step.outputs = {"da"};
+            step.options = {{"partials", std::string(name_of(types.partials))},
+                            {"plan", std::string("published")}};
+            const Watched ran = watched(machine_of(24), workload);
+            INFO(ran.check.text);
+            CHECK(ran.check.passed);
+            CHECK(ran.check.json.at("steps").at(0).at("max_error") == 0);
+        }
+    }
+}
+
+TEST_CASE("the gradient of the values of any pattern is that of the host", "[dynamic_product]") {
+    for (const Types& types : kTypes) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            check_values_gradient(block, types);
+        }
+    }
+}
+
 /// A pass of a pipeline over a sparse tensor "a".
 struct PassOptions {
     ElementType partials;
     const char* plan;
-};
-
-struct Watched {
-    std::size_t arrays = 0; ///< that the host writes
-    job::CheckOutcome check;
 };
 
 /// The product y = a x, then dx, the gradient of x.
@@ -229,19 +301,7 @@ Watched run_passes(const spec::MachineSpec& machine, const Shape& shape, double 
                         {"plan", std::string(pass.plan)},
                         {"transpose_a", is_gradient}};
     }
-    const auto job = job::pipeline_job(job::source_of(workload));
-    const auto& program = job->plan(machine);
-    std::map<program::ArrayId, std::vector<std::byte>> writes;
-    for (const auto& given : job->operands()) {
-        CHECK(writes.count(given.array) == 0);
-        writes[given.array].assign(given.bytes.begin(), given.bytes.end());
-    }
-    const test::Watcher watcher{
-        .begun = [&](const auto& read) { job->begun(read, 1); },
-        .ended = [&](const auto& leaf, const auto& read) { job->ended(leaf, read, 1); }};
-    const auto outcome = test::run_program(machine, program, writes, watcher);
-    return {writes.size(),
-            job->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1)};
+    return watched(machine, workload);
 }
 
 TEST_CASE("a product and the gradient of its dense operand read the same buckets",
@@ -269,6 +329,55 @@ TEST_CASE("passes whose partial results have other types have plans and buckets 
     INFO(ran.check.text);
     CHECK(ran.check.passed);
     CHECK(ran.arrays == 8); // values, metadata and codes for each, and x and dy
+}
+
+TEST_CASE("a product, its gradients and an update of its values read and write the same buckets",
+          "[dynamic_product]") {
+    for (const Types& types : kTypes) {
+        for (const std::int64_t block : {1, 4, 8, 16}) {
+            CAPTURE(block, name_of(types.data), name_of(types.partials));
+            workload::PipelineWorkload workload;
+            workload::PatternSpec pattern;
+            pattern.density = 0.3;
+            workload.tensors = {{.name = "w",
+                                 .shape = {6 * block + 1, 5 * block},
+                                 .type = types.data,
+                                 .pattern = pattern,
+                                 .block = block,
+                                 .is_dynamic = true},
+                                {.name = "x", .shape = {5 * block, 6}, .type = types.data},
+                                {.name = "dy", .shape = {6 * block + 1, 6}, .type = types.data}};
+            const auto add_step = [&](const char* family, std::vector<std::string> inputs,
+                                      const char* output, bool is_product) {
+                auto& step = workload.steps.emplace_back();
+                step.family = family;
+                step.inputs = std::move(inputs);
+                step.outputs = {output};
+                if (is_product) {
+                    step.options = {{"partials", std::string(name_of(types.partials))}};
+                }
+            };
+            add_step("spmm", {"w", "x"}, "y", true);
+            add_step("spmm", {"w", "dy"}, "dx", true);
+            workload.steps.back().options["transpose_a"] = true;
+            add_step("sddmm", {"w", "dy", "x"}, "dw", true);
+            add_step("scale", {"dw"}, "update", false);
+            workload.steps.back().options["factor"] = -0.125;
+            add_step("add", {"w", "update"}, "w", false);
+            workload::PipelineStep repeat;
+            repeat.kind = workload::PipelineStep::Kind::Repeat;
+            repeat.repeats = 2; // the second one reads what the first has written
+            repeat.children = std::move(workload.steps);
+            workload.steps = {repeat};
+            const Watched ran = watched(machine_of(32), workload);
+            INFO(ran.check.text);
+            CHECK(ran.check.passed);
+            CHECK(ran.arrays <= 5); // values, metadata, codes where some may travel, x and dy
+            for (const auto& step : ran.check.json.at("steps")) {
+                CHECK(step.at("rounds") == 2);
+            }
+        }
+    }
 }
 
 TEST_CASE("the program of one pattern multiplies another one", "[dynamic_product]") {

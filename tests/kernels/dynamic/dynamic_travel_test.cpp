@@ -19,38 +19,53 @@ enum class Stands { Home, First, Second };
 
 struct Followed {
     std::multiset<std::pair<std::int64_t, std::int64_t>> seen; ///< distances in x and y
-    std::int64_t moves = 0;
+    std::int64_t moves = 0;                                    ///< on the way there
+    std::int64_t back = 0;                                     ///< the others
+    Split left;                                                ///< distances from home at the end
 };
 
 /// Fails where a code says that buckets stand elsewhere than the codes before have left them.
 Followed follow(const Split& split, const std::vector<std::uint32_t>& codes) {
     Followed made;
-    std::int64_t x = 0;
-    std::int64_t y = 0;
+    Split at{0, 0, 0};
     Stands stands = Stands::Home;
-    for (std::size_t i = 0; i + 1 < codes.size(); ++i) {
-        const std::uint32_t code = codes[i];
-        REQUIRE((code & TravelCode::kMore) != 0);
+    const auto check_stands = [&](std::uint32_t code) {
         REQUIRE(((code & TravelCode::kAtHome) != 0) == (stands == Stands::Home));
         REQUIRE(((code & TravelCode::kSecond) != 0) == (stands == Stands::Second));
+    };
+    for (std::size_t i = 0; i + 1 < codes.size(); ++i) {
+        const std::uint32_t code = codes[i];
+        check_stands(code);
+        const bool is_back = (code & TravelCode::kBack) != 0;
+        REQUIRE(((code & TravelCode::kMore) != 0) == !is_back);
+        REQUIRE((is_back || made.back == 0));
+        const std::int64_t step = is_back ? -1 : 1;
         std::int64_t moves = 1;
         if ((code & TravelCode::kScan) != 0) {
+            REQUIRE_FALSE(is_back);
             REQUIRE(stands != Stands::Home);
-            REQUIRE(made.seen.count({x, y}) == 0);
-            made.seen.insert({x, y});
+            REQUIRE(made.seen.count({at.x, at.y}) == 0);
+            made.seen.insert({at.x, at.y});
             moves = split.z - 1; // between looks at the buckets of all z tiles
+            at.z = (at.z + moves) % split.z;
+        } else if ((code & TravelCode::kAlongZ) != 0) {
+            REQUIRE(is_back);
+            at.z = (at.z + 1) % split.z;
         } else if ((code & TravelCode::kAlongX) != 0) {
             REQUIRE(split.x > 1);
-            x = (x + 1) % split.x;
+            at.x = (at.x + step + split.x) % split.x;
         } else {
             REQUIRE(split.y > 1);
-            y = (y + 1) % split.y;
+            at.y = (at.y + step + split.y) % split.y;
         }
-        for (; moves > 0; --moves, ++made.moves) {
+        (is_back ? made.back : made.moves) += moves;
+        for (; moves > 0; --moves) {
             stands = stands == Stands::First ? Stands::Second : Stands::First;
         }
     }
-    CHECK(codes.back() == 0);
+    check_stands(codes.back());
+    CHECK((codes.back() & (TravelCode::kMore | TravelCode::kBack)) == 0);
+    made.left = at;
     return made;
 }
 
@@ -71,7 +86,8 @@ Travel travel_to(const Split& split, const std::vector<std::int64_t>& x_in_use, 
 
 TEST_CASE("buckets that are at home do not move", "[dynamic_travel]") {
     const Split split{3, 4, 2};
-    CHECK(travel_codes(split, travel_to(split, {}, 0)) == std::vector<std::uint32_t>{0});
+    CHECK(travel_codes(split, travel_to(split, {}, 0)) ==
+          std::vector<std::uint32_t>{TravelCode::kAtHome});
 }
 
 TEST_CASE("all tiles see the buckets of each distance that is in use, each once",
@@ -103,6 +119,8 @@ TEST_CASE("all tiles see the buckets of each distance that is in use, each once"
             }
         }
         CHECK(static_cast<std::int64_t>(followed.seen.size()) * split.z == travel.steps(split));
+        CHECK(followed.left == Split{0, 0, 0});
+        CHECK(followed.back < split.x + split.y + split.z);
     }
 }
 
