@@ -22,6 +22,8 @@ REDUCED = {
     "cora_dense": "chip.tiles=64 workload.m=300 workload.k=300 workload.n=128",
     "dense_4096_f16": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
     "dense_4096_f32": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=128",
+    "dynamic_training": "chip.tiles=16 workload.tensors.w.shape=[64,96] workload.tensors.x.shape=[96,32] workload.tensors.dy.shape=[64,32]"
+                        " workload.tensors.w.block=4 workload.steps.0.repeat=3",
     "exchange_all_to_all": "chip.tiles=16 workload.tiles=16",
     "exchange_broadcast": "chip.tiles=16",
     "four_tiles": "chip.tiles=4",
@@ -68,7 +70,7 @@ ROLES = {
     "host_transfer": {"streams": {"stream"}},
     "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
     "memory_stream": {"compute_sets": {"work"}},
-    "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange"},
+    "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange", "control"},
                  "exchanges": {"bring", "reduce", "rearrange"}, "streams": {"stream"}},
     "rearrange": {"compute_sets": {"rearrange"}},
     "reduction": {"compute_sets": {"reduce"}, "exchanges": {"reduce"}},
