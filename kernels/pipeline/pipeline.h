@@ -91,7 +91,7 @@ struct Finished {
 
 struct Planned {
     lower::Lowered lowered;
-    std::vector<Standing> writes;   ///< what the host writes before the run
+    std::vector<Standing> writes; ///< what the host writes before the run
     /// Of which it gives a row when a copy of it begins; of a tensor with a sequence, all forms.
     std::vector<Standing> asked;
     std::vector<Finished> finished; ///< in the order of the steps

@@ -6,6 +6,7 @@
 #include "tests/support/counted.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
