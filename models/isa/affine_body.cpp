@@ -48,6 +48,24 @@ std::uint16_t address_registers(const Operation& operation) {
     return found;
 }
 
+/// A load along a list of distances. All of a body use the same list, and the same distance.
+bool is_gathering(const Operation& operation, AffineBody& body) {
+    if (operation.opcode != Opcode::ldd16a64 && operation.opcode != Opcode::ldd16a32 &&
+        operation.opcode != Opcode::ldd16b16) {
+        return false;
+    }
+    const auto list = static_cast<std::uint8_t>(operation.a);
+    const auto distance = static_cast<std::uint8_t>(operation.c);
+    if (bit_of(list) == 0 || bit_of(distance) == 0 || list == distance ||
+        (body.gathers && (list != body.list || distance != body.distance))) {
+        return false;
+    }
+    body.gathers = true;
+    body.list = list;
+    body.distance = distance;
+    return true;
+}
+
 /// A main half that only moves addresses; adds to the registers that the body changes by constants,
 /// and to those that say by how much.
 bool is_affine(const Operation& operation, AffineBody& body, std::uint16_t& linear,
@@ -70,6 +88,9 @@ bool is_affine(const Operation& operation, AffineBody& body, std::uint16_t& line
         if (operation.opcode == Opcode::add_rr) {
             steady |= bit_of(operation.b);
         }
+        return true;
+    }
+    if (is_gathering(operation, body)) {
         return true;
     }
     if (stored_register(operation) != 0 || registers_of(operation, OperandKind::MainDst) != 0 ||
@@ -98,6 +119,7 @@ std::optional<AffineBody> affine_body(std::span<const Operation> halves) {
     std::uint16_t linear = 0;
     std::uint16_t steady = 0;
     std::uint16_t addressed = 0; // by instructions with addresses of their own registers
+    bool stores = false;
     for (std::size_t half = 0; half < halves.size(); half += 2) {
         const Operation& main = halves[half];
         body.has_steps = body.has_steps || (spec_of(halves[half + 1].opcode).flags & kStep) != 0;
@@ -107,10 +129,18 @@ std::optional<AffineBody> affine_body(std::span<const Operation> halves) {
         if (registers_of(main, OperandKind::MainPairStep) == 0) {
             addressed |= main_registers(main).read;
         }
+        stores = stores || (spec_of(main.opcode).flags & kStore) != 0;
     }
     const auto packed = static_cast<std::uint16_t>(body.triples | (body.triples << 1U));
     if (((linear | packed) & steady) != 0 || (packed & (linear | addressed)) != 0) {
         return std::nullopt;
+    }
+    if (body.gathers) {
+        const unsigned gathered = bit_of(body.list) | bit_of(body.distance);
+        if (stores || packed != 0 || (gathered & (linear | steady)) != 0) {
+            return std::nullopt;
+        }
+        body.addresses = addressed & kUnknowable;
     }
     return body;
 }

@@ -25,12 +25,18 @@ void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* byt
     settled_.assign(size, 0);
     lost_.assign(size, 0);
     stored_.assign(size, 0);
+    asked_.assign(size, 0);
     reads_.clear();
     watching = false;
+    gathering = false;
+    silent = false;
     passes_watched = 0;
 }
 
 void ShadowMemory::first_read(std::uint32_t word) {
+    if (silent) {
+        return;
+    }
     for (const SharedWords& one : *shared_) {
         if (word - one.words.first < one.words.count) {
             // What this phase has stored among them stays what it is: known, and settled.
@@ -46,7 +52,8 @@ void ShadowMemory::first_read(std::uint32_t word) {
 }
 
 bool ShadowMemory::read_round(std::uint32_t word) {
-    if (knows_rounds_ || std::find(rounds_->begin(), rounds_->end(), word) == rounds_->end()) {
+    if (silent || knows_rounds_ ||
+        std::find(rounds_->begin(), rounds_->end(), word) == rounds_->end()) {
         return false;
     }
     if (std::find(rounds_read_.begin(), rounds_read_.end(), word) == rounds_read_.end()) {
@@ -86,6 +93,24 @@ void ShadowMemory::read_tile_number(std::uint32_t number) {
     }
 }
 
+bool ShadowMemory::are_known(WordRange words) {
+    const auto any = [&](const std::vector<std::uint64_t>& bits) {
+        return word_bits::any(bits.data(), words.first, words.count);
+    };
+    if (any(stored_) || any(lost_)) {
+        return false;
+    }
+    if (word_bits::all(asked_.data(), words.first, words.count)) {
+        return true;
+    }
+    const bool known = known_->all(words);
+    reads_.push_back({ShadowRead::Kind::AreKnown, words.first, known ? 1U : 0U, words.count});
+    if (known) {
+        word_bits::fill(asked_.data(), words.first, words.count, true);
+    }
+    return known;
+}
+
 bool ShadowMemory::straight(std::uint32_t passes) const {
     constexpr std::int64_t kFar = std::int64_t{1} << 20U; // half of what a packed address holds
     for (std::size_t i = 0; i < trail.size(); ++i) {
@@ -105,7 +130,8 @@ void ShadowMemory::skip_stores(std::uint32_t passes) {
         std::int64_t first = 0;  ///< word, of the next pass
         std::int64_t count = 0;
     };
-    std::vector<Moving> stores;
+    thread_local std::vector<Moving> stores;
+    stores.clear();
     for (std::size_t i = 0; i < trail.size(); ++i) {
         if (trail[i].writes) {
             const std::int64_t stride = (static_cast<std::int64_t>(trail[i].offset) -

@@ -12,6 +12,8 @@
 //   treated as unknown.
 // - A repeat whose body only moves addresses by constants takes constant time (affine_body.h): its
 //   first two passes and its last are executed.
+// - So does one whose body also takes distances from a list to load tensor data: its first pass and
+//   its last are executed. What the list has for the others is not part of what the phase has read.
 #pragma once
 
 #include "base/units.h"
@@ -39,12 +41,13 @@ using program::SharedWords;
 using program::WordRange;
 
 /// What a phase learned first: a word, constants that several tiles share, the tile's number, that a
-/// word is a known round, or where a vertex may scatter.
+/// word is a known round, where a vertex may scatter, or whether all of some words are known.
 struct ShadowRead {
-    enum class Kind : std::uint8_t { Word, Shared, TileNumber, Round, Scatter };
+    enum class Kind : std::uint8_t { Word, Shared, TileNumber, Round, Scatter, AreKnown };
     Kind kind = Kind::Word;
-    std::uint32_t word = 0; ///< of shared ones, the first; of Scatter, the number of the vertex
+    std::uint32_t word = 0; ///< of several, the first; of Scatter, the number of the vertex
     std::uint64_t value = 0;
+    std::uint32_t count = 1; ///< words, of AreKnown
 
     friend bool operator==(const ShadowRead&, const ShadowRead&) = default;
 };
@@ -65,6 +68,7 @@ public:
     /// Whether the word is known, when a main register takes it.
     bool read(std::uint32_t offset) {
         const std::uint32_t word = offset / 4;
+        loaded_by_round = false;
         if (!word_bits::get(settled_.data(), word)) {
             loaded_by_round = !rounds_->empty() && read_round(word);
             if (loaded_by_round) {
@@ -150,6 +154,13 @@ public:
     /// The stores of `passes` passes behind the second one.
     void skip_stores(std::uint32_t passes);
 
+    // A repeat that loads along a list.
+
+    bool gathering = false; ///< its first pass runs, or is silent
+    bool silent = false;    ///< passes that could be skipped run: what they read is not noted
+    /// Whether all of the words are known, and were so before the phase.
+    [[nodiscard]] bool are_known(WordRange words);
+
     bool loaded_unknown = false;  ///< by the running operation
     bool loaded_by_round = false; ///< the same
     bool stores_unknown = false;
@@ -182,6 +193,7 @@ private:
     std::vector<std::uint64_t> settled_; ///< read before, or written in this phase
     std::vector<std::uint64_t> lost_;
     std::vector<std::uint64_t> stored_;
+    std::vector<std::uint64_t> asked_; ///< words that are part of an AreKnown
     std::vector<ShadowRead> reads_;
 };
 

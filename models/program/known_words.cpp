@@ -38,6 +38,12 @@ bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
     });
 }
 
+bool all(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
+    return !for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
+        return (bits[index] & mask) != mask;
+    });
+}
+
 } // namespace word_bits
 
 namespace {
@@ -150,6 +156,10 @@ void TileWords::clear(WordRange words) {
 bool TileWords::any(WordRange words) const {
     const WordRange here = inside(words);
     return word_bits::any(bits_, here.first, here.count);
+}
+
+bool TileWords::all(WordRange words) const {
+    return inside(words) == words && word_bits::all(bits_, words.first, words.count);
 }
 
 KnownWords::KnownWords(TileId tiles, Address base, Bytes tile_bytes)

@@ -29,6 +29,8 @@ inline void clear(std::uint64_t* bits, std::uint32_t word) {
 void fill(std::uint64_t* bits, std::uint32_t first, std::uint32_t count, bool value);
 /// Whether one of words [first, first + count) is set.
 [[nodiscard]] bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count);
+/// Whether all of them are.
+[[nodiscard]] bool all(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count);
 
 } // namespace word_bits
 
@@ -95,6 +97,7 @@ public:
     void set(WordRange words);
     void clear(WordRange words);
     [[nodiscard]] bool any(WordRange words) const;
+    [[nodiscard]] bool all(WordRange words) const;
 
     /// As they are, and as they were then.
     [[nodiscard]] std::vector<std::uint64_t> kept() const;

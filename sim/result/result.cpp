@@ -408,7 +408,8 @@ Table<ipu::TimingFacts> timing_table() {
           {"items", {{"type", "string"}}},
           {"description", "what only a run with data finds"}},
          [](const Timing&) {
-             return json{"the answer", "its check", "element conflicts inside repeats"};
+             return json{"the answer", "its check",
+                         "addresses from lists and element conflicts inside repeats"};
          }}};
 }
 

@@ -173,15 +173,80 @@ constexpr bool is_jump(std::uint16_t flags) {
     c.repeat_count = 1;
 }
 
-/// The body that ends at the operation, where it can be skipped.
+/// The distance in use is the last one that came from the list.
+void note_distance(Context& c, const AffineBody& body) {
+    ShadowMemory& shadow = *c.shadow;
+    static_cast<void>(shadow.read(c.main[body.list] - 2 - c.memory->base));
+    if (shadow.loaded_by_round) {
+        c.by_round |= 1U << body.distance;
+    }
+}
+
+/// Behind a pass of a repeat that loads along a list. Behind the first one all but the last are
+/// skipped if their distances are known; an audit runs them.
+[[gnu::noinline]] void end_gathering_pass(Context& c, const AffineBody& body) {
+    ShadowMemory& shadow = *c.shadow;
+    if (shadow.silent) {
+        if (c.repeat_count == 1) {
+            shadow.silent = false;
+            shadow.gathering = false;
+            note_distance(c, body);
+        }
+        return;
+    }
+    const std::uint32_t passes = c.repeat_count - 1;
+    const std::uint32_t step = c.main[body.list] - shadow.first_registers[body.list];
+    const std::uint32_t first = c.main[body.list] - c.memory->base;
+    const std::uint64_t last = first + std::uint64_t{step} * passes;
+    if (last > c.memory->span_bytes ||
+        !shadow.are_known({first / 4, static_cast<std::uint32_t>((last + 3) / 4) - first / 4})) {
+        shadow.gathering = false;
+        return;
+    }
+    if (shadow.every_pass) {
+        shadow.silent = true;
+        return;
+    }
+    shadow.gathering = false;
+    for (unsigned number = 0; number < std::size(c.main); ++number) {
+        if (number != body.distance) {
+            c.main[number] += (c.main[number] - shadow.first_registers[number]) * passes;
+        }
+    }
+    std::uint16_t distance = 0;
+    std::memcpy(&distance, c.memory->bytes + last - sizeof distance, sizeof distance);
+    c.main[body.distance] = distance;
+    note_distance(c, body);
+    c.issues += c.repeat_issues * passes;
+    c.repeat_count = 1;
+}
+
+/// The body that ends at the operation, where passes of it can be skipped.
 const AffineBody* skippable(const Context& c, const MicroOperation& body_end) {
     constexpr std::uint32_t kFewest = 4;
-    if (body_end.imm2 == 0 || c.repeat_count < kFewest || c.shadow->every_pass) {
+    if (body_end.imm2 == 0 || c.repeat_count < kFewest) {
         return nullptr;
     }
     const AffineBody& body = c.program->affine_bodies[static_cast<std::size_t>(body_end.imm2) - 1];
     const bool same = c.program->base + body.first_word * 4 == c.repeat_first;
     return same && !(body.has_steps && c.machine->steps_sharing > 1) ? &body : nullptr;
+}
+
+/// The first pass of a repeat begins.
+void begin_passes(Context& c) {
+    ShadowMemory& shadow = *c.shadow;
+    const AffineBody* const body = skippable(c, *c.repeat_end_operation);
+    if (body == nullptr) {
+        return;
+    }
+    if (!body->gathers) {
+        if (!shadow.every_pass) {
+            shadow.watch_pass();
+        }
+    } else if (c.by_round == 0 && (c.unknown & body->addresses) == 0) {
+        std::copy(std::begin(c.main), std::end(c.main), shadow.first_registers.begin());
+        shadow.gathering = true;
+    }
 }
 
 void run_worker(Context& c) {
@@ -198,6 +263,7 @@ void run_worker(Context& c) {
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
     c.shadow->watching = false;
+    c.shadow->gathering = false;
     const MicroOperation* running = enter(c);
 
 #define TESSERA_DISPATCH() goto* kLabels[running->code]
@@ -216,8 +282,8 @@ void run_worker(Context& c) {
             TESSERA_SHADOW_OPERATION(id, flags)                                                    \
             if constexpr (Opcode::id == Opcode::rpt_r || Opcode::id == Opcode::rpt_i) {            \
                 running = enter_repeat(c, op);                                                     \
-                if (c.repeat_count != 0 && skippable(c, *c.repeat_end_operation) != nullptr) {     \
-                    c.shadow->watch_pass();                                                        \
+                if (c.repeat_count != 0) {                                                         \
+                    begin_passes(c);                                                               \
                 }                                                                                  \
             } else if constexpr (is_jump(flags)) {                                                 \
                 if constexpr (((flags)&kSolo) != 0) {                                              \
@@ -250,6 +316,9 @@ label_body_end:
     c.issues += c.repeat_issues;
     if (c.shadow->watching) {
         end_pass(c, c.program->affine_bodies[static_cast<std::size_t>(running->imm2) - 1]);
+    } else if (c.shadow->gathering) {
+        end_gathering_pass(c,
+                           c.program->affine_bodies[static_cast<std::size_t>(running->imm2) - 1]);
     }
     running = c.repeat_first_operation;
     TESSERA_DISPATCH();

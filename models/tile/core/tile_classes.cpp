@@ -29,16 +29,16 @@ std::uint32_t TileClasses::child(const Node& node, std::uint64_t value) {
     return kNone;
 }
 
-std::uint64_t TileClasses::value_of(const Node& node, const View& tile) {
-    switch (node.kind) {
+std::uint64_t TileClasses::value_of(const isa::ShadowRead& read, const View& tile) {
+    switch (read.kind) {
     case ReadKind::Word: {
         std::uint32_t value = 0;
-        std::memcpy(&value, tile.memory + std::size_t{node.word} * 4, sizeof value);
-        return isa::shadow_value(tile.known->get(node.word), value);
+        std::memcpy(&value, tile.memory + std::size_t{read.word} * 4, sizeof value);
+        return isa::shadow_value(tile.known->get(read.word), value);
     }
     case ReadKind::Shared:
         for (const program::SharedWords& one : *tile.shared) {
-            if (one.words.first == node.word) {
+            if (one.words.first == read.word) {
                 return one.identity;
             }
         }
@@ -46,42 +46,38 @@ std::uint64_t TileClasses::value_of(const Node& node, const View& tile) {
     case ReadKind::TileNumber:
         return tile.tile;
     case ReadKind::Round:
-        return tile.known->get(node.word) ? 1 : 0;
+        return tile.known->get(read.word) ? 1 : 0;
     case ReadKind::Scatter:
-        return node.word < tile.vertices.size() ? tile.vertices[node.word].scatters
+        return read.word < tile.vertices.size() ? tile.vertices[read.word].scatters
                                                 : program::Vertex::kNowhere;
+    case ReadKind::AreKnown:
+        return tile.known->all({read.word, read.count}) ? 1 : 0;
     }
     return 0;
 }
 
 TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
-    Found found;
     ++phases_;
-    const auto follow = [&] {
-        for (found.path.clear();;) {
-            const Node& node = nodes_[found.node];
+    const auto followed = [&](std::uint32_t root) {
+        for (std::uint32_t at = root; at != kNone;) {
+            const Node& node = nodes_[at];
+            for (ReadPath::Reader reader(node.shared); !reader.at_end(); reader.advance()) {
+                const isa::ShadowRead read = reader.read();
+                if (value_of(read, tile) != read.value) {
+                    return Found{nullptr, root};
+                }
+            }
             if (node.result != nullptr) {
-                found.result = node.result.get();
-                return;
+                return Found{node.result.get(), root};
             }
-            if (!node.reads) {
-                return;
-            }
-            const std::uint64_t value = value_of(node, tile);
-            const std::uint32_t next = child(node, value);
-            if (next == kNone) {
-                return;
-            }
-            found.path.push_back({node.kind, node.word, value});
-            found.node = next;
+            at = node.edges.empty() ? kNone : child(node, value_of(node.next, tile));
         }
+        return Found{nullptr, root};
     };
     {
         const std::shared_lock lock(mutex_);
         if (const auto root = roots_.find(start); root != roots_.end()) {
-            found.node = root->second;
-            follow();
-            return found;
+            return followed(root->second);
         }
     }
     const std::unique_lock lock(mutex_);
@@ -89,44 +85,85 @@ TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
     if (added) {
         nodes_.emplace_back();
     }
-    found.node = root->second;
-    follow();
-    return found;
+    return followed(root->second);
+}
+
+/// Only the first `reads` reads that its phases share stay in the node; the next one decides.
+void TileClasses::split(std::uint32_t number, std::size_t reads) {
+    const auto rest = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+    Node& node = nodes_[number];
+    Node& behind = nodes_[rest];
+    ReadPath before;
+    ReadPath::Reader reader(node.shared);
+    for (; before.size() < reads; reader.advance()) {
+        before.append(reader.read());
+    }
+    const isa::ShadowRead decides = reader.read();
+    for (reader.advance(); !reader.at_end(); reader.advance()) {
+        behind.shared.append(reader.read());
+    }
+    behind.next = node.next;
+    behind.edges = std::move(node.edges);
+    behind.result = std::move(node.result);
+    node.shared = std::move(before);
+    node.next = decides;
+    node.edges = {{decides.value, rest}};
+}
+
+void TileClasses::end(Node& node, PhaseResult result) {
+    node.result = std::make_unique<const PhaseResult>(std::move(result));
+    ++classes_;
 }
 
 void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& reads,
                       PhaseResult result) {
+    const auto same_question = [](const isa::ShadowRead& one, const isa::ShadowRead& other) {
+        return one.kind == other.kind && one.word == other.word && one.count == other.count;
+    };
     const std::unique_lock lock(mutex_);
-    std::uint32_t at = found.node;
-    for (const isa::ShadowRead& read : reads) {
-        if (std::find(found.path.begin(), found.path.end(), read) != found.path.end()) {
-            continue; // the way to the node has it
+    std::uint32_t at = found.root;
+    for (auto read = reads.begin();;) {
+        std::size_t agreed = 0;
+        for (ReadPath::Reader reader(nodes_[at].shared); !reader.at_end(); reader.advance()) {
+            const isa::ShadowRead other = reader.read();
+            if (read == reads.end() || !same_question(*read, other)) {
+                return; // a tile without what others share there: it is run each time
+            }
+            if (read->value != other.value) {
+                break;
+            }
+            ++read;
+            ++agreed;
         }
-        if (nodes_[at].result != nullptr) {
-            break; // by another thread: the same reads end there
+        if (agreed < nodes_[at].shared.size()) {
+            split(at, agreed);
         }
-        if (!nodes_[at].reads) {
-            nodes_[at].reads = true;
-            nodes_[at].kind = read.kind;
-            nodes_[at].word = read.word;
-        } else if (nodes_[at].kind != read.kind || nodes_[at].word != read.word) {
-            return; // a tile without what others share there: it is run each time
+        Node& node = nodes_[at];
+        if (node.result != nullptr) { // by another thread
+            TESSERA_ASSERT(read == reads.end() && *node.result == result);
+            return;
         }
-        std::uint32_t next = child(nodes_[at], read.value);
-        if (next == kNone) {
-            next = static_cast<std::uint32_t>(nodes_.size());
-            nodes_.emplace_back();
-            nodes_[at].edges.push_back({read.value, next});
+        const bool is_new = node.edges.empty();
+        if (!is_new && (read == reads.end() || !same_question(*read, node.next))) {
+            return;
         }
-        at = next;
-    }
-    Node& end = nodes_[at];
-    if (end.result == nullptr) {
-        TESSERA_ASSERT(!end.reads);
-        end.result = std::make_unique<const PhaseResult>(std::move(result));
-        ++classes_;
-    } else {
-        TESSERA_ASSERT(*end.result == result);
+        std::uint32_t to = is_new ? at : child(node, read->value);
+        if (is_new || to == kNone) {
+            if (to == kNone) {
+                to = static_cast<std::uint32_t>(nodes_.size());
+                node.edges.push_back({read->value, to});
+                nodes_.emplace_back();
+                ++read;
+            }
+            for (; read != reads.end(); ++read) {
+                nodes_[to].shared.append(*read);
+            }
+            end(nodes_[to], std::move(result));
+            return;
+        }
+        at = to;
+        ++read;
     }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Timing mode: if several tiles do the same in a phase, the phase is run once. What a phase does
 // depends only on its code and on the known words (words of memory whose values timing mode has)
-// that it reads before it writes them. A trie over these reads finds a tile that did the same.
+// that it reads before it writes them. A trie over these reads finds a tile that did the same. Reads
+// that all phases on a way have had are one piece of the trie.
 //
-//   find(start, tile) -> the result of a tile that read the same, or how far the reads agreed
+//   find(start, tile) -> the result of a tile that read the same
 //   add(...)          -> adds the result of a phase that was run, with its reads
 //
 // May be called on several threads. The result does not depend on which thread was first: equal
@@ -13,6 +14,7 @@
 #include "base/units.h"
 #include "models/isa/shadow.h"
 #include "models/program/known_words.h"
+#include "models/tile/core/read_path.h"
 #include "models/tile/core/supervisor_registers.h"
 #include "models/tile/core/tile_core.h"
 
@@ -71,8 +73,7 @@ public:
     /// The result of find().
     struct Found {
         const PhaseResult* result = nullptr; ///< null: the phase has to be run
-        std::uint32_t node = 0;              ///< the node of the trie at which the search ended
-        std::vector<isa::ShadowRead> path;   ///< the reads from the root to `node`
+        std::uint32_t root = 0;              ///< the node of the trie for the start
     };
 
     TileClasses();
@@ -100,16 +101,18 @@ private:
         std::uint64_t value = 0;
         std::uint32_t node = kNone;
     };
-    /// A node of the trie: either a phase ends here, or it has a next read.
+    /// A node of the trie: reads that all its phases have, and then either they end, or the value of
+    /// the next read decides. A node without either is a root that no phase has come to.
     struct Node {
-        bool reads = false;
-        isa::ShadowRead::Kind kind = isa::ShadowRead::Kind::Word;
-        std::uint32_t word = 0;
+        ReadPath shared;
+        isa::ShadowRead next; ///< without value
         std::vector<Edge> edges;
         std::unique_ptr<const PhaseResult> result;
     };
     [[nodiscard]] static std::uint32_t child(const Node& node, std::uint64_t value);
-    [[nodiscard]] static std::uint64_t value_of(const Node& node, const View& tile);
+    [[nodiscard]] static std::uint64_t value_of(const isa::ShadowRead& read, const View& tile);
+    void split(std::uint32_t number, std::size_t reads);
+    void end(Node& node, PhaseResult result);
 
     mutable std::shared_mutex mutex_;
     std::deque<Node> nodes_;

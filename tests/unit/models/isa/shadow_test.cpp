@@ -5,7 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -59,13 +61,21 @@ Operation of(Opcode opcode, unsigned d, unsigned a, unsigned b, unsigned c, std:
     return operation;
 }
 
-bool is_affine(const std::vector<Operation>& mains) {
+std::optional<isa::AffineBody> body_of(const std::vector<Operation>& mains) {
     std::vector<Operation> halves;
     for (const Operation& main : mains) {
         halves.push_back(main);
         halves.push_back(of(Opcode::f16v8acc, 0, 0, 0, 0, 0));
     }
-    return isa::affine_body(halves).has_value();
+    return isa::affine_body(halves);
+}
+bool is_affine(const std::vector<Operation>& mains) {
+    const auto body = body_of(mains);
+    return body && !body->gathers;
+}
+bool gathers(const std::vector<Operation>& mains) {
+    const auto body = body_of(mains);
+    return body && body->gathers;
 }
 
 } // namespace
@@ -86,6 +96,12 @@ TEST_CASE("bits of words are those that were filled", "[unit][isa]") {
         }
         CHECK(word_bits::any(bits.data(), first, count) == any);
         CHECK(tile.any({first, count}) == any);
+        const bool all = std::all_of(model.begin() + first, model.begin() + first + count,
+                                     [](bool bit) { return bit; });
+        CHECK(word_bits::all(bits.data(), first, count) == all);
+        if (count > 0) {
+            CHECK(tile.all({first, count}) == all);
+        }
         word_bits::fill(bits.data(), first, count, value);
         if (value) {
             tile.set(WordRange{first, count});
@@ -226,13 +242,41 @@ TEST_CASE("only bodies that move addresses by constants are skipped", "[unit][is
     CHECK_FALSE(is_affine({paced, of(Opcode::ld64_i, 0, 5, 15, 0, 1)}));
     CHECK_FALSE(is_affine({paced, of(Opcode::add_z, 4, 4, 0, 0, 4)}));
     // what memory or another register says
-    CHECK_FALSE(is_affine({of(Opcode::ldd16a64, 0, 2, 3, 5, 0)}));
+    CHECK_FALSE(body_of({of(Opcode::ldd16v2a32, 0, 2, 3, 5, 0)}));
     CHECK_FALSE(is_affine({of(Opcode::ldb16b16, 0, 2, 3, 5, 0)}));
     CHECK_FALSE(is_affine({of(Opcode::ldz16step_i, 1, 2, 7, 0, 1)}));
     CHECK_FALSE(is_affine({of(Opcode::add_z, 9, 8, 0, 0, 4)}));
     CHECK_FALSE(is_affine({of(Opcode::shl_u, 9, 9, 0, 0, 1)}));
     // a known word may be stored
     CHECK_FALSE(is_affine({of(Opcode::st32step_m_i, 1, 2, 7, 0, 1)}));
+}
+
+TEST_CASE("bodies that load along a list take distances from it alone", "[unit][isa]") {
+    constexpr unsigned kBase = 3;
+    constexpr unsigned kList = 2;
+    constexpr unsigned kDistance = 5;
+    const Operation pair = of(Opcode::ldd16a64, 0, kList, kBase, kDistance, 0);
+    const Operation half = of(Opcode::ldd16b16, 2, kList, kBase, kDistance, 0);
+    const Operation also = of(Opcode::ld64_i, 4, kBase, kDistance, 0, 1);
+    const Operation along = of(Opcode::ldb16_i, 2, kList, 7, 0, 0);
+    const auto body = body_of({also, pair, along});
+    REQUIRE(body);
+    CHECK(body->gathers);
+    CHECK(body->list == kList);
+    CHECK(body->distance == kDistance);
+    CHECK(body->addresses == (1U << kBase | 1U << kList | 1U << kDistance | 1U << 7U));
+    CHECK(gathers({pair, half}));
+    CHECK(gathers({pair, of(Opcode::add_z, kBase, kBase, 0, 0, 4)}));
+    // another list or distance, or one register for both
+    CHECK_FALSE(gathers({pair, of(Opcode::ldd16b16, 2, kList, kBase, 6, 0)}));
+    CHECK_FALSE(gathers({pair, of(Opcode::ldd16b16, 2, 6, kBase, kDistance, 0)}));
+    CHECK_FALSE(gathers({of(Opcode::ldd16a64, 0, kList, kBase, kList, 0)}));
+    // which also change in another way, or say by how much something moves
+    CHECK_FALSE(gathers({pair, of(Opcode::add_z, kList, kList, 0, 0, 4)}));
+    CHECK_FALSE(gathers({pair, of(Opcode::add_z, kDistance, kDistance, 0, 0, 4)}));
+    CHECK_FALSE(gathers({pair, of(Opcode::add_rr, 9, 9, kDistance, 0, 0)}));
+    // what is stored depends on every distance
+    CHECK_FALSE(gathers({pair, of(Opcode::st64step_i, 0, 6, 7, 0, 1)}));
 }
 
 TEST_CASE("what timing mode must know of an operation follows from its row", "[unit][isa]") {

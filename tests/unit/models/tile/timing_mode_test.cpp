@@ -466,6 +466,82 @@ TEST_CASE("two classes that were made one are caught by an audit", "[unit][tile]
     CHECK_THROWS_WITH(tiles.run(2, true), Contains("tile_2") && Contains("audit"));
 }
 
+TEST_CASE("what a list has for passes in the middle of a repeat makes no class", "[unit][tile]") {
+    constexpr std::uint32_t kPasses = 20; // the list fills words 0 to 9
+    constexpr Address kOut = 0x90000;
+    TimedTiles tiles(R"(
+    .supervisor
+    .globl start
+    start:
+        setzi $m0, worker
+        run $m0, $mzero, 0
+        sync TEXCH_SYNCZONE_LOCAL
+        br $lr
+    .worker
+        .align 8
+    worker:
+        setzi $m0, 0x80000
+        setzi $m1, 0x90000
+        setzi $m2, 8
+        setzi $m3, 20
+        nop
+        rpt $m3, (2f - 1f) / 8 - 1
+    1:  { ldd16a64 $a0:1, $m0++, $m1, $m2@ ; fnop }
+    2:  st32 $m2, $m1, $mzero, 0
+        exitz $mzero
+)");
+    std::vector<std::uint32_t> list(kPasses / 2);
+    for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
+        list[pass / 2] |= 8 * (pass + 1) << 16 * (pass % 2);
+    }
+    tiles.hold(list);
+    const Cycles cycles = tiles.run(0).cycles;
+    CHECK(tiles.word(0, kOut) == 8 * kPasses); // the last distance of the list
+    list[4] = 0;
+    tiles.hold(list);
+    CHECK(tiles.run(1).cycles == cycles);
+    CHECK(tiles.classes().classes() == 1);
+    CHECK(tiles.run(2, true).cycles == cycles); // an audit runs all passes, and agrees
+    CHECK(tiles.classes().classes() == 1);
+    list.back() = 0;
+    tiles.hold(list);
+    CHECK(tiles.run(3).cycles == cycles);
+    CHECK(tiles.classes().classes() == 2);
+    CHECK(tiles.word(3, kOut) == 0);
+    // an unknown distance is looked at
+    tiles.hold(std::vector<std::uint32_t>(list.begin(), list.begin() + 4));
+    CHECK(tiles.run(0).cycles == cycles);
+    CHECK(tiles.classes().classes() == 3);
+    CHECK(tiles.facts().unknown_addresses > 0);
+}
+
+TEST_CASE("classes part where the first of their reads differs", "[unit][tile]") {
+    Classes tile;
+    tile.hold(5, 1);
+    tile.hold(6, 1);
+    const auto add = [&](std::uint32_t second, Cycles cycles) {
+        tile.hold(6, second);
+        tile.classes.add(tile.find(),
+                         {{Kind::Word, 5, isa::shadow_value(true, 1)},
+                          {Kind::AreKnown, 5, 1, 2},
+                          {Kind::Word, 6, isa::shadow_value(true, second)},
+                          {Kind::Word, 7, isa::shadow_value(false, 0)}},
+                         result_of(cycles));
+    };
+    constexpr std::uint32_t kClasses = 5;
+    for (std::uint32_t second = 0; second < kClasses; ++second) {
+        add(second, second);
+        CHECK(tile.classes.classes() == second + 1);
+    }
+    for (std::uint32_t second = 0; second < kClasses; ++second) {
+        tile.hold(6, second);
+        REQUIRE(tile.find().result != nullptr);
+        CHECK(tile.find().result->outcome.cycles == second);
+    }
+    tile.hold(7, 0); // known now
+    CHECK(tile.find().result == nullptr);
+}
+
 TEST_CASE("a wait for a word of tensor data needs data", "[unit][tile]") {
     const std::string wait = "2: ld32 $m2, $m1, $mzero, 0\nbrz $m2, 2b\n";
     const std::string worker = ".supervisor\n.globl start\nstart: setzi $m0, worker\n"
