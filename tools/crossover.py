@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""At which density a static sparse product becomes faster than the dense one, by block size.
+"""At which density a sparse product becomes faster than the dense one, by block size.
 
     tessera sweep show STORE --format csv | tools/crossover.py
 
-Takes a sweep's points of one dense (`matmul`) and one sparse (`spmm`) workload, with the axes `workload.block` and
-`workload.pattern.density`. For every machine, with whatever else differs, it prints dense / sparse cycles by density, and the density
-where they are equal: between two that were run, on a straight line of both logarithms.
+Takes a sweep's points of one dense (`matmul`) and one or several sparse (`spmm`) workloads, with the axes `workload.block` and
+`workload.pattern.density`. For every machine and sparse workload, with whatever else differs, it prints dense / sparse cycles by density, and
+the density where they are equal: between two that were run, on a straight line of both logarithms.
 """
 
 import csv
@@ -41,21 +41,28 @@ def main():
     for row in rows:
         machine = tuple(row[name] for name in shown)
         if row[BLOCK]:
-            sparse.setdefault(machine, {})[int(row[BLOCK]), float(row[DENSITY])] = float(row["cycles"])
+            of_workload = sparse.setdefault(machine, {}).setdefault(row["workload"], {})
+            of_workload[int(row[BLOCK]), float(row[DENSITY])] = float(row["cycles"])
         else:
             dense[machine] = float(row["cycles"])
     missing = [machine for machine in sparse if machine not in dense]
     if missing:
         sys.exit(f"crossover: got no dense point for {dict(zip(shown, missing[0]))}")
-    densities = sorted({density for points in sparse.values() for _, density in points}, reverse=True)
-    header = shown + ["block"] + [f"d = {density:g}" for density in densities] + ["equal at"]
-    table = [header]
-    for machine, points in sparse.items():
-        for block in sorted({block for block, _ in points}):
+    workloads = list(dict.fromkeys(name for of_machine in sparse.values() for name in of_machine))
+    several = ["workload"] if len(workloads) > 1 else []
+    densities = sorted({density for of_machine in sparse.values() for points in of_machine.values()
+                        for _, density in points}, reverse=True)
+    table = [shown + ["block"] + several + [f"d = {density:g}" for density in densities] + ["equal at"]]
+    for machine, of_machine in sparse.items():
+        lines = sorted((block, workloads.index(name)) for name, points in of_machine.items()
+                       for block in {block for block, _ in points})
+        for block, number in lines:
+            points = of_machine[workloads[number]]
             speedups = {d: dense[machine] / points[block, d] for d in densities if (block, d) in points}
             cells = [f"{speedups[d]:.2f}" if d in speedups else "-" for d in densities]
-            table.append([*machine, str(block), *cells, equal_at(list(speedups.items()))])
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+            name = [workloads[number]] if several else []
+            table.append([*machine, str(block), *name, *cells, equal_at(list(speedups.items()))])
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     for row in table:
         print("  ".join(cell.ljust(width) if i < 1 else cell.rjust(width)
                         for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
