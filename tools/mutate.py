@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: MIT
 """How many one-line mistakes the quick tests notice.
 
-usage: tools/mutate.py [FOLDER ...] [--seed N] [--count N] [--skip REGEX] [--part I/N] [--again]
-                       [--budget SECONDS] [--labels REGEX] [--build FOLDER] [--targets NAME ...]
+usage: tools/mutate.py [FOLDER ...] [--seed N] [--count N] [--skip REGEX] [--files N] [--part I/N]
+                       [--again] [--budget SECONDS] [--labels REGEX] [--build FOLDER]
+                       [--targets NAME ...]
 
 Takes mistakes at random from the sources of FOLDERs (base traces models kernels sim), two thirds of
 them at boundaries: a comparison that takes its bound in or leaves it out, a number one higher,
 std::min for std::max. All are compiled into one build, each behind tessera_mutant(NUMBER), which the
 environment MUTATE=NUMBER turns on; the quick tests that reach a mistake run with it until one fails.
 What no test notices is printed with its line.
+
+--files N draws N sources, more likely those of more lines, and takes as many mistakes from each one.
+Parsing and building all sources takes more than an hour of processor time, thirty a quarter of it.
 
 --part 1/2 tries every second mistake. Tests can then be written and copied into this tree, where
 only they are built anew, and --part 2/2 measures the rate with them. --again goes on with the
@@ -183,7 +187,7 @@ def run(command, check=True, **options):
     return subprocess.run(command, check=check, cwd=ROOT, **options)
 
 
-def candidates(folders, skip):
+def candidates(folders, skip, files, seed):
     """All of them, and the sources. A configuration without unity builds says how each is compiled."""
     parse, jobs = BUILD.with_name("mutants-parse"), []
     run(["cmake", "-S", ROOT, "-B", parse, "-G", "Ninja", "-DTESSERA_UNITY=OFF", "-DBUILD_TESTING=OFF",
@@ -192,6 +196,9 @@ def candidates(folders, skip):
         name = os.path.relpath(entry["file"], ROOT)
         if any(name.startswith(f.rstrip("/") + "/") for f in folders) and not re.search(skip, name):
             jobs.append((name, [f for f in shlex.split(entry["command"]) if re.match("-(I|D|std)", f)]))
+    if files:
+        draw = random.Random(seed)
+        jobs = sorted(sorted(dict(jobs).items()), key=lambda job: -draw.random() ** (1 / lines_of(job[0])))[:files]
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         return [c for some in pool.map(find, sorted(jobs)) for c in some], [name for name, _ in jobs]
 
@@ -200,21 +207,26 @@ def folder_of(name):
     return "/".join(name.split("/")[:-1][:2])
 
 
-def choose(found, sources, count, seed):
-    """`count` of them, spread over folders by their lines; kinds by their shares."""
-    lines, draw = collections.Counter(), random.Random(seed)
+def lines_of(name):
+    return (ROOT / name).read_text().count("\n")
+
+
+def choose(found, sources, count, seed, are_drawn):
+    """`count` of them, spread over folders by their lines, over drawn sources evenly; kinds by their shares."""
+    place_of = str if are_drawn else folder_of
+    weights, draw = collections.Counter(), random.Random(seed)
     for name in sources:
-        lines[folder_of(name)] += (ROOT / name).read_text().count("\n")
-    quota, due, each = {}, 0.0, count / sum(lines.values())
-    for folder in sorted(lines):
-        due, before = due + each * lines[folder], due
-        quota[folder] = round(due) - round(before)
+        weights[place_of(name)] += 1 if are_drawn else lines_of(name)
+    quota, due, each = {}, 0.0, count / sum(weights.values())
+    for place in sorted(weights):
+        due, before = due + each * weights[place], due
+        quota[place] = round(due) - round(before)
     many, chosen = collections.Counter(c["kind"] for c in found), []
     for c in sorted(found, key=lambda c: -draw.random() ** (many[c["kind"]] / SHARES[c["kind"]])):
         apart = all(c["last_line"] < o["line"] or o["last_line"] < c["line"]
                     for o in chosen if o["file"] == c["file"])
-        if quota[folder_of(c["file"])] > 0 and apart:
-            quota[folder_of(c["file"])] -= 1
+        if quota[place_of(c["file"])] > 0 and apart:
+            quota[place_of(c["file"])] -= 1
             chosen.append(c)
     chosen.sort(key=lambda c: (c["file"], c["start"]))
     return [{"id": number, **c} for number, c in enumerate(chosen, 1)]
@@ -356,6 +368,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=240)
     parser.add_argument("--skip", default="$.", help="sources not to touch, a regular expression")
+    parser.add_argument("--files", type=int, default=0, help="sources that are drawn; 0: all")
     parser.add_argument("--part", default="1/1", help="I/N: of every N mistakes the I-th alone")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for one mistake")
     parser.add_argument("--build", default="build/mutants", help="the build; that of the dev preset may be taken")
@@ -376,9 +389,9 @@ def main():
     if not state:
         if run(["git", "diff", "--quiet", "HEAD"], check=False).returncode:
             sys.exit("there are uncommitted changes")
-        found, sources = candidates(options.folders, f"{SKIPPED}|{options.skip}")
+        found, sources = candidates(options.folders, f"{SKIPPED}|{options.skip}", options.files, options.seed)
         state.update(seed=options.seed, candidates=collections.Counter(c["kind"] for c in found), tests={},
-                     mutants=choose(found, sources, options.count, options.seed))
+                     mutants=choose(found, sources, options.count, options.seed, options.files > 0))
         print(f"{len(state['mutants'])} of {len(found)}: {dict(state['candidates'])}", flush=True)
         save()
     build(state["mutants"], options.targets, save)

@@ -88,6 +88,22 @@ TEST_CASE("a number that nothing holds is a mistake of the head", "[pattern]") {
     }
 }
 
+TEST_CASE("a head has eight levels below its own at most", "[pattern]") {
+    const auto is_too_deep = [](std::size_t levels) {
+        const std::string head =
+            "{\"w\": " + std::string(levels, '[') + std::string(levels, ']') + "}";
+        try {
+            SafetensorsReader(source_of(with_length(head)), "a");
+        } catch (const ConfigError& error) {
+            return error.diagnostics().front().text().find("nested deeper") != std::string::npos;
+        }
+        return false;
+    };
+    for (const std::size_t levels : {1U, 7U, 8U, 9U, 100U}) {
+        CHECK(is_too_deep(levels) == (levels > 8));
+    }
+}
+
 TEST_CASE("with marks zeros are entries and NaN is none", "[pattern]") {
     constexpr std::uint16_t kNan = 0x7e00;
     const std::vector<std::uint16_t> halves{0, 0x3c00, kNan, 0x8000};
