@@ -26,7 +26,8 @@ namespace {
 
 constexpr int kBucketsSchema = 1;
 
-/// What buckets do behind the distribution, in the order of their codes.
+/// What buckets do behind the distribution, in the order of their codes, until each tile has seen its
+/// blocks.
 struct Steps {
     std::vector<std::string> all; ///< "move x", "move y", "look"
     std::int64_t rounds = 0;
@@ -40,8 +41,8 @@ Steps steps_of(const Encoded& encoded) {
     Steps steps;
     steps.rounds = encoded.encoding.travel.steps(split);
     for (const std::uint32_t code : dynamic::travel_codes(split, encoded.encoding.travel)) {
-        if (code == 0) {
-            continue; // the end
+        if ((code & TravelCode::kMore) == 0) {
+            break; // the way back is of passes that write to buckets
         }
         const bool looks = (code & TravelCode::kScan) != 0;
         const bool along_x = (code & TravelCode::kAlongX) != 0;
