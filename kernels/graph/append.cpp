@@ -392,7 +392,7 @@ std::optional<SharedBuffers> shared_buffers(const Graph& whole, TensorId standin
         const Buffer& one = part.buffers[of_part];
         const Buffer& other = whole.buffers[of_whole.index];
         const bool fits =
-            one.kind == other.kind && !one.padded && !one.zeroed &&
+            one.kind == other.kind && (!one.padded || other.padded) && !one.zeroed &&
             (one.where == Where::Any || other.where == Where::Any || one.where == other.where);
         if (!fits || !different.insert(of_whole.index).second) {
             return std::nullopt;
