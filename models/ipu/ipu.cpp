@@ -46,6 +46,9 @@ struct Ipu::HostThreads {
 
 namespace {
 
+/// In timing mode, of what is kept of phases that have been run.
+constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
+
 /// A whole chip's memory is a gigabyte of addresses, of which most programs name a third.
 ChipMemory memory_of(const spec::MachineSpec& spec, const program::Program& program) {
     return are_addresses_limited() ? ChipMemory(spec, named_bytes(spec, program))
@@ -178,6 +181,9 @@ tile::WalkFacts Ipu::facts() {
 }
 
 void Ipu::make_tiles() {
+    if (timing_ != nullptr) {
+        timing_->mode.keeps_contexts = false;
+    }
     for (TileId tile = 0; tile < static_cast<TileId>(spec_.chip.tiles); ++tile) {
         auto& module = tiles_.emplace_back(("tile_" + std::to_string(tile)).c_str(), facts_, tile);
         module.barrier.bind(sync_unit_);
@@ -187,9 +193,13 @@ void Ipu::make_tiles() {
         module.witness.bind(*this);
         alarm_.tiles.bind(module);
         stream_links_.tiles.bind(module);
-        module.want_contexts(
+        const bool wants_contexts =
             std::any_of(options_.listeners.begin(), options_.listeners.end(),
-                        [&](const auto* one) { return one->wants_contexts(tile); }));
+                        [&](const auto* one) { return one->wants_contexts(tile); });
+        module.want_contexts(wants_contexts);
+        if (timing_ != nullptr) {
+            timing_->mode.keeps_contexts = timing_->mode.keeps_contexts || wants_contexts;
+        }
         if (tile < program_.image_of_tile.size() &&
             program_.image_of_tile[tile] != program::Program::kNoImage) {
             module.load(
@@ -351,6 +361,9 @@ Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_
         }
     }
     open(meeting);
+    if (timing_ != nullptr) {
+        timing_->classes.forget_beyond(kMostKeptBytes);
+    }
     compute_ahead();
     return 0;
 }
@@ -374,16 +387,23 @@ Cycles Ipu::count_rounds() {
         if (mark.level == level && begun(mark.position) == begun(position)) {
             continue; // a later release of the round
         }
+        // words that come in a round may be others in the next one
+        const bool any_came = mark.known_copies != stream_links_.known_copies();
         std::vector<char> same(tiles_.size());
-        for_each_(tiles_.size(),
-                  [&](std::size_t tile) { same[tile] = tiles_[tile].end_round(repeat) ? 1 : 0; });
+        for_each_(tiles_.size(), [&](std::size_t tile) {
+            if (any_came) {
+                tiles_[tile].forget_round(repeat);
+            } else {
+                same[tile] = tiles_[tile].end_round(repeat) ? 1 : 0;
+            }
+        });
         auto next_round = mark.position;
         if (mark.level == level && level < next_round.size()) {
             ++next_round[level].rounds;
         }
         const bool is_steady =
-            next_round == position && !stream_links_.any_under_way() &&
-            mark.known_copies == stream_links_.known_copies() && outer_barrier.size() == 0 &&
+            next_round == position && !stream_links_.any_under_way() && !any_came &&
+            outer_barrier.size() == 0 &&
             std::all_of(same.begin(), same.end(), [](char one) { return one != 0; });
         const std::int64_t rounds = std::int64_t{repeat.count} - position[level].rounds;
         if (is_steady && mark.record != nullptr && rounds > 0) {

@@ -56,6 +56,8 @@ public:
     }
     /// TileWalk::end_round(), on any host thread.
     bool end_round(const program::Step& repeat) { return walk_.end_round(repeat); }
+    /// TileWalk::forget_round(), on any host thread.
+    void forget_round(const program::Step& repeat) { walk_.forget_round(repeat); }
     /// Whether it waits for that copy.
     [[nodiscard]] bool waits_for(std::uint32_t copy) const { return awaited_ == copy && !ahead_; }
 

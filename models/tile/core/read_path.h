@@ -15,6 +15,10 @@ class ReadPath {
 public:
     void append(const isa::ShadowRead& read);
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// What it takes in the host's memory.
+    [[nodiscard]] std::size_t bytes() const {
+        return runs_.size() * sizeof(Run) + values_.size() * sizeof(std::uint32_t);
+    }
 
     /// Goes through the reads, one after the other.
     class Reader {

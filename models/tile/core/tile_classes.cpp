@@ -18,15 +18,17 @@ bool PhaseResult::operator==(const PhaseResult& other) const {
            unknown_addresses == other.unknown_addresses && knows_rounds == other.knows_rounds;
 }
 
+std::size_t PhaseResult::bytes() const {
+    return sizeof(PhaseResult) + contexts.size() * sizeof(ContextSpan) +
+           (lost.size() + stored.size()) * sizeof(program::WordRange) +
+           stored_values.size() * sizeof(std::uint32_t);
+}
+
 TileClasses::TileClasses() = default;
 
 std::uint32_t TileClasses::child(const Node& node, std::uint64_t value) {
-    for (const Edge& edge : node.edges) {
-        if (edge.value == value) {
-            return edge.node;
-        }
-    }
-    return kNone;
+    const auto edge = std::ranges::lower_bound(node.edges, value, {}, &Edge::value);
+    return edge != node.edges.end() && edge->value == value ? edge->node : kNone;
 }
 
 std::uint64_t TileClasses::value_of(const isa::ShadowRead& read, const View& tile) {
@@ -152,18 +154,30 @@ void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& re
         if (is_new || to == kNone) {
             if (to == kNone) {
                 to = static_cast<std::uint32_t>(nodes_.size());
-                node.edges.push_back({read->value, to});
+                node.edges.insert(
+                    std::ranges::lower_bound(node.edges, read->value, {}, &Edge::value),
+                    {read->value, to});
                 nodes_.emplace_back();
                 ++read;
             }
             for (; read != reads.end(); ++read) {
                 nodes_[to].shared.append(*read);
             }
+            kept_bytes_ += sizeof(Node) + nodes_[to].shared.bytes() + result.bytes();
             end(nodes_[to], std::move(result));
             return;
         }
         at = to;
         ++read;
+    }
+}
+
+void TileClasses::forget_beyond(std::size_t bytes) {
+    if (kept_bytes_ > bytes) {
+        const std::unique_lock lock(mutex_);
+        nodes_.clear();
+        roots_.clear();
+        kept_bytes_ = 0;
     }
 }
 

@@ -49,6 +49,8 @@ struct PhaseResult {
     bool knows_rounds = false;
 
     [[nodiscard]] bool operator==(const PhaseResult& other) const;
+    /// What it takes in the host's memory.
+    [[nodiscard]] std::size_t bytes() const;
 };
 
 class TileClasses {
@@ -84,6 +86,10 @@ public:
     /// another thread has added the same reads before, asserts that both results are equal.
     void add(const Found& found, const std::vector<isa::ShadowRead>& reads, PhaseResult result);
 
+    /// Forgets all classes if they take more of the host's memory: words that come anew in each round
+    /// are never met again. To be called while no phase is under way.
+    void forget_beyond(std::size_t bytes);
+
     /// These return the same number for equal arguments.
     [[nodiscard]] std::uint32_t code_number(const std::vector<const isa::DecodedProgram*>& code);
     [[nodiscard]] std::uint32_t registers_number(const SupervisorRegisters& registers);
@@ -105,8 +111,8 @@ private:
     /// the next read decides. A node without either is a root that no phase has come to.
     struct Node {
         ReadPath shared;
-        isa::ShadowRead next; ///< without value
-        std::vector<Edge> edges;
+        isa::ShadowRead next;    ///< without value
+        std::vector<Edge> edges; ///< ascending by value
         std::unique_ptr<const PhaseResult> result;
     };
     [[nodiscard]] static std::uint32_t child(const Node& node, std::uint64_t value);
@@ -121,6 +127,7 @@ private:
     std::deque<SupervisorRegisters> registers_;
     std::atomic<std::int64_t> phases_ = 0;
     std::int64_t classes_ = 0;
+    std::size_t kept_bytes_ = 0; ///< of nodes that end
 };
 
 } // namespace tessera::tile

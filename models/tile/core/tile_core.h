@@ -90,6 +90,7 @@ struct TimingMode {
     TileClasses& classes;
     /// Program::scattered; null: vertices scatter nowhere.
     const std::vector<std::vector<program::ByteRange>>* scattered = nullptr;
+    bool keeps_contexts = true; ///< somebody may ask what contexts did
 };
 
 /// What timing mode did on a tile so far.

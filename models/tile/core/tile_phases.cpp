@@ -165,7 +165,7 @@ void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shado
         worker.shadow = &shadow;
     }
     engine = &isa::shadow_engine();
-    result.outcome = run_phase(stub, &result.contexts);
+    result.outcome = run_phase(stub, timing->keeps_contexts ? &result.contexts : nullptr);
     result.registers = timing->classes.registers_number(registers);
     result.lost = shadow.lost();
     result.stored = shadow.stored();

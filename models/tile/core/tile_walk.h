@@ -123,6 +123,8 @@ public:
 
     /// In timing mode, at the begin of a round: whether the tile is as it was a round ago.
     bool end_round(const program::Step& repeat);
+    /// Instead of that, where the round is not to be compared with the next one.
+    void forget_round(const program::Step& repeat) { round_states_.erase(&repeat); }
     /// Rounds of `repeat` with so many steps are behind the tile, which is as it was before them.
     void skip_rounds(const program::Step& repeat, std::int64_t rounds, std::int64_t steps);
     [[nodiscard]] std::vector<ControlCursor::Place> position() const { return control_.position(); }
