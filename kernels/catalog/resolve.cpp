@@ -304,6 +304,9 @@ private:
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const PipelineStep& step = steps[i];
             const std::string pointer = fmt::format("{}/{}", list, i);
+            if (step.kind == Kind::Next) {
+                continue; // of what is given
+            }
             if (step.is_leaf()) {
                 for (const std::string& output : step.outputs) {
                     writers_.emplace(output, pointer);
@@ -787,7 +790,9 @@ private:
             fail(step.name.empty() ? pointer_of_output(step, pointer, 0) : pointer + "/name",
                  fmt::format("got a second step '{}', expected another name than that of {}",
                              step.called(), first->second),
-                 step.name.empty() ? "a step without \"name\" has that of its output" : "");
+                 !step.name.empty()        ? ""
+                 : step.kind == Kind::Next ? "\"name\" gives it another one"
+                                           : "a step without \"name\" has that of its output");
         }
     }
 
@@ -796,6 +801,9 @@ private:
                                                 std::size_t number) const {
         if (step.kind == Kind::Store) {
             return pointer + "/into";
+        }
+        if (step.kind == Kind::Next) {
+            return pointer + "/next";
         }
         const family::Family* family = find(step.family, families_);
         const bool are_several = family != nullptr && family->outputs.size() > 1;

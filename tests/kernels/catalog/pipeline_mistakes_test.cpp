@@ -287,7 +287,7 @@ TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][
                 "relu, gelu, softmax, bias, scale, cast, gather; did you mean 'relu'?"});
     CHECK(after_good(R"({"familly": "relu", "inputs": ["x"], "output": "z"})") ==
           Lines{"a.json:4:1: /steps/2: missing, expected family or repeat or while or if or "
-                "load or store or parallel; got key "
+                "load or store or next or parallel; got key "
                 "'familly', did you mean 'family'?"});
     CHECK(after_good(
               R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partails": "f32"})") ==
@@ -489,4 +489,51 @@ TEST_CASE("what is wrong with rows outside the tiles is told with its place", "[
           Lines{"a.json:3:39: /tensors/rows/place: got string \"remot\", expected one of tiles, "
                 "host, remote; "
                 "did you mean 'remote'?"});
+}
+
+TEST_CASE("a sequence of patterns is of a dynamic tensor, and has as many as there are rounds",
+          "[unit][catalog]") {
+    const auto of = [](const std::string& sparse, const std::string& steps,
+                       const std::string& behind = "") {
+        return mistakes(kHead + ("\"tensors\": {\"w\": {\"shape\": [16, 8], " + sparse +
+                                 "\"pattern\": {\"generator\": \"uniform\", \"density\": 0.5}},\n"
+                                 "\"x\": {\"shape\": [8, 4]}},\n\"steps\": [" +
+                                 steps + "\n" + behind +
+                                 R"({"family": "spmm", "inputs": ["w", "x"], "output": "y"}]})"));
+    };
+    const std::string dynamic = R"("mode": "dynamic", )";
+    const std::string four = R"("sequence": {"patterns": 4}, )";
+    const std::string next = R"({"next": "w"},)";
+    CHECK(of(dynamic + four, next).empty());
+    CHECK(of(dynamic, next) ==
+          Lines{"a.json:4:20: /steps/0/next: got 'w', expected a tensor with \"mode\": \"dynamic\" "
+                "and a sequence"});
+    CHECK(of(dynamic + four, R"({"next": "x"},)") ==
+          Lines{"a.json:4:20: /steps/0/next: got 'x', expected a tensor with \"mode\": \"dynamic\" "
+                "and a sequence"});
+    CHECK(of(dynamic + four, R"({"next": "v"},)") ==
+          Lines{"a.json:4:20: /steps/0/next: unknown tensor 'v'; did you mean 'w'?"});
+    for (const std::int64_t rounds : {4, 5}) {
+        const auto found =
+            of(dynamic + four,
+               fmt::format(R"({{"repeat": {}, "steps": [{{"next": "w"}}]}},)", rounds));
+        CHECK(found == (rounds == 4 ? Lines{}
+                                    : Lines{"a.json:4:44: /steps/0/steps/0/next: got 5 rounds, "
+                                            "expected at most as many as 'w' has patterns in its "
+                                            "sequence, 4"}));
+    }
+    CHECK(of(dynamic + R"("sequence": {"regrow": "gradient"}, )", next) ==
+          Lines{"a.json:2:79: /tensors/w/sequence/regrow: got gradient, expected random: gradients "
+                "of blocks that are not kept are not made in a run yet"});
+    CHECK(of(four, "") ==
+          Lines{"a.json:2:49: /tensors/w/sequence: got a sequence of patterns, expected \"mode\": "
+                "\"dynamic\" with it"});
+    CHECK(
+        of(dynamic + four, R"({"parallel": [{"tiles": 2, "steps": [{"next": "w"}]}]},)") ==
+        Lines{"a.json:4:57: /steps/0/parallel/0/steps/0/next: next inside a branch of parallel is "
+              "not supported yet; a next may stand around the parallel"});
+    CHECK(
+        of(dynamic + four, next, next) ==
+        Lines{"a.json:5:10: /steps/1/next: got a second step 'next_w', expected another name than "
+              "that of /steps/0; \"name\" gives it another one"});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products with a matrix whose pattern comes at run time, run and checked against the host.
 #include "base/error.h"
+#include "kernels/dynamic/dynamic.h"
 #include "kernels/job/given_tensors.h"
 #include "kernels/job/pipeline_job.h"
 #include "tests/support/run_program.h"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -403,4 +405,39 @@ TEST_CASE("the program of one pattern multiplies another one", "[dynamic_product
         other->check([&](program::ArrayId array) { return outcome.arrays.at(array); }, 1);
     INFO(check.text);
     CHECK(check.passed);
+}
+
+TEST_CASE("operands of a gradient of values that do not go together are refused",
+          "[dynamic_product]") {
+    auto pattern = std::make_shared<workload::SparsePattern>();
+    *pattern = {
+        .rows = 16, .columns = 8, .block = 4, .row_start = {0, 0, 0, 0, 0}, .block_column = {}};
+    const family::TensorType a{ElementType::F16, {16, 8}, pattern, workload::Capacity{.block = 4}};
+    const auto refusal = [&](const family::TensorType& sparse, const family::TensorType& dy,
+                             const family::TensorType& x, const char* partials = "f32") {
+        try {
+            static_cast<void>(
+                dynamic::sampled().make({{sparse, dy, x}, {{"partials", std::string(partials)}}}));
+        } catch (const family::Refused& refused) {
+            return fmt::format("{}{}: {}", refused.input, refused.option, refused.what());
+        }
+        return std::string();
+    };
+    const auto dense = [](std::int64_t rows, std::int64_t columns,
+                          ElementType type = ElementType::F16) {
+        return family::TensorType{type, {rows, columns}};
+    };
+    CHECK(refusal(a, dense(16, 4), dense(8, 4)).empty());
+    CHECK(refusal(a, dense(15, 4), dense(8, 4)) == "1: got 15 x 4, expected 16 rows as a has rows");
+    CHECK(refusal(a, dense(16, 4), dense(9, 4)) ==
+          "2: got 9 x 4, expected 8 rows as a has columns");
+    CHECK(refusal(a, dense(16, 4), dense(8, 5)) == "2: got 8 x 5, expected 4 columns as dy has");
+    CHECK(refusal(a, dense(16, 4, ElementType::F32), dense(8, 4)) ==
+          "1: got f32, expected f16 as a has");
+    CHECK(refusal(dense(16, 8), dense(16, 4), dense(8, 4)) ==
+          "0: got a dense matrix, expected a sparse one");
+    family::TensorType of_floats = a;
+    of_floats.type = ElementType::F32;
+    CHECK(refusal(of_floats, dense(16, 4, ElementType::F32), dense(8, 4, ElementType::F32),
+                  "f16") == "-1partials: got f16, expected at least f32");
 }
