@@ -208,6 +208,7 @@ private:
             case Kind::Family:
             case Kind::Load: // none is made
             case Kind::Store:
+            case Kind::Next:
                 ++counts[told.name];
                 break;
             case Kind::Repeat:
