@@ -8,10 +8,12 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/completion_test.cpp
     unit/sim/digest_test.cpp
     unit/sim/exit_code_test.cpp
+    unit/sim/inquire_test.cpp
     unit/sim/layout_test.cpp
     unit/sim/memory_report_test.cpp
     unit/sim/options_test.cpp
     unit/sim/output_test.cpp
+    unit/sim/pattern_report_test.cpp
     unit/sim/progress_test.cpp unit/sim/work_progress_test.cpp
     unit/sim/result_test.cpp
     unit/sim/results_csv_test.cpp
