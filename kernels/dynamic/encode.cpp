@@ -4,6 +4,7 @@
 #include "kernels/dynamic/deal.h"
 #include "kernels/dynamic/metadata.h"
 #include "kernels/dynamic/recut.h"
+#include "kernels/dynamic/travel.h"
 
 #include <fmt/format.h>
 
@@ -36,11 +37,9 @@ const workload::SparsePattern& pattern_of(const InBlocks& blocks) {
     return blocks.pattern != nullptr ? *blocks.pattern : blocks.recut.pattern;
 }
 
-Travel travel_of(const Layout& layout, const Deal& dealt) {
+Ways ways_of(const Layout& layout, const Deal& dealt) {
     const Split& split = layout.split;
-    Travel travel;
-    travel.x_in_use.resize(static_cast<std::size_t>(ceil_div(split.x, 16)));
-    std::pair<std::int64_t, std::int64_t> farthest;
+    Ways ways;
     for (std::int64_t number = 0; number < layout.buckets(); ++number) {
         for (const Piece& piece : dealt.buckets[static_cast<std::size_t>(number)].pieces) {
             const std::int64_t x =
@@ -48,15 +47,11 @@ Travel travel_of(const Layout& layout, const Deal& dealt) {
             const std::int64_t y =
                 (piece.group % split.y - layout.y_of(number) + split.y) % split.y;
             if (x > 0 || y > 0) {
-                travel.x_in_use[static_cast<std::size_t>(x / 16)] |=
-                    static_cast<std::uint16_t>(1U << static_cast<unsigned>(x % 16));
-                farthest = std::max(farthest, {x, y});
+                ways.emplace(x, y);
             }
         }
     }
-    const auto& [x, y] = farthest;
-    travel.end = {x + 1, x > 0 ? split.y : y + 1, split.z};
-    return travel;
+    return ways;
 }
 
 Encoding written(const Layout& layout, Deal dealt, const InBlocks& blocks,
@@ -64,7 +59,7 @@ Encoding written(const Layout& layout, Deal dealt, const InBlocks& blocks,
     Encoding encoding;
     encoding.block = layout.block;
     encoding.overfull = dealt.overfull;
-    encoding.travel = travel_of(layout, dealt);
+    encoding.travel = travel_of(layout.split, ways_of(layout, dealt));
     const auto words = static_cast<std::size_t>(layout.bucket.metadata);
     const auto held = static_cast<std::size_t>(layout.bucket.blocks);
     const auto buckets = static_cast<std::size_t>(layout.buckets());

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "kernels/dynamic/own_planner.h"
 #include "kernels/dynamic/tile_buckets.h"
 #include "kernels/dynamic/travel.h"
 #include "kernels/dynamic/trip.h"
@@ -42,7 +43,16 @@ Planned planned(const spec::MachineSpec& machine, const family::TensorType& a, E
                           .passes = {.input_gradient = is_published || capacity.input_gradient,
                                      .values_gradient = capacity.values_gradient}};
     const published::DenseMachine knows = published::dense_machine(machine);
-    const auto found = dynamic::plan(problem, knows);
+    std::optional<Plan> found;
+    if (is_published) {
+        found = dynamic::plan(problem, knows);
+    } else if (const auto own = own_plan(problem, machine)) {
+        found = own->plan;
+    } else if (!encodable_splits(problem, knows.tiles).empty()) {
+        throw DoesNotFit(
+            fmt::format("spmm {} x {} x {}: no division is expected to fit into tile memory",
+                        a.shape[0], a.shape[1], capacity.n));
+    }
     if (!found) {
         throw DoesNotFit(
             fmt::format("spmm {} x {} x {}: no division has places of blocks that 16 bits hold",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/dynamic/travel.h"
 
+#include "base/ceil_div.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -53,6 +55,18 @@ private:
 };
 
 } // namespace
+
+Travel travel_of(const Split& split, const Ways& ways) {
+    Travel travel;
+    travel.x_in_use.resize(static_cast<std::size_t>(ceil_div(split.x, 16)));
+    for (const auto& [x, y] : ways) {
+        travel.x_in_use[static_cast<std::size_t>(x / 16)] |=
+            static_cast<std::uint16_t>(1U << static_cast<unsigned>(x % 16));
+    }
+    const auto [x, y] = ways.empty() ? Ways::value_type{} : *ways.rbegin();
+    travel.end = {x + 1, x > 0 ? split.y : y + 1, split.z};
+    return travel;
+}
 
 std::vector<std::uint32_t> travel_codes(const Split& split, const Travel& travel) {
     Position buckets(split);

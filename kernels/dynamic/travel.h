@@ -12,6 +12,8 @@
 #include "kernels/dynamic/published/planner.h"
 
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace tessera::dynamic {
@@ -27,6 +29,11 @@ struct TravelCode {
     static constexpr std::uint32_t kAlongZ = 64; ///< a move of the way back along z
     static constexpr std::int64_t kBits = 7;
 };
+
+/// How far blocks are from their part along x and along y; none is at home.
+using Ways = std::set<std::pair<std::int64_t, std::int64_t>>;
+/// Until all of them have been seen.
+[[nodiscard]] Travel travel_of(const Split& split, const Ways& ways);
 
 /// The codes of a pattern: the way there, the way back, then one without kMore and kBack, which says
 /// where buckets stand.

@@ -18,9 +18,8 @@ namespace {
 
 using published::DenseMachine;
 
-constexpr Bytes kLaneBytes = 4;            ///< what a bucket's values are a multiple of
-constexpr std::int64_t kSubGroups = 2;     ///< that metadata of a bucket have headers for
-constexpr std::int64_t kMetadataGrain = 4; ///< words
+constexpr Bytes kLaneBytes = 4;        ///< what a bucket's values are a multiple of
+constexpr std::int64_t kSubGroups = 2; ///< that metadata of a bucket have headers for
 constexpr std::int64_t kMostOffset = 65535;
 constexpr std::int64_t kMostRows = 65536;
 
@@ -260,14 +259,30 @@ bool is_encodable(const Problem& problem, const Split& split) {
     return costs.encodable(costs.part(split));
 }
 
+std::vector<Split> encodable_splits(const Problem& problem, std::int64_t tiles) {
+    check(problem);
+    const DenseMachine none;
+    const Costs costs(problem, none);
+    std::vector<Split> splits;
+    for (const std::int64_t x : splits_of(costs.rows(), tiles)) {
+        for (const std::int64_t y : splits_of(costs.columns(), tiles / x)) {
+            const std::int64_t most = std::min(tiles / (x * y), costs.n_grains());
+            for (std::int64_t z = 1; z <= most; ++z) {
+                const Split split{x, y, z};
+                if (costs.n_grains() % z == 0 && costs.encodable(costs.part(split))) {
+                    splits.push_back(split);
+                }
+            }
+        }
+    }
+    return splits;
+}
+
 std::optional<Plan> plan(const Problem& problem, const DenseMachine& machine) {
     check(problem);
     const Costs costs(problem, machine);
     std::optional<Plan> best;
-    const auto offer = [&](const Split& split) {
-        if (!costs.encodable(costs.part(split))) {
-            return;
-        }
+    for (const Split& split : encodable_splits(problem, machine.tiles)) {
         Plan plan = costs.plan(split);
         plan.bound_factor = bound_factor(plan.temporary_bytes, machine);
         const auto key = [](const Plan& one) {
@@ -275,16 +290,6 @@ std::optional<Plan> plan(const Problem& problem, const DenseMachine& machine) {
         };
         if (!best || key(plan) < key(*best)) {
             best = plan;
-        }
-    };
-    for (const std::int64_t x : splits_of(costs.rows(), machine.tiles)) {
-        for (const std::int64_t y : splits_of(costs.columns(), machine.tiles / x)) {
-            const std::int64_t most = std::min(machine.tiles / (x * y), costs.n_grains());
-            for (std::int64_t z = 1; z <= most; ++z) {
-                if (costs.n_grains() % z == 0) {
-                    offer({x, y, z});
-                }
-            }
         }
     }
     return best;

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace tessera::dynamic {
 
@@ -68,6 +69,8 @@ struct Part {
     bool operator==(const Part&) const = default;
 };
 
+inline constexpr std::int64_t kMetadataGrain = 4; ///< words that a bucket has a multiple of
+
 /// The room in every bucket, which is the same for all.
 struct Bucket {
     std::int64_t blocks = 0;
@@ -116,6 +119,8 @@ struct Plan {
 /// Places in a part are words of 16 bits, of elements byte offsets into its part of X. Some splits
 /// exceed them.
 [[nodiscard]] bool is_encodable(const Problem& problem, const Split& split);
+/// Those that a plan for so many tiles may have, by x, y, z.
+[[nodiscard]] std::vector<Split> encodable_splits(const Problem& problem, std::int64_t tiles);
 
 /// The plan with the least cycles, then the least temporary bytes, then the first by x, y, z, under
 /// the first of the bounds that some split keeps: published::kTemporaryShare of a tile, doubled up
