@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,8 @@ public:
     ValuesEmitter(const spec::MachineSpec& machine, const Spmm& product)
         : machine_(machine), layout_(product.layout),
           split_(layout_.split), types_{product.types.data, ElementType::F32},
-          vertex_(values_vertex_of(layout_.block, types_.data)),
+          matrix_vertex_(matrix_values_vertex_of(layout_.block, types_.data, layout_.n)),
+          vertex_(matrix_vertex_ ? *matrix_vertex_ : values_vertex_of(layout_.block, types_.data)),
           x_(layout_, Lines::Of::Columns, product.columns, product.n, types_.data,
              kSumUnit / bytes_of(product.types.partials)),
           dy_(layout_, Lines::Of::Rows, product.rows, product.n, types_.data,
@@ -37,9 +39,17 @@ public:
         graph_.codelets = {vertex_.codelet, "copy", "zero", "dynamic_next",
                            fmt::format("reduce_add_{}", codelets::suffix(types_))};
         add_buffers();
+        if (matrix_vertex_) {
+            graph_.codelets.push_back(fmt::format("dynamic_transpose_{}", name_of(types_.data)));
+        }
         sample_ = graph_.add_compute_set({"sample", Role::Work, kOwner});
+        // blocks are transposed before they are sampled
+        copies_ = matrix_vertex_
+                      ? graph_.add_compute_set({"copy operands", Role::Rearrange, kOwner, "bytes"})
+                      : sample_;
         bring();
         zero();
+        transpose();
         sample();
         bring_partials();
         travel_and_reduce();
@@ -60,7 +70,8 @@ private:
         if (split_.z > 1) {
             others_ = {add({.name = "metadata", .read_beyond = kReadBeyond, .apart = {partials_}},
                            (split_.z - 1) * bytes_.metadata),
-                       add({.name = "other partials"}, (split_.z - 1) * bytes_.values_stride)};
+                       add({.name = "other partials", .where = Where::Region1},
+                           (split_.z - 1) * bytes_.values_stride)};
             slices_ = add(
                 {.name = "slices", .where = Where::Region1, .apart = {partials_, others_.values}},
                 (split_.z - 1) * bytes_.values_stride);
@@ -85,7 +96,7 @@ private:
     }
     /// Where a dense matrix stands between steps: runs of it, or the lines themselves.
     graph::BufferId home_of(const Lines& lines, graph::BufferId dense, const char* name) {
-        if (lines.sharers() == 1) {
+        if (stays(lines)) {
             return dense;
         }
         std::vector<graph::BufferId> apart{dense_x_, dense_dy_};
@@ -94,14 +105,18 @@ private:
         }
         return graph_.add_buffer({.name = name, .padded = lines.pads(), .apart = std::move(apart)});
     }
+    /// A tile's lines are read where they stand between steps.
+    [[nodiscard]] bool stays(const Lines& lines) const {
+        return lines.sharers() == 1 && !matrix_vertex_;
+    }
 
     void bring() {
         const auto exchange = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
-        graph::Bringing bringing{graph_, machine_, exchange, sample_};
-        if (x_.sharers() > 1) {
+        graph::Bringing bringing{graph_, machine_, exchange, copies_};
+        if (!stays(x_)) {
             x_.bring(bringing, home_x_, dense_x_);
         }
-        if (dy_.sharers() > 1) {
+        if (!stays(dy_)) {
             dy_.bring(bringing, home_dy_, dense_dy_);
         }
         if (split_.z > 1) {
@@ -117,6 +132,29 @@ private:
         if (split_.z > 1) {
             add_zero(graph_, machine_, set, split_.tiles(), others_.values,
                      (split_.z - 1) * bytes_.values_stride);
+        }
+        graph::run_next(steps_, set);
+    }
+
+    /// The matrix unit wants the columns of a block next to each other; lines have its rows so.
+    void transpose() {
+        if (!matrix_vertex_) {
+            return;
+        }
+        graph::run_next(steps_, copies_);
+        const auto set = graph_.add_compute_set({"transpose operands", Role::Rearrange, kOwner});
+        const std::int64_t square = layout_.block * layout_.block;
+        const auto add = [&](TileId at, const Lines& lines, graph::BufferId buffer) {
+            graph_.add_vertex(
+                set, at,
+                fmt::format("dynamic_transpose_block{}_{}", layout_.block, name_of(types_.data)),
+                program::VertexKind::MultiWorker,
+                {graph::pointer({buffer}, lines.bytes(), graph::Access::Update),
+                 graph::word(lines.elements() / square)});
+        };
+        for (TileId at = 0; at < split_.tiles(); ++at) {
+            add(at, x_, dense_x_);
+            add(at, dy_, dense_dy_);
         }
         graph::run_next(steps_, set);
     }
@@ -214,6 +252,7 @@ private:
     const Layout& layout_;
     const Split& split_;
     codelets::ProductTypes types_; ///< of the gradient's sums
+    std::optional<Vertex> matrix_vertex_;
     Vertex vertex_;
     Lines x_;
     Lines dy_;
@@ -222,7 +261,8 @@ private:
     Trip trip_;
     std::vector<graph::Step> steps_;
     graph::ComputeSetId sample_;
-    graph::BufferId partials_; ///< of the tile's own bucket
+    graph::ComputeSetId copies_; ///< of a tile's own lines
+    graph::BufferId partials_;   ///< of the tile's own bucket
     graph::BufferId metadata_;
     graph::BufferId values_;
     Buckets others_; ///< of the other tiles of a tile's part: metadata, partial gradients

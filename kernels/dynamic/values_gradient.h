@@ -3,6 +3,7 @@
 // buckets of the products that it is multiplied in.
 //
 //     bring     each tile gets the rows of dY and of X of its part, and metadata of its z tiles
+//     transpose squares of both, where the matrix unit samples
 //     zero      partial gradients of their blocks
 //     sample    each tile has the columns of its z: partial gradients of all blocks of its part
 //     travel    metadata and partial gradients of buckets with blocks of other parts move on and come back

@@ -41,4 +41,15 @@ Vertex values_vertex_of(std::int64_t block, ElementType data) {
             "dynamic_blocks_values_" + suffix, 1};
 }
 
+std::optional<Vertex> matrix_values_vertex_of(std::int64_t block, ElementType data,
+                                              std::int64_t columns) {
+    constexpr Bytes kGroupBytes = 32; // of a row
+    if (block * bytes_of(data) != kGroupBytes || columns % block != 0) {
+        return std::nullopt;
+    }
+    const std::string suffix = codelets::suffix({data, ElementType::F32});
+    return Vertex{fmt::format("dynamic_block{}_amp_values_{}", block, suffix),
+                  "dynamic_blocks_amp_values_" + suffix, 0};
+}
+
 } // namespace tessera::dynamic

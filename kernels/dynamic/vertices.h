@@ -13,6 +13,7 @@
 #include "kernels/dynamic/passes.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tessera::dynamic {
@@ -31,5 +32,9 @@ struct Vertex {
 /// State: as above, but 0 partial gradients, 2 nothing, 3 X, 5 bytes from a bucket's partial gradients
 /// to those of the next, 10 dY.
 [[nodiscard]] Vertex values_vertex_of(std::int64_t block, ElementType data);
+/// The same by the matrix unit, which rounds no product: X and dY by groups of as many columns as a block
+/// has. Nothing where other blocks, or columns beside whole groups, want other groups.
+[[nodiscard]] std::optional<Vertex> matrix_values_vertex_of(std::int64_t block, ElementType data,
+                                                            std::int64_t columns);
 
 } // namespace tessera::dynamic

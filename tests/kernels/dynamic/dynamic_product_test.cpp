@@ -17,6 +17,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -440,4 +441,41 @@ TEST_CASE("operands of a gradient of values that do not go together are refused"
     of_floats.type = ElementType::F32;
     CHECK(refusal(of_floats, dense(16, 4, ElementType::F32), dense(8, 4, ElementType::F32),
                   "f16") == "-1partials: got f16, expected at least f32");
+}
+
+TEST_CASE("the gradient of the values is sampled by the matrix unit where squares make its groups",
+          "[dynamic_product]") {
+    for (const auto& [data, block, n, is_matrix] :
+         {std::tuple{ElementType::F16, 16, 32, true}, std::tuple{ElementType::F16, 16, 20, false},
+          std::tuple{ElementType::F16, 8, 32, false}, std::tuple{ElementType::F32, 8, 32, true},
+          std::tuple{ElementType::F32, 16, 32, true}, std::tuple{ElementType::F32, 4, 32, false}}) {
+        CAPTURE(name_of(data), block, n);
+        workload::PipelineWorkload workload;
+        workload::PatternSpec pattern;
+        pattern.density = 0.5;
+        workload.tensors = {{.name = "a",
+                             .shape = {4 * block, 4 * block},
+                             .type = data,
+                             .pattern = pattern,
+                             .block = block,
+                             .is_dynamic = true},
+                            {.name = "dy", .shape = {4 * block, n}, .type = data},
+                            {.name = "x", .shape = {4 * block, n}, .type = data}};
+        auto& step = workload.steps.emplace_back();
+        step.family = "sddmm";
+        step.inputs = {"a", "dy", "x"};
+        step.outputs = {"da"};
+        const auto machine = machine_of(2); // so that columns are not cut into odd parts
+        const auto job = job::pipeline_job(job::source_of(workload));
+        const auto& codelets = job->plan(machine).codelets;
+        const auto samples = [](const program::Codelet& codelet) {
+            return std::ranges::any_of(codelet.symbols, [](const auto& symbol) {
+                return symbol.first.find("amp_values") != std::string::npos;
+            });
+        };
+        CHECK(std::ranges::any_of(codelets, samples) == is_matrix);
+        const Watched ran = watched(machine, workload);
+        INFO(ran.check.text);
+        CHECK(ran.check.passed);
+    }
 }
