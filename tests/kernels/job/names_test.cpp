@@ -218,8 +218,13 @@ PipelineStep around(PipelineStep::Kind kind, std::vector<PipelineStep> children)
 /// A step of the family by itself, on the first of a few shapes that it takes.
 PipelineWorkload alone(const family::Family& family, bool row_major) {
     const std::vector<std::vector<std::vector<std::int64_t>>> shapes{
-        {{18, 12}, {18, 12}}, {{18, 12}, {12, 10}},           {{18, 12}, {12}},
-        {{18, 12}, {18}},     {{18, 12}, {12, 10}, {18, 10}}, {{18, 12}, {12, 10}, {10}, {18, 10}}};
+        {{18, 12}, {18, 12}},
+        {{18, 12}, {12, 10}},
+        {{18, 12}, {12}},
+        {{18, 12}, {18, 10}, {12, 10}},
+        {{18, 12}, {18}},
+        {{18, 12}, {12, 10}, {18, 10}},
+        {{18, 12}, {12, 10}, {10}, {18, 10}}};
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse, takes_list] :
              {std::tuple{ElementType::F16, false, false}, std::tuple{ElementType::F16, true, false},
@@ -241,6 +246,7 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
                 made.tensors.front().row_major = false;
                 made.tensors.front().pattern.emplace();
                 made.tensors.front().pattern->density = 0.4;
+                made.tensors.front().is_dynamic = family.samples_first;
             }
             made.steps = {step(std::string(family.name), inputs, "made")};
             for (const family::Option& option : family.options) {
