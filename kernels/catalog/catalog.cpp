@@ -35,12 +35,8 @@ const family::Family& sddmm() {
     static const family::Family both = [] {
         family::Family made = dynamic::sampled();
         made.make = [](const family::Request& request) {
-            if (!request.inputs.front().capacity) {
-                throw family::Refused(0, {},
-                                      "got a matrix whose pattern is known when planning, "
-                                      "expected one with \"mode\": \"dynamic\"");
-            }
-            return dynamic::sampled().make(request);
+            const auto& a = request.inputs.front();
+            return a.capacity ? dynamic::sampled().make(request) : sparse::sampled().make(request);
         };
         return made;
     }();

@@ -19,6 +19,7 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -112,6 +113,26 @@ struct Over {
     std::size_t input = 0;
 };
 
+/// What a step does with a sparse matrix whose pattern is known when planning: with others that read
+/// it, it may be planned together.
+struct SparseUse {
+    enum class Kind : std::uint8_t {
+        Product,    ///< A B
+        Transposed, ///< A^T B
+        Sampled,    ///< B D^T at the places that A stores, for dense B and D
+    };
+    Kind kind = Kind::Product;
+    std::size_t input = 0; ///< the matrix
+    std::int64_t n = 0;    ///< columns of the dense operand
+    ElementType partials = ElementType::F16;
+    bool accumulates = false;
+};
+/// All that the steps of a pipeline do with a sparse matrix, and what the first of them has planned.
+struct SharedMatrix {
+    std::vector<SparseUse> uses;
+    std::any plan = {}; ///< of the family that has the steps
+};
+
 /// The tiles that a step may use: [first_tile, first_tile + machine.chip.tiles), whole pairs.
 struct Site {
     spec::MachineSpec machine;            ///< with as many tiles as the site has
@@ -124,6 +145,7 @@ struct Site {
     std::vector<Over> over = {}; ///< what the step may write where it stands
     /// Where the other forms of the first input stand, if that does: see Emitted::forms.
     std::vector<graph::TensorId> forms = {};
+    SharedMatrix* matrix = nullptr; ///< of Step::sparse_use(), if there is one
 
     /// The input that the output is to be written over.
     [[nodiscard]] std::optional<std::size_t> input_under(std::size_t output) const;
@@ -196,6 +218,8 @@ public:
     /// After emit(): elements by blocks of what stands as Emitted::inputs[0] does, for a type with a pattern.
     [[nodiscard]] virtual std::vector<std::byte> decoded(const std::vector<std::byte>& bytes,
                                                          const TensorType& type) const;
+    /// Nothing where it reads no such matrix, or plans for itself whoever reads it.
+    [[nodiscard]] virtual std::optional<SparseUse> sparse_use() const { return std::nullopt; }
     /// Floating-point operations that the user asked for.
     [[nodiscard]] virtual double flops() const = 0;
 

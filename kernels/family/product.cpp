@@ -88,7 +88,8 @@ Divided lowered(const spec::MachineSpec& machine, Placed placed,
     lower::Lowered made = std::move(placed.lowering).lower(known);
     Planned& planned = placed.planned;
     planned.division.predicted += lower::predicted_exchanges(machine, made);
-    return {std::move(planned.division), std::move(made), std::move(planned.graph)};
+    return {std::move(planned.division), std::move(made), std::move(planned.graph),
+            planned.has_given_a};
 }
 
 Divided lowered(const spec::MachineSpec& machine, Planned planned, workload::Accumulate accumulate,
@@ -248,7 +249,7 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
     division_ = std::move(chosen.division);
     for (std::size_t i = 0; i < 2; ++i) {
         graph::Tensor& tensor = chosen.graph.tensors.at(i);
-        if (inputs_[i].capacity) {
+        if (inputs_[i].capacity || (i == 0 && chosen.has_given_a)) {
             continue; // it stands as it is, whoever reads it
         }
         if (transposed_[i] && inputs_[i].sparse != nullptr) {

@@ -56,12 +56,15 @@ struct Divided {
     Division division;
     lower::Lowered lowered;
     graph::Graph graph; ///< from which that was lowered
+    /// Tensor `a` is the operand as it is given, though the product reads its transpose.
+    bool has_given_a = false;
 };
 
 /// A product as a graph on tiles from 0 on.
 struct Planned {
     graph::Graph graph;
     Division division; ///< with what its compute sets are predicted to take, not yet its exchanges
+    bool has_given_a = false; ///< see Divided
 };
 
 /// The same whose buffers have places: what it takes at least is known, not yet what it takes.
@@ -161,6 +164,11 @@ protected:
     /// The pattern of a sparse left operand as the product reads it.
     [[nodiscard]] const workload::SparsePattern& pattern() const {
         return turned_ ? turned_->pattern : *a().sparse;
+    }
+
+    /// Of a sparse left operand that is transposed, in which order its blocks are then.
+    [[nodiscard]] const std::optional<workload::TransposedPattern>& turned() const {
+        return turned_;
     }
 
 private:

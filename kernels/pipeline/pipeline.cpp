@@ -116,6 +116,9 @@ private:
                     ++writers_[*output];
                 }
             }
+            if (const auto use = node.step ? node.step->sparse_use() : std::nullopt) {
+                matrices_[node.inputs[use->input]].uses.push_back(*use);
+            }
             if (node.kind == Node::Kind::If || node.kind == Node::Kind::While) {
                 ++readers_[node.word];
                 is_unread_[node.word] = false;
@@ -331,6 +334,7 @@ private:
         family::Site site = site_of(node, first_tile, tiles);
         site.over = over_of(node);
         site.forms = forms_of(node);
+        site.matrix = matrix_of(node);
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);
@@ -379,6 +383,10 @@ private:
         return graph::sequence(std::move(steps));
     }
 
+    [[nodiscard]] family::SharedMatrix* matrix_of(const Node& node) {
+        const auto use = node.step->sparse_use();
+        return use ? &matrices_.at(node.inputs[use->input]) : nullptr;
+    }
     [[nodiscard]] std::vector<TensorId> forms_of(const Node& node) const {
         const auto forms = node.inputs.empty() ? forms_.end() : forms_.find(node.inputs.front());
         return forms == forms_.end() ? std::vector<TensorId>{} : forms->second;
@@ -935,7 +943,8 @@ private:
     std::map<std::size_t, std::vector<TensorId>> forms_; ///< of tensors with a capacity
     /// Of the graph's tensors that stand in buckets: what knows them.
     std::map<std::uint32_t, const family::Step*> encoders_;
-    bool may_not_run_ = false; ///< of the step at hand
+    std::map<std::size_t, family::SharedMatrix> matrices_; ///< by tensor
+    bool may_not_run_ = false;                             ///< of the step at hand
     Planned planned_;
 };
 

@@ -60,5 +60,7 @@ namespace tessera::sparse {
 
 /// The product as a step of a pipeline: spmm(a, b), a sparse.
 [[nodiscard]] const family::Family& family();
+/// The gradient of its values: sddmm(a, dy, x).
+[[nodiscard]] const family::Family& sampled();
 
 } // namespace tessera::sparse

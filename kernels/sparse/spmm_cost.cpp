@@ -5,6 +5,8 @@
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_homes.h"
+#include "kernels/sparse/spmm_sampled.h"
+#include "kernels/sparse/spmm_turn.h"
 #include "models/timing/exchange_latency.h"
 
 #include <algorithm>
@@ -129,10 +131,75 @@ Bytes empty_bytes(const Problem& problem, const Split& split) {
            problem.line_bytes_of(problem.widest_slice(split));
 }
 
+/// What the tile with most blocks takes to transpose them, as a step of its own.
+Cycles turn_step(const spec::MachineSpec& machine, const Problem& problem, std::int64_t blocks) {
+    return problem.pass == Pass::Transposed && blocks > 0
+               ? machine.control.step_cycles + turn_cycles(machine, problem, blocks, {})
+               : 0;
+}
+
+/// The same as estimate() of sampled products.
+plan::PredictedCycles estimate_sampled(const spec::MachineSpec& machine,
+                                       const plan::ExchangeCost& cost, const Problem& problem,
+                                       const Split& split) {
+    const Averages average = averages(problem, split);
+    const std::int64_t columns = problem.widest_slice(split);
+    const double line_events = message_events(machine, problem.line_bytes_of(columns));
+    double events = 0;
+    if (split.parts_m > 1 || split.passes > 1) {
+        events += average.lines * std::max(line_events, kEventsPerMessage);
+    }
+    if (split.parts_k > 1 || split.passes > 1) {
+        events += average.rows * std::max(line_events, kEventsPerMessage);
+    }
+    plan::PredictedCycles cycles = sampled_reduction(machine, cost, problem, split, average.blocks);
+    cycles.compute +=
+        split.passes * (machine.control.step_cycles +
+                        sampled_cycles(machine, problem, average.blocks, columns, {}));
+    if (events > 0) {
+        cycles.exchange +=
+            split.passes * static_cast<Cycles>(bring_overhead(cost, split) + kIrregular * events);
+        cycles.sync += split.passes * machine.sync.internal_cycles;
+    }
+    return cycles;
+}
+
 } // namespace
+
+plan::PredictedCycles refine_sampled(const spec::MachineSpec& machine,
+                                     const plan::ExchangeCost& cost, const Partition& x,
+                                     const Partition& dy) {
+    const Problem& problem = x.problem();
+    const Split& split = x.split();
+    const std::int64_t columns = problem.widest_slice(split);
+    const double line_events = message_events(machine, problem.line_bytes_of(columns));
+    double bring = 0;
+    for (std::int64_t number = 0; number < split.parts(); ++number) {
+        bring = std::max(bring, incoming_b(x, x.part(number), line_events) +
+                                    incoming_b(dy, dy.part(number), line_events));
+    }
+    plan::PredictedCycles cycles =
+        sampled_reduction(machine, cost, problem, split, real(x.most_blocks()));
+    cycles.compute +=
+        split.passes * (machine.control.step_cycles +
+                        sampled_cycles(machine, problem, real(x.most_blocks()), columns, {}));
+    if (bring > 0) {
+        cycles.exchange += split.passes * static_cast<Cycles>(bring_overhead(cost, split) + bring);
+        cycles.sync += split.passes * machine.sync.internal_cycles;
+    }
+    return cycles;
+}
+
+Bytes least_sampled_bytes(const Partition& x, const Partition& dy) {
+    return sampled_bytes(x.problem(), x.split(), real(x.most_b_lines()), real(dy.most_b_lines()),
+                         real(x.most_blocks()));
+}
 
 plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
                                const Problem& problem, const Split& split) {
+    if (problem.pass == Pass::Sampled) {
+        return estimate_sampled(machine, cost, problem, split);
+    }
     const Averages average = averages(problem, split);
     plan::PredictedCycles cycles;
     const double line_events =
@@ -185,6 +252,8 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
     }
     const auto passes = real(split.passes);
     cycles.compute = static_cast<Cycles>(passes * compute);
+    cycles.compute +=
+        turn_step(machine, problem, static_cast<std::int64_t>(std::ceil(average.blocks)));
     cycles.exchange = static_cast<Cycles>(passes * exchange + values);
     cycles.sync = split.passes * syncs * machine.sync.internal_cycles;
     return cycles;
@@ -228,6 +297,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
     }
     plan::PredictedCycles cycles; // the values come once, all else in each pass
     cycles.compute = split.passes * (multiply + machine.control.step_cycles);
+    cycles.compute += turn_step(machine, problem, partition.most_blocks());
     if (bring > 0) {
         cycles.exchange +=
             static_cast<Cycles>(real(split.passes) * bring_overhead(cost, split) + bring);
@@ -259,6 +329,9 @@ Bytes estimate_beyond_reach(const Problem& problem, const Split& split) {
 
 Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, const Split& split) {
     const Averages average = averages(problem, split);
+    if (problem.pass == Pass::Sampled) {
+        return sampled_bytes(problem, split, average.lines, average.rows, average.blocks);
+    }
     const std::int64_t columns = problem.widest_slice(split);
     const double own_rows = average.rows / std::max(average.contributors, 1.0);
     const auto tiles = real(machine.chip.tiles);
@@ -266,6 +339,9 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     double bytes = average.lines * real(problem.line_bytes_of(columns));
     bytes += average.rows * real(problem.partial_line_bytes(columns));
     bytes += average.blocks * real(problem.value_bytes() + 12);
+    if (problem.pass == Pass::Transposed) {
+        bytes += average.blocks * real(problem.value_bytes());
+    }
     bytes += own_rows * std::max(average.contributors - 1, 0.0) *
              real(problem.partial_line_bytes(columns));
     if (split.passes > 1) { // results of all passes stay
@@ -289,6 +365,9 @@ Bytes least_bytes(const spec::MachineSpec& machine, const Partition& partition,
     const Bytes empty = empty_bytes(problem, split);
     Bytes multiply = empty + partials + partition.most_b_lines() * problem.line_bytes_of(columns) +
                      partition.most_blocks() * (problem.value_bytes() + problem.kind->list_bytes);
+    if (problem.pass == Pass::Transposed) { // the other passes read the values as they were
+        multiply += partition.most_blocks() * problem.value_bytes();
+    }
     if (split.passes > 1) { // B of the passes to come, results of those before, and rows of all
         multiply += results + static_cast<Bytes>(problem.matrix->block_columns()) *
                                   problem.line_bytes_of(problem.n) / machine.chip.tiles;

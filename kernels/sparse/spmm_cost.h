@@ -29,6 +29,12 @@ namespace tessera::sparse {
                                            const plan::ExchangeCost& exchange,
                                            const Partition& partition, const Reduction& reduction);
 
+/// The same of sampled products, by the lines of X and those of dY.
+[[nodiscard]] plan::PredictedCycles refine_sampled(const spec::MachineSpec& machine,
+                                                   const plan::ExchangeCost& exchange,
+                                                   const Partition& x, const Partition& dy);
+[[nodiscard]] Bytes least_sampled_bytes(const Partition& x, const Partition& dy);
+
 /// Bytes of one tile by averages, without the code zone.
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);

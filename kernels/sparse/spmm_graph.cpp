@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_graph.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "kernels/graph/copy.h"
 #include "kernels/lower/placing.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_lines.h"
 #include "kernels/sparse/spmm_tensors.h"
+#include "kernels/sparse/spmm_turn.h"
 
 #include <fmt/format.h>
 
@@ -26,17 +29,18 @@ constexpr const char* kOwner = "spmm";
 class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,
-            const std::string& name)
+            const std::string& name, const std::optional<OfMatrix>& matrix)
         : machine_(machine), homes_(homes), partition_(homes.partition()),
-          problem_(partition_.problem()), split_(partition_.split()),
-          reduction_(reduction), planned_{graph::Graph(name), {}}, graph_(planned_.graph),
+          cut_(matrix ? matrix->cut : partition_), problem_(partition_.problem()),
+          split_(partition_.split()), reduction_(reduction),
+          matrix_(matrix), planned_{graph::Graph(name), {}}, graph_(planned_.graph),
           division_(planned_.division) {}
 
     family::Planned run() {
         graph_.codelets = codelets_of(problem_);
         add_buffers();
         std::vector<graph::BufferId> standing = partials_;
-        standing.insert(standing.end(), {b_, values_});
+        standing.insert(standing.end(), {b_, multiplied_});
         lower::check_together(machine_, graph_, standing, "multiply");
         std::vector<graph::Step> steps;
         for (std::int64_t pass = 0; pass < split_.passes; ++pass) {
@@ -46,6 +50,7 @@ public:
         add_values_tensor();
         add_dense_tensor();
         add_result_tensor();
+        planned_.has_given_a = turns();
         return std::move(planned_);
     }
 
@@ -53,17 +58,52 @@ private:
     /// The values, which stay, come with the first slices of B.
     void add_pass(const Range& slices, std::vector<graph::Step>& steps) {
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
+        const bool turns_now = turns() && slices.first == 0;
         const auto multiply =
             graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit(), "row"});
-        graph::Bringing bringing{graph_, machine_, bring, multiply};
+        graph::ComputeSetId first = multiply;
+        if (turns_now) {
+            first = graph_.add_compute_set({"transpose values", Role::Rearrange, kOwner, "bytes"});
+        }
+        graph::Bringing bringing{graph_, machine_, bring, first};
         if (slices.first == 0) {
             bring_values(bringing);
         }
-        bring_b(bringing, slices);
+        bring_lines(bringing, lines(), slices);
+        graph::run_next(steps, bring);
+        if (turns_now) {
+            add_turn(first, std::exchange(bringing.copied_words, {}));
+            graph::run_next(steps, first);
+        }
         add_multiply(multiply, slices, bringing.copied_words);
-        graph::run_next(steps, bring, multiply);
+        graph::run_next(steps, multiply);
         if (!reduction_.jobs.empty()) {
             add_reduction(slices, steps);
+        }
+    }
+
+    [[nodiscard]] bool turns() const { return matrix_.has_value(); }
+
+    /// Each tile's values into the order in which it multiplies them.
+    void add_turn(graph::ComputeSetId set, std::map<TileId, std::vector<std::int64_t>> copied) {
+        Cycles slowest = 0;
+        for (std::int64_t number = 0; number < split_.parts(); ++number) {
+            const Part& part = partition_.part(number);
+            const auto blocks = std::ssize(part.blocks);
+            if (blocks == 0) {
+                continue;
+            }
+            const auto order = shared_bytes(order_of(part, cut_.part(number), matrix_->from));
+            for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+                const TileId tile = partition_.tile(number, in);
+                graph_.hold(order_, tile, order);
+                sparse::add_turn(graph_, machine_, set, tile, problem_, blocks, values_,
+                                 multiplied_, order_);
+                slowest = std::max(slowest, turn_cycles(machine_, problem_, blocks, copied[tile]));
+            }
+        }
+        if (slowest > 0) {
+            division_.predicted.compute += machine_.control.step_cycles + slowest;
         }
     }
 
@@ -103,9 +143,19 @@ private:
                                 .padded = pads_b,
                                 .apart = partials_},
                                busy, b_bytes);
+        const Bytes value_bytes =
+            ceil_div(partition_.most_blocks(), homes_.values_a_unit()) * homes_.value_unit_bytes();
         values_ = graph_.add_buffer(
-            {.name = "values", .where = kind.values, .read_beyond = kReadAhead}, busy,
-            ceil_div(partition_.most_blocks(), homes_.values_a_unit()) * homes_.value_unit_bytes());
+            {.name = "values", .where = kind.values, .read_beyond = kReadAhead}, busy, value_bytes);
+        multiplied_ = values_;
+        if (turns()) {
+            order_ = graph_.add_buffer({.name = "order", .kind = program::SegmentKind::Metadata});
+            multiplied_ = graph_.add_buffer({.name = "transposed values",
+                                             .where = kind.values,
+                                             .read_beyond = kReadAhead,
+                                             .apart = {values_}},
+                                            busy, value_bytes);
+        }
         slices_ =
             graph_.add_buffer({.name = "slices", .where = Where::Region1, .apart = partials_}, busy,
                               reduction_.most_slices() * problem_.partial_line_bytes(widest));
@@ -147,10 +197,6 @@ private:
         }
     }
 
-    [[nodiscard]] graph::Place b_line(std::int64_t part, std::int64_t line,
-                                      std::int64_t width) const {
-        return {b_, partition_.part(part).local_line(line) * problem_.line_bytes_of(width)};
-    }
     [[nodiscard]] graph::Place partial_line(std::int64_t part, std::int64_t row,
                                             std::int64_t in) const {
         return {partials(in),
@@ -181,41 +227,6 @@ private:
         }
     }
 
-    void bring_b(graph::Bringing& bringing, const Range& slices) {
-        // A run's lines stand behind each other on every tile that has them, in all slices alike.
-        std::vector<std::vector<std::int64_t>> first_lines; // by run and user
-        for (const Range& lines : homes_.runs()) {
-            auto& of_users = first_lines.emplace_back();
-            for (const std::int32_t part : homes_.users(lines)) {
-                of_users.push_back(partition_.part(part).local_line(lines.first));
-            }
-        }
-        std::vector<graph::Receiver> receivers;
-        for (std::int64_t in = slices.first; in < slices.last; ++in) {
-            const std::int64_t width = columns(in);
-            const Bytes line_bytes = problem_.line_bytes_of(width);
-            for (const HomeRun& run : homes_.b(in)) {
-                const Range& lines = homes_.runs()[run.group];
-                const auto send = [&] {
-                    if (!receivers.empty()) {
-                        bringing.add(run.tile, {home_b_, run.offset}, run.units() * line_bytes,
-                                     receivers);
-                        receivers.clear();
-                    }
-                };
-                auto first_line = first_lines[run.group].cbegin();
-                for (const std::int32_t part : homes_.users(lines)) {
-                    receivers.push_back({partition_.tile(part, in),
-                                         {b_, (*first_line++ + run.first) * line_bytes}});
-                    if (receivers.size() == homes_.together(lines)) {
-                        send();
-                    }
-                }
-                send();
-            }
-        }
-    }
-
     void add_multiply(graph::ComputeSetId set, const Range& slices,
                       std::map<TileId, std::vector<std::int64_t>>& copied) {
         Cycles slowest = 0;
@@ -233,7 +244,7 @@ private:
                 PartLists& lists = lists_of_width[width];
                 if (lists.contents == nullptr) {
                     lists = problem_.kind->lists(graph_, machine_, problem_, part, width,
-                                                 {values_, buffer, b_, partials(in)});
+                                                 {multiplied_, buffer, b_, partials(in)});
                 }
                 if (held_lists_.insert({tile, buffer.index}).second) {
                     graph_.hold(buffer, tile, lists.contents, lists.relocations);
@@ -266,7 +277,7 @@ private:
         std::vector<graph::Field> state = lists.state;
         using graph::Access;
         state.insert(state.end(), {graph::use({held}, std::ssize(*lists.contents), Access::Read),
-                                   graph::use({values_}, values, Access::Read),
+                                   graph::use({multiplied_}, values, Access::Read),
                                    graph::use({b_}, lines, Access::Read),
                                    graph::use({partials(in)}, partial_lines, Access::Write)});
         graph_.add_vertex(set, tile, problem_.kind->vertex, problem_.kind->vertex_kind, state);
@@ -327,42 +338,17 @@ private:
         const std::int64_t block = problem_.block;
         graph::Tensor tensor = graph::given_tensor("a", problem_.types.data,
                                                    {problem_.matrix->blocks(), block, block});
-        for (const HomeRun& run : homes_.values()) {
-            const Part& part = partition_.part(static_cast<std::int64_t>(run.group));
-            add_values(tensor, run.tile, {home_values_, run.offset}, problem_, part,
-                       run.first * homes_.values_a_unit(),
-                       std::min(std::ssize(part.blocks), run.last * homes_.values_a_unit()));
-        }
-        for (std::int64_t number = 0; homes_.values_stay() && number < split_.parts(); ++number) {
-            const Part& part = partition_.part(number);
-            add_values(tensor, partition_.tile(number, 0), {values_}, problem_, part, 0,
-                       std::ssize(part.blocks));
-        }
+        add_values_at_home(tensor, homes_, cut_, values_, home_values_);
         graph_.add_tensor(std::move(tensor));
     }
 
     void add_dense_tensor() {
         graph::Tensor tensor =
             graph::given_tensor("b", problem_.types.data, {problem_.matrix->columns, problem_.n});
-        for (std::int64_t in = 0; in < split_.slices(); ++in) {
-            const graph::CellGrid cells =
-                cells_of(problem_, problem_.matrix->columns, problem_.slice(split_, in));
-            for (const HomeRun& run : homes_.b(in)) {
-                add_lines(tensor, run.tile, {home_b_, run.offset}, cells, problem_.block,
-                          homes_.runs()[run.group].first + run.first, run.units());
-            }
-            // A line that one tile needs is at home there.
-            for (const Range& lines : homes_.runs()) {
-                const std::vector<std::int32_t>& users = homes_.users(lines);
-                if (homes_.stays(lines)) {
-                    add_lines(tensor, partition_.tile(users[0], in),
-                              b_line(users[0], lines.first, cells.rows), cells, problem_.block,
-                              lines.first, lines.size());
-                }
-            }
-        }
+        add_pieces(tensor, lines(), problem_.matrix->columns);
         graph_.add_tensor(std::move(tensor));
     }
+    [[nodiscard]] Lines lines() const { return {homes_, b_, home_b_}; }
 
     void add_result_tensor() {
         graph::Tensor tensor =
@@ -423,15 +409,19 @@ private:
     const spec::MachineSpec& machine_;
     const Homes& homes_;
     const Partition& partition_;
+    const Partition& cut_; ///< of the matrix whose values stand on the tiles
     const Problem& problem_;
     const Split& split_;
     const Reduction& reduction_;
+    const std::optional<OfMatrix>& matrix_;
     family::Planned planned_;
     graph::Graph& graph_;
     family::Division& division_;
     std::vector<graph::BufferId> partials_; ///< by pass where they stay
     graph::BufferId b_;
     graph::BufferId values_;
+    graph::BufferId multiplied_; ///< values in the order in which the vertices read them
+    graph::BufferId order_;
     graph::BufferId slices_;
     graph::BufferId home_b_;
     graph::BufferId home_values_;
@@ -449,12 +439,16 @@ std::vector<std::string> codelets_of(const Problem& problem) {
     std::vector<std::string> names = problem.kind->codelets;
     names.push_back(fmt::format("reduce_add_{}", codelets::suffix(problem.types)));
     names.emplace_back("copy");
+    if (problem.pass == Pass::Transposed) {
+        names.push_back(turn_codelet(problem));
+    }
     return names;
 }
 
 family::Planned emit(const spec::MachineSpec& machine, const Homes& homes,
-                     const Reduction& reduction, const std::string& name) {
-    return Emitter(machine, homes, reduction, name).run();
+                     const Reduction& reduction, const std::string& name,
+                     const std::optional<OfMatrix>& matrix) {
+    return Emitter(machine, homes, reduction, name, matrix).run();
 }
 
 } // namespace tessera::sparse

@@ -67,9 +67,9 @@ private:
 
 } // namespace
 
-Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a)
-    : matrix(&a), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
-      kind(&kind_of(a.block, types)) {
+Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a, Pass of)
+    : matrix(&a), pass(of), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
+      kind(&kind_of(a.block, types)), by_rows(of == Pass::Sampled) {
     for (std::int64_t row = 0; row < a.block_rows(); ++row) {
         if (a.blocks_of_row(row) > 0) {
             row_blocks.push_back(a.blocks_of_row(row));
@@ -92,6 +92,43 @@ Partition::Partition(const Problem& problem, const Split& split)
     cut_parts();
     collect_lines();
     collect_rows();
+}
+
+Partition::Partition(const Problem& problem, const Partition& cut,
+                     std::span<const std::int64_t> from)
+    : problem_(problem), split_(cut.split().of(problem.pass)) {
+    if (problem.pass != Pass::Transposed) {
+        *this = cut;
+        problem_ = problem;
+        return;
+    }
+    parts_.resize(cut.parts_.size());
+    take_transposed(cut, from);
+    collect_lines();
+    collect_rows();
+}
+
+/// The blocks of each part, in the order of the transpose.
+void Partition::take_transposed(const Partition& cut, std::span<const std::int64_t> from) {
+    std::vector<std::int32_t> part_of_block(from.size());
+    for (std::size_t number = 0; number < cut.parts_.size(); ++number) {
+        for (const std::int64_t block : cut.parts_[number].blocks) {
+            part_of_block[static_cast<std::size_t>(block)] = static_cast<std::int32_t>(number);
+        }
+    }
+    const workload::SparsePattern& a = *problem_.matrix;
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        for (std::int64_t b = a.first_block(row); b < a.first_block(row + 1); ++b) {
+            const std::int64_t block = from[static_cast<std::size_t>(b)];
+            const std::int32_t number = part_of_block[static_cast<std::size_t>(block)];
+            Part& part = parts_[static_cast<std::size_t>(number)];
+            if (part.rows.empty() || part.rows.back() != row) {
+                add_row(number, row, b, b);
+            }
+            ++part.row_blocks.back();
+            part.blocks.push_back(b);
+        }
+    }
 }
 
 /// Column boundaries at equal shares of the blocks.
@@ -207,7 +244,9 @@ void Partition::collect_lines() {
     for (std::size_t line = 0; line < users_of_line_.size(); ++line) {
         std::vector<std::int32_t>& users = users_of_line_[line];
         const auto most = real(split_.parts_m);
-        if (real(users.size()) >= kShareForAll * most && !users.empty()) {
+        // parts that a transpose has taken have no common bands
+        if (!band_of_column_.empty() && real(users.size()) >= kShareForAll * most &&
+            !users.empty()) {
             users.clear();
             for (std::int64_t im = 0; im < split_.parts_m; ++im) {
                 users.push_back(

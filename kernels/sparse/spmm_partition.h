@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 #include "base/units.h"
 #include "kernels/codelets/product_types.h"
+#include "kernels/family/family.h"
 #include "kernels/plan/parts.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/workload/operands.h"
@@ -13,9 +14,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tessera::sparse {
+
+/// What is made of the matrix. Passes that are planned together have the same blocks on a tile.
+using Pass = family::SparseUse::Kind;
 
 struct Split {
     std::int64_t parts_m = 1;
@@ -30,21 +35,31 @@ struct Split {
     [[nodiscard]] std::int64_t parts() const { return parts_m * parts_k; }
     [[nodiscard]] std::int64_t tiles() const { return parts() * parts_n; }
     [[nodiscard]] std::int64_t slices() const { return parts_n * passes; }
+    /// The same parts as those of the matrix that a pass has on its left.
+    [[nodiscard]] Split of(Pass pass) const {
+        return pass == Pass::Transposed ? Split{parts_k, parts_m, parts_n, 0, passes} : *this;
+    }
 };
 
 /// Sizes of one product. A *line* is as many rows of B or C of one slice as a block has.
 struct Problem {
-    Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a);
+    /// `a`: the matrix on the left, of Pass::Transposed the transpose.
+    Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a,
+            Pass pass = Pass::Product);
 
     const workload::SparsePattern* matrix = nullptr;
+    Pass pass = Pass::Product;
     std::int64_t n = 0;
     std::int64_t block = 1;
     codelets::ProductTypes types{ElementType::F16, ElementType::F16};
     const BlockKind* kind = nullptr;
+    bool by_rows = false;                 ///< lines are [row][column] instead of [column][block]
     std::vector<std::int64_t> row_blocks; ///< of the rows that have blocks, most first
 
-    /// Columns of B come in this grain.
-    [[nodiscard]] std::int64_t column_grain() const { return kind->column_grain; }
+    /// Columns of B come in this grain; those of sampled products in rows of 16 bytes.
+    [[nodiscard]] std::int64_t column_grain() const {
+        return by_rows ? 16 / bytes_of(types.data) : kind->column_grain;
+    }
     [[nodiscard]] std::int64_t column_groups() const {
         return (n + column_grain() - 1) / column_grain();
     }
@@ -85,6 +100,9 @@ struct Part {
 class Partition {
 public:
     Partition(const Problem& problem, const Split& split);
+    /// The parts of `cut` for a pass over the same matrix: each has the same blocks. Block `i` of the
+    /// transpose is block `from[i]` of the matrix.
+    Partition(const Problem& problem, const Partition& cut, std::span<const std::int64_t> from);
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
     [[nodiscard]] const Split& split() const { return split_; }
@@ -119,6 +137,7 @@ private:
     }
     void cut_bands();
     void cut_parts();
+    void take_transposed(const Partition& cut, std::span<const std::int64_t> from);
     void add_row(std::int64_t part, std::int64_t row, std::int64_t first, std::int64_t last);
     void collect_lines();
     void collect_rows();

@@ -6,8 +6,9 @@
 #include "kernels/sparse/published/plan.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_cost.h"
-#include "kernels/sparse/spmm_graph.h"
+#include "kernels/sparse/spmm_planned.h"
 #include "kernels/sparse/spmm_search.h"
+#include "kernels/sparse/spmm_shared.h"
 #include "models/spec/matrix_unit.h"
 
 #include <fmt/format.h>
@@ -38,30 +39,6 @@ constexpr std::size_t kCompared = 60;
 constexpr std::size_t kTried = 240;
 constexpr std::size_t kMisfits = 12;
 
-/// The FP32 accumulators of elements are rounded once with FP16 partials that are reduced. The check's
-/// own last rounding stands for the result.
-std::int64_t roundings_of(const Partition& partition) {
-    const Problem& problem = partition.problem();
-    std::size_t contributors = 0;
-    for (std::int64_t row = 0; row < problem.matrix->block_rows(); ++row) {
-        contributors = std::max(contributors, partition.contributors(row).size());
-    }
-    const std::int64_t blocks = problem.row_blocks.empty() ? 0 : problem.row_blocks.front();
-    const bool half = problem.types.partials == ElementType::F16;
-    const std::int64_t reduced = contributors > 1 ? 1 : 0;
-    return problem.kind->block_roundings * blocks +
-           (half ? reduced : static_cast<std::int64_t>(contributors));
-}
-
-std::string name_of(const Problem& problem) {
-    return fmt::format("spmm {} x {} x {}", problem.matrix->rows, problem.matrix->columns,
-                       problem.n);
-}
-
-family::Cuts cuts_of(const Split& split) {
-    return {split.parts_m, split.parts_k, split.parts_n, split.passes};
-}
-
 /// A candidate's graph, and what is told of it, with its buffers placed. Nothing where it is only
 /// `compared` with one that is placed and this would take long. @throws DoesNotFit
 std::optional<family::Placed> place(const spec::MachineSpec& machine, const Problem& problem,
@@ -73,24 +50,16 @@ std::optional<family::Placed> place(const spec::MachineSpec& machine, const Prob
     std::optional<Activity> doing(std::in_place, "dividing the matrix");
     const Partition partition(problem, candidate.split);
     const Reduction reduction = find_reduction(partition);
-    if (const Bytes bytes = least_bytes(machine, partition, reduction);
-        bytes > machine.memory.bytes()) {
-        throw DoesNotFit(
-            fmt::format("{} does not fit in tile memory: the fullest tile is {} bytes over "
-                        "with the operands, partial results and results that it has at once",
-                        name_of(problem), bytes - machine.memory.bytes()));
-    }
+    check_bytes(machine, partition, reduction);
     const Homes homes(machine, partition);
     if (compared && messages(homes, reduction) > kManyTransfers) {
         return std::nullopt;
     }
     doing.reset();
     doing.emplace("dealing operands");
-    family::Planned planned = emit(machine, homes, reduction, name_of(problem));
-    static_cast<family::Cuts&>(planned.division) = cuts_of(candidate.split);
-    planned.division.roundings = roundings_of(partition);
+    family::Planned made = planned(machine, homes, reduction);
     doing.reset();
-    return family::placed(machine, std::move(planned), accumulate);
+    return family::placed(machine, std::move(made), accumulate);
 }
 
 /// What placing a candidate came to, or scheduling its exchanges.
@@ -315,6 +284,16 @@ public:
     estimate(const spec::MachineSpec& machine) const override {
         return choose_by_estimate(machine, workload_, pattern());
     }
+    [[nodiscard]] std::optional<family::SparseUse> sparse_use() const override {
+        if (workload_.plan == workload::PlanKind::Published) {
+            return std::nullopt;
+        }
+        using Kind = family::SparseUse::Kind;
+        return family::SparseUse{.kind = is_transposed() ? Kind::Transposed : Kind::Product,
+                                 .n = workload_.n,
+                                 .partials = workload_.partials,
+                                 .accumulates = workload_.accumulate != workload::Accumulate::None};
+    }
     [[nodiscard]] std::string sentence() const override {
         const workload::SparsePattern& matrix = pattern();
         return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {}{}",
@@ -330,9 +309,29 @@ private:
     family::Divided choose(const family::Site& site) const override {
         workload::SpmmWorkload workload = workload_;
         workload.accumulate = accumulate_on(site);
+        if (site.matrix != nullptr) {
+            if (auto shared = choose_shared(site, workload)) {
+                return std::move(*shared);
+            }
+        }
         return sparse::choose(site.machine, workload, pattern(), site.known, site.in_loop);
     }
     workload::AfterProduct after(std::vector<double> /*bias*/) const override { return {}; }
+
+    /// By the plan of all steps that read the matrix, if they have one.
+    [[nodiscard]] std::optional<family::Divided>
+    choose_shared(const family::Site& site, const workload::SpmmWorkload& workload) const {
+        const SharedPatterns patterns{a().sparse,
+                                      turned() ? *turned() : workload::transposed(*a().sparse)};
+        const auto split =
+            shared_split(site.machine, *site.matrix, patterns, workload.dtype, workload.partials);
+        if (!split) {
+            return std::nullopt;
+        }
+        const Problem problem = problem_of(patterns, workload.dtype, *sparse_use());
+        return family::lowered(site.machine, plan_pass(site.machine, patterns, problem, *split),
+                               workload.accumulate, site.known);
+    }
 
     workload::SpmmWorkload workload_;
 };

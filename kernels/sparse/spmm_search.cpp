@@ -6,6 +6,7 @@
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_homes.h"
 #include "kernels/sparse/spmm_reduction.h"
+#include "kernels/sparse/spmm_sampled.h"
 
 #include <tbb/parallel_for.h>
 
@@ -53,24 +54,70 @@ std::vector<std::int64_t> useful_cuts(const spec::MachineSpec& machine, const Pr
     return cuts;
 }
 
+/// What a split takes by means.
+Candidate by_means(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                   const Searched& searched, const Split& split) {
+    const Bytes limit = plan::bytes_for_data(machine);
+    Candidate candidate;
+    candidate.split = split;
+    candidate.over = -limit;
+    for (const Problem& problem : searched.passes) {
+        const Split of_pass = split.of(problem.pass);
+        const Bytes bytes = estimate_bytes(machine, problem, of_pass);
+        candidate.bytes = std::max(candidate.bytes, bytes);
+        candidate.over =
+            std::max({candidate.over, bytes - limit, estimate_beyond_reach(problem, of_pass)});
+        candidate.predicted += estimate(machine, exchange, problem, of_pass);
+    }
+    return candidate;
+}
+
+/// The same by the parts that it makes.
+void rank_by_parts(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                   const Searched& searched, Candidate& candidate) {
+    const Bytes limit = plan::bytes_for_data(machine);
+    const Partition cut(searched.cut, candidate.split);
+    const Split split = candidate.split;
+    candidate = {.split = split, .predicted = {}, .over = -limit, .ranked = true};
+    const auto note = [&](const plan::PredictedCycles& cycles, Bytes bytes, Bytes beyond,
+                          std::size_t messages) {
+        candidate.predicted += cycles;
+        candidate.bytes = std::max(candidate.bytes, bytes);
+        candidate.least_messages = std::max(candidate.least_messages, messages);
+        candidate.over = std::max(
+            {candidate.over, bytes - limit, beyond, static_cast<Bytes>(messages) - kMostMessages});
+    };
+    for (const Problem& problem : searched.passes) {
+        const bool is_cut = &problem == &searched.cut;
+        const Partition other = is_cut ? Partition(cut) : Partition(problem, cut, searched.from);
+        const Partition& partition = is_cut ? cut : other;
+        const Reduction reduction = find_reduction(partition);
+        if (problem.pass == Pass::Sampled) {
+            const Partition dy = left_lines(partition, *searched.transpose, searched.from);
+            note(refine_sampled(machine, exchange, partition, dy),
+                 least_sampled_bytes(partition, dy), 0, 0);
+            continue;
+        }
+        note(refine(machine, exchange, partition, reduction),
+             least_bytes(machine, partition, reduction),
+             beyond_reach(problem, partition.split(), real(partition.most_b_lines())),
+             least_messages(machine, partition, reduction));
+    }
+}
+
 /// Splits of a product in so many passes, with what they take by means.
 void add_splits(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
-                const Problem& problem, std::int64_t passes, std::vector<Candidate>& candidates) {
+                const Searched& searched, std::int64_t passes, std::vector<Candidate>& candidates) {
+    const Problem& problem = searched.cut;
     const std::int64_t tiles = machine.chip.tiles;
-    const Bytes limit = plan::bytes_for_data(machine);
     const workload::SparsePattern& a = *problem.matrix;
     for (const std::int64_t pn : useful_parts(problem.column_groups() / passes, tiles)) {
         for (const std::int64_t pk : useful_parts(a.block_columns(), tiles / pn)) {
             const std::int64_t most_m = std::min(a.block_rows(), tiles / pn / pk);
             for (std::int64_t pm = most_m; pm >= 1; pm = pm == 1 ? 0 : 1) {
                 for (const std::int64_t cut : useful_cuts(machine, problem, {pm, pk, pn})) {
-                    Candidate candidate;
-                    candidate.split = {pm, pk, pn, cut, passes};
-                    candidate.bytes = estimate_bytes(machine, problem, candidate.split);
-                    candidate.over = std::max(candidate.bytes - limit,
-                                              estimate_beyond_reach(problem, candidate.split));
-                    candidate.predicted = estimate(machine, exchange, problem, candidate.split);
-                    candidates.push_back(candidate);
+                    candidates.push_back(
+                        by_means(machine, exchange, searched, {pm, pk, pn, cut, passes}));
                 }
             }
         }
@@ -79,9 +126,8 @@ void add_splits(const spec::MachineSpec& machine, const plan::ExchangeCost& exch
 
 /// The best by means first, then as many as some 10 million blocks, rows and columns allow ranked by their parts.
 void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
-          const Problem& problem, std::vector<Candidate>& candidates) {
-    const workload::SparsePattern& a = *problem.matrix;
-    const Bytes limit = plan::bytes_for_data(machine);
+          const Searched& searched, std::vector<Candidate>& candidates) {
+    const workload::SparsePattern& a = *searched.cut.matrix;
     std::ranges::sort(candidates, {}, [](const Candidate& c) {
         return std::make_tuple(c.over > 0, c.over > 0 ? c.over : c.cycles(), c.split.tiles(),
                                c.split.parts_n, c.split.parts_k, c.split.cut, c.split.passes);
@@ -93,17 +139,7 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
     const auto ranked = static_cast<std::ptrdiff_t>(std::min(affordable, std::ssize(candidates)));
     const Activity comparing("comparing splits", ranked);
     tbb::parallel_for(std::ptrdiff_t{0}, ranked, [&](std::ptrdiff_t rank) {
-        Candidate& candidate = candidates[static_cast<std::size_t>(rank)];
-        const Partition partition(problem, candidate.split);
-        const Reduction reduction = find_reduction(partition);
-        candidate.predicted = refine(machine, exchange, partition, reduction);
-        candidate.bytes = least_bytes(machine, partition, reduction);
-        candidate.least_messages = least_messages(machine, partition, reduction);
-        candidate.ranked = true;
-        candidate.over =
-            std::max({candidate.bytes - limit,
-                      beyond_reach(problem, candidate.split, real(partition.most_b_lines())),
-                      static_cast<Bytes>(candidate.least_messages) - kMostMessages});
+        rank_by_parts(machine, exchange, searched, candidates[static_cast<std::size_t>(rank)]);
         comparing.step();
     });
     std::ranges::stable_sort(
@@ -126,20 +162,24 @@ void rank(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
 } // namespace
 
 std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem) {
+    return search(machine, {problem, std::span(&problem, 1), nullptr, {}});
+}
+
+std::vector<Candidate> search(const spec::MachineSpec& machine, const Searched& searched) {
     const plan::ExchangeCost exchange(machine);
     std::vector<Candidate> candidates;
-    add_splits(machine, exchange, problem, 1, candidates);
-    rank(machine, exchange, problem, candidates);
+    add_splits(machine, exchange, searched, 1, candidates);
+    rank(machine, exchange, searched, candidates);
     // Passes take more cycles of everything but memory: they are of use where memory keeps from a faster split.
     const bool cramped = std::ranges::any_of(candidates, [&](const Candidate& candidate) {
         return candidate.over > 0 && candidate.cycles() < candidates.front().cycles();
     });
     if (cramped || candidates.front().over > 0) {
-        for (std::int64_t passes = 2; passes <= std::min(kMostPasses, problem.column_groups());
+        for (std::int64_t passes = 2; passes <= std::min(kMostPasses, searched.cut.column_groups());
              passes *= 2) {
-            add_splits(machine, exchange, problem, passes, candidates);
+            add_splits(machine, exchange, searched, passes, candidates);
         }
-        rank(machine, exchange, problem, candidates);
+        rank(machine, exchange, searched, candidates);
     }
     return candidates;
 }

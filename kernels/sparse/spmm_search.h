@@ -7,6 +7,8 @@
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tessera::sparse {
@@ -31,5 +33,17 @@ struct Candidate {
 /// shared out among host threads.
 [[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
                                             const Problem& problem);
+
+/// Several passes over one matrix, which is cut as `cut` says. Block i of the transpose is block
+/// from[i] of the matrix.
+struct Searched {
+    const Problem& cut;
+    std::span<const Problem> passes;
+    const workload::SparsePattern* transpose = nullptr; ///< null: `cut` is the only one
+    std::span<const std::int64_t> from = {};
+};
+/// The same for these: cycles are those of all, bytes and messages those of the pass that has most.
+[[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
+                                            const Searched& searched);
 
 } // namespace tessera::sparse

@@ -25,6 +25,22 @@ void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
     }
 }
 
+void add_values_at_home(graph::Tensor& tensor, const Homes& homes, const Partition& cut,
+                        graph::BufferId values, graph::BufferId home) {
+    const Problem& problem = cut.problem();
+    for (const HomeRun& run : homes.values()) {
+        const Part& part = cut.part(static_cast<std::int64_t>(run.group));
+        add_values(tensor, run.tile, {home, run.offset}, problem, part,
+                   run.first * homes.values_a_unit(),
+                   std::min(std::ssize(part.blocks), run.last * homes.values_a_unit()));
+    }
+    for (std::int64_t number = 0; homes.values_stay() && number < cut.split().parts(); ++number) {
+        const Part& part = cut.part(number);
+        add_values(tensor, cut.tile(number, 0), {values}, problem, part, 0,
+                   std::ssize(part.blocks));
+    }
+}
+
 graph::CellGrid cells_of(const Problem& problem, std::int64_t rows, const Range& slice,
                          bool by_halves) {
     const std::int64_t group = by_halves ? 8 : problem.block;

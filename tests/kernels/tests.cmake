@@ -18,6 +18,9 @@ tessera_test(test_kernels_spmm LABELS kernels
           kernels/sparse/spmm_published_rules_test.cpp kernels/sparse/spmm_published_sums_test.cpp
           kernels/sparse/spmm_published_work_test.cpp kernels/sparse/spmm_work_test.cpp
   LINK tessera_sparse tessera_operands tessera_test_run_program)
+tessera_test(test_kernels_spmm_passes LABELS kernels
+  SOURCES kernels/sparse/spmm_passes_test.cpp
+  LINK tessera_job tessera_sparse tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/plan/lowest_fit_test.cpp kernels/plan/exchange_cost_test.cpp kernels/plan/repeat_limit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/memory_orders_test.cpp kernels/lower/plan_test.cpp
   LINK tessera_lower)

@@ -135,8 +135,18 @@ def dynamic(draw):
             "steps": steps}
 
 
+def passes(draw):
+    """A known pattern: the product and gradients of its operands by one plan."""
+    workload = dynamic(draw)
+    while workload["kind"] != "pipeline" or "sequence" in workload["tensors"]["a"]:
+        workload = dynamic(draw)
+    for key in ("mode", "excess"):
+        del workload["tensors"]["a"][key]
+    return workload
+
+
 KINDS = [product, product, product, published, pattern, reduction, rearrange, copy, barriers, remote,
-         pipeline, gather, dynamic, dynamic]
+         pipeline, gather, dynamic, dynamic, passes, passes]
 
 
 def machine_sets(draw):

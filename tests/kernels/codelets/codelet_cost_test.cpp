@@ -13,6 +13,8 @@
 #include "kernels/codelets/softmax_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
+#include "kernels/codelets/spmm_sampled_cost.h"
+#include "kernels/codelets/spmm_turn_cost.h"
 #include "kernels/codelets/sum_cost.h"
 #include "kernels/codelets/turn_cost.h"
 #include "models/isa/assembler.h"
@@ -210,6 +212,58 @@ TEST_CASE("gathers cost what their text has", "[kernels]") {
     bytes.expect("kGatherBytesFrame", kGatherBytesFrame, {{"gather8", ".Lbytes"}, {".Lno_bytes"}});
     bytes.expect("kGatherBytesWord", kGatherBytesWord, {{".Lbytes", ".Lno_bytes"}});
     CHECK(bytes.uncounted().empty());
+}
+
+TEST_CASE("gathers of words cost what their text has", "[kernels]") {
+    CountedCodelet words("gather_words");
+    words.expect("kGatherWordsNothing", kGatherWordsNothing,
+                 {{"gather32", ".Lsome_words"}, {".Lnothing"}});
+    words.expect("kGatherWordsFrame", kGatherWordsFrame, {{"gather32", ".Lword"}, {".Lnothing"}});
+    words.expect("kGatherWordsWord", kGatherWordsWord, {{".Lword", ".Lnothing"}});
+    CHECK(words.uncounted().empty());
+}
+
+TEST_CASE("transposing blocks costs what its texts have", "[kernels]") {
+    struct Vertex {
+        const char* name;
+        std::int64_t block;
+        Bytes element;
+    };
+    for (const char* type : {"f16", "f32"}) {
+        CountedCodelet turn(fmt::format("spmm_turn_{}", type));
+        for (const Vertex& vertex :
+             {Vertex{"block4", 4, 0}, {"block8", 8, 0}, {"block16", 16, 0}, {"outputs16", 16, 2}}) {
+            const bool is_half = type[1] == '1';
+            if (vertex.element == 2 && !is_half) {
+                continue;
+            }
+            const std::string name = fmt::format("spmm_turn_{}_{}", vertex.name, type);
+            turn.expect("kTurnBlocksNothing", kTurnBlocksNothing,
+                        {{name, ".Lsome_blocks_" + name}, {".Lend_" + name}});
+            turn.expect("kTurnBlocksFrame", kTurnBlocksFrame,
+                        {{name, ".Lblock_" + name}, {".Lend_" + name}});
+            turn.expect("turn_blocks_issues",
+                        turn_blocks_issues(vertex.block, is_half ? 2 : 4, 1) - kTurnBlocksFrame,
+                        {{".Lblock_" + name, ".Lend_" + name}});
+        }
+        CHECK(turn.uncounted().empty());
+    }
+}
+
+TEST_CASE("sampled products cost what their texts have", "[kernels]") {
+    for (const char* type : {"f32", "single"}) {
+        CountedCodelet sampled(fmt::format("spmm_sampled_{}", type));
+        const std::string name = fmt::format("spmm_sampled_{}", type);
+        sampled.expect("kSampledNothing", kSampledNothing, {{name, ".Lsome_units"}, {".Lnothing"}});
+        sampled.expect("kSampledFrame", kSampledFrame, {{name, ".Lunit"}, {".Lnothing"}});
+        sampled.expect("kSampledUnit", kSampledUnit,
+                       {{".Lunit", ".Lnext"}, {".Lunit_done", ".Lnothing"}});
+        sampled.expect("kSampledNext", kSampledNext, {{".Lnext", ".Lproduct"}});
+        sampled.expect("kSampledProduct", kSampledProduct,
+                       {{".Lproduct", ".Lword"}, {".Llast_word", ".Lunit_done"}});
+        sampled.expect("kSampledWord", kSampledWord, {{".Lword", ".Llast_word"}});
+        CHECK(sampled.uncounted().empty());
+    }
 }
 
 TEST_CASE("gathers of rows cost what their texts have", "[kernels]") {
