@@ -11,6 +11,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace tessera::sparse {
@@ -89,8 +90,11 @@ void rank_by_parts(const spec::MachineSpec& machine, const plan::ExchangeCost& e
     };
     for (const Problem& problem : searched.passes) {
         const bool is_cut = &problem == &searched.cut;
-        const Partition other = is_cut ? Partition(cut) : Partition(problem, cut, searched.from);
-        const Partition& partition = is_cut ? cut : other;
+        std::optional<Partition> other;
+        if (!is_cut) {
+            other.emplace(problem, cut, searched.from);
+        }
+        const Partition& partition = is_cut ? cut : *other;
         const Reduction reduction = find_reduction(partition);
         if (problem.pass == Pass::Sampled) {
             const Partition dy = left_lines(partition, *searched.transpose, searched.from);
