@@ -398,6 +398,10 @@ TEST_CASE("loads and stores move rows that there are, by the rounds of the inner
           Lines{"/steps/0/steps/0/row_a_round: got rows 0 to 5 of 'rows', expected rows 0 to 4, "
                 "which are all"});
     CHECK(told(of_x_and_rows({times(2, {load(0, -1), read}), used})).size() == 1);
+    for (const std::int64_t first : {4, 5}) { // down from the last row, and from one beyond it
+        CHECK(told(of_x_and_rows({times(2, {load(first, -1), read}), used})).empty() ==
+              (first == 4));
+    }
     CHECK(told(of_x_and_rows({load(5, 0), read, used})) ==
           Lines{"/steps/0/row: got row 5 of 'rows', expected rows 0 to 4, which are all"});
 
