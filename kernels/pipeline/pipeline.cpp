@@ -431,11 +431,6 @@ private:
                     pipeline_.name, node.name, tensor.name));
             }
             encoders_.try_emplace(place.index, encoder);
-            for (Standing& write : planned_.writes) {
-                if (write.array == array_of(place) && write.encoder == nullptr) {
-                    write.encoder = encoder;
-                }
-            }
         }
         const auto types = node.step->outputs();
         for (std::size_t i = 0; i < types.size(); ++i) {

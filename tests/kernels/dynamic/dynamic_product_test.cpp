@@ -158,15 +158,18 @@ struct Types {
     ElementType partials;
 };
 
-void check_shapes(std::int64_t block, const Types& types, bool is_transposed) {
-    const std::vector<Shape> shapes{
+std::vector<Shape> shapes_of(std::int64_t block) {
+    return {
         {16 * block, 16 * block, 24, block},       // aligned
         {5 * block, 3 * block, 8, block},          // tiny
         {7 * block + 1, 9 * block - 1, 20, block}, // ragged
         {block, 12 * block, 16, block},            // one row
         {12 * block, block, 16, block},            // one column
     };
-    for (const Shape& shape : shapes) {
+}
+
+void check_shapes(std::int64_t block, const Types& types, bool is_transposed) {
+    for (const Shape& shape : shapes_of(block)) {
         for (const Pattern& pattern : patterns()) {
             for (const std::int64_t tiles : {4, 24}) {
                 check_pattern(machine_of(tiles), shape, pattern, types.data, types.partials,
@@ -222,14 +225,7 @@ Watched watched(const spec::MachineSpec& machine, const workload::PipelineWorklo
 
 void check_values_gradient(std::int64_t block, const Types& types) {
     using Kind = workload::ValuesSpec::Kind;
-    const std::vector<Shape> shapes{
-        {16 * block, 16 * block, 24, block},       // aligned
-        {5 * block, 3 * block, 8, block},          // tiny
-        {7 * block + 1, 9 * block - 1, 20, block}, // ragged
-        {block, 12 * block, 16, block},            // one row
-        {12 * block, block, 16, block},            // one column
-    };
-    for (const Shape& shape : shapes) {
+    for (const Shape& shape : shapes_of(block)) {
         for (const Pattern& pattern : patterns()) {
             CAPTURE(shape.m, shape.k, shape.n, block, pattern.name, name_of(types.data),
                     name_of(types.partials));
