@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // y[i, j] = exp(x[i, j] - max) / sum over j of exp(x[i, j] - max), over the rows of a matrix.
 //
-// Each row is one worker's of one tile: the rows of a tile are dealt to its workers. What is
-// between x and y is FP32 (kernels/codelets/softmax.S).
+// Each row is one tile's. The rows of a tile are dealt to its workers (kernels/codelets/softmax.S). If
+// the last round of rows leaves workers idle, all workers share its rows where that takes fewer cycles
+// (kernels/codelets/softmax_split.S). What is between x and y is FP32.
 // x: m x n, f16 or f32, any m and n of at least 1. It is read in place if each of its rows is whole
 // on one tile of the site, from a multiple of 4 (f16) or 8 bytes on. Otherwise it is copied into
 // rows, which are dealt evenly. y has x's type and is beside x's rows, each row padded to 8 bytes.
@@ -22,7 +23,7 @@ namespace tessera::softmax {
 
 [[nodiscard]] const family::Family& family();
 
-/// Cycles of a tile's stub that has so many rows.
+/// Cycles of a tile's stub that has so many rows, all in one block.
 [[nodiscard]] Cycles cycles(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
                             std::int64_t columns);
 

@@ -388,20 +388,59 @@ TEST_CASE("softmaxes cost what their texts have", "[kernels]") {
         CountedCodelet vertex(entry);
         vertex.expect("kSoftmaxNothing", kSoftmaxNothing, {{entry, ".Lsome_rows"}, {".Ldone"}});
         vertex.expect("softmax_cost.frame", cost.frame, {{entry, ".Lrow"}, {".Ldone"}});
+        const auto at = [&](const char* label) { return fmt::format("{}_{}", label, entry); };
         vertex.expect("softmax_cost.row", cost.row,
-                      {{".Lrow", ".Lmax"},
-                       {".Lend_max", ".Lpair"},
-                       {".Lend_pair", ".Lodd"},
-                       {".Leven", ".Lscale"},
-                       {".Lend_scale", half ? ".Lpad" : ".Ldone"},
-                       {half ? ".Lnext_row" : ".Ldone", ".Ldone"}});
-        vertex.expect("kSoftmaxMaxPair", kSoftmaxMaxPair, {{".Lmax", ".Lend_max"}});
-        vertex.expect("softmax_cost.pair", cost.pair, {{".Lpair", ".Lend_pair"}});
-        vertex.expect("softmax_cost.odd", cost.odd, {{".Lodd", ".Leven"}});
-        vertex.expect("kSoftmaxScalePair", kSoftmaxScalePair, {{".Lscale", ".Lend_scale"}});
+                      {{".Lrow", at(".Lmax")},
+                       {at(".Lend_max"), at(".Lpair")},
+                       {at(".Lend_pair"), at(".Lodd")},
+                       {at(".Leven"), at(".Lscale")},
+                       {at(".Lend_scale"), half ? at(".Lpad") : ".Ldone"},
+                       {half ? at(".Lnext_row") : ".Ldone", ".Ldone"}});
+        vertex.expect("kSoftmaxMaxPair", kSoftmaxMaxPair, {{at(".Lmax"), at(".Lend_max")}});
+        vertex.expect("softmax_cost.pair", cost.pair, {{at(".Lpair"), at(".Lend_pair")}});
+        vertex.expect("softmax_cost.odd", cost.odd, {{at(".Lodd"), at(".Leven")}});
+        vertex.expect("kSoftmaxScalePair", kSoftmaxScalePair, {{at(".Lscale"), at(".Lend_scale")}});
         vertex.expect("softmax_cost.pad", cost.pad,
-                      {{half ? ".Lpad" : ".Ldone", half ? ".Lnext_row" : ".Ldone"}});
+                      {{half ? at(".Lpad") : ".Ldone", half ? at(".Lnext_row") : ".Ldone"}});
         CHECK(vertex.uncounted().empty());
+    }
+}
+
+TEST_CASE("softmaxes of rows that workers share cost what their texts have", "[kernels]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        CountedCodelet split(fmt::format("softmax_split_{}", suffix(type)));
+        const std::string parts = fmt::format("softmax_parts_{}", suffix(type));
+        const std::string join = fmt::format("softmax_join_{}", suffix(type));
+        const SoftmaxCost cost = softmax_cost(type);
+        const SoftmaxSplitCost row = softmax_split_cost(type);
+        const bool half = type == ElementType::F16;
+        split.expect("kSoftmaxPartsFrame", kSoftmaxPartsFrame,
+                     {{parts, ".Lrow_parts"}, {".Ldone_parts"}});
+        split.expect("softmax_split_cost.parts_row", row.parts_row,
+                     {{".Lrow_parts", ".Lmax_" + parts},
+                      {".Lend_max_" + parts, ".Lpair_" + parts},
+                      {".Lend_pair_" + parts, ".Lodd_" + parts},
+                      {".Leven_" + parts, ".Ldone_parts"}});
+        split.expect("kSoftmaxMaxPair", kSoftmaxMaxPair,
+                     {{".Lmax_" + parts, ".Lend_max_" + parts}});
+        split.expect("softmax_cost.pair", cost.pair, {{".Lpair_" + parts, ".Lend_pair_" + parts}});
+        split.expect("softmax_cost.odd", cost.odd, {{".Lodd_" + parts, ".Leven_" + parts}});
+        split.expect("kSoftmaxJoinFrame", kSoftmaxJoinFrame,
+                     {{join, ".Lrow_join"}, {".Ldone_join"}});
+        split.expect("softmax_split_cost.join_row", row.join_row,
+                     {{".Lrow_join", ".Lall"},
+                      {".Lend_all", ".Lpart"},
+                      {".Lend_part", ".Lscale_" + join},
+                      {".Lend_scale_" + join, half ? ".Lpad_" + join : ".Ldone_join"},
+                      {half ? ".Lnext_row_" + join : ".Ldone_join", ".Ldone_join"}});
+        split.expect("kSoftmaxJoinAll", kSoftmaxJoinAll, {{".Lall", ".Lend_all"}});
+        split.expect("kSoftmaxJoinPart", kSoftmaxJoinPart, {{".Lpart", ".Lend_part"}});
+        split.expect("kSoftmaxScalePair", kSoftmaxScalePair,
+                     {{".Lscale_" + join, ".Lend_scale_" + join}});
+        split.expect("softmax_cost.pad", cost.pad,
+                     {{half ? ".Lpad_" + join : ".Ldone_join",
+                       half ? ".Lnext_row_" + join : ".Ldone_join"}});
+        CHECK(split.uncounted().empty());
     }
 }
 

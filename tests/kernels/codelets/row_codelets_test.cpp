@@ -97,6 +97,30 @@ void for_matrices(ElementType type, const std::string& source,
     }
 }
 
+/// Elements of `out` that are not those of the softmax of x, and padding that is not 0.
+std::size_t wrong_softmaxes(test::CodeletBench& bench, const Matrix& x, Address out,
+                            std::size_t step) {
+    std::size_t wrong = 0;
+    for (std::size_t row = 0; row < x.rows; ++row) {
+        double sum = 0;
+        for (std::size_t column = 0; column < x.columns; ++column) {
+            sum += std::exp(static_cast<double>(Matrix::element(row, column)));
+        }
+        const Address at = out + static_cast<Address>(row * step);
+        for (std::size_t column = 0; column < x.columns; ++column) {
+            const double expected =
+                std::exp(static_cast<double>(Matrix::element(row, column))) / sum;
+            const double got = read(bench, x.type, at, column);
+            wrong += std::fabs(got - expected) > 1e-3 * expected + 1e-7 ? 1 : 0;
+        }
+        for (std::size_t column = x.columns;
+             column < step / static_cast<std::size_t>(bytes_of(x.type)); ++column) {
+            wrong += read(bench, x.type, at, column) != 0 ? 1 : 0; // padding
+        }
+    }
+    return wrong;
+}
+
 } // namespace
 
 TEST_CASE("a softmax's workers make rows that add up to one, in the predicted cycles",
@@ -119,24 +143,7 @@ TEST_CASE("a softmax's workers make rows that add up to one, in the predicted cy
                                       static_cast<std::uint32_t>(room_bytes)});
             const auto outcome =
                 bench.call(name, program::VertexKind::MultiWorker, bench.region0_data());
-            std::size_t wrong = 0;
-            for (std::size_t row = 0; row < x.rows; ++row) {
-                double sum = 0;
-                for (std::size_t column = 0; column < x.columns; ++column) {
-                    sum += std::exp(static_cast<double>(Matrix::element(row, column)));
-                }
-                const Address at = out + static_cast<Address>(row * step);
-                for (std::size_t column = 0; column < x.columns; ++column) {
-                    const double expected =
-                        std::exp(static_cast<double>(Matrix::element(row, column))) / sum;
-                    const double got = read(bench, type, at, column);
-                    wrong += std::fabs(got - expected) > 1e-3 * expected + 1e-7 ? 1 : 0;
-                }
-                for (std::size_t column = x.columns; column < step / element; ++column) {
-                    wrong += read(bench, type, at, column) != 0 ? 1 : 0; // padding
-                }
-            }
-            CHECK(wrong == 0);
+            CHECK(wrong_softmaxes(bench, x, out, step) == 0);
             check_guards(bench, out, x.rows * step);
             check_guards(bench, room, workers * room_bytes);
             std::vector<std::int64_t> issues;
@@ -146,6 +153,69 @@ TEST_CASE("a softmax's workers make rows that add up to one, in the predicted cy
             }
             CHECK(outcome.cycles == plan::multi_worker_cycles(bench.machine(), issues));
         });
+    }
+}
+
+TEST_CASE("a softmax's workers share rows in the predicted cycles", "[kernels]") {
+    for (const ElementType type : kTypes) {
+        const std::string suffix = type == ElementType::F16 ? "f16" : "f32";
+        for_matrices(
+            type, "softmax_split_" + suffix, [&](test::CodeletBench& bench, const Matrix& x) {
+                const auto workers = static_cast<std::size_t>(bench.machine().tile.workers);
+                const std::size_t pairs = x.columns / 2;
+                if (x.rows == 0 || pairs < workers) {
+                    return;
+                }
+                const bool half = type == ElementType::F16;
+                const auto element = static_cast<std::size_t>(bytes_of(type));
+                const std::size_t step = (x.columns * element + 7) / 8 * 8;
+                const std::size_t all_pairs = (x.columns + 1) / 2;
+                const std::size_t power_step = half ? all_pairs * 8 : step;
+                const Address out = bench.pair(2) + 16;
+                const Address powers = half ? bench.pair(4) + 16 : out;
+                const Address partials = bench.pair(6) + 16;
+                put_guards(bench, out, x.rows * step);
+                put_guards(bench, powers, x.rows * power_step);
+                put_guards(bench, partials, x.rows * workers * 8);
+                const auto rows = static_cast<std::uint32_t>(x.rows);
+                const auto word = [](std::size_t value) {
+                    return static_cast<std::uint32_t>(value);
+                };
+                const std::size_t odd_worker = x.columns % 2 != 0 ? pairs % workers : workers;
+                const std::size_t pad_worker = all_pairs % 2 != 0 ? all_pairs % workers : workers;
+                constexpr std::uint32_t kLeast = 0xff7fffff;
+                bench.put<std::uint32_t>(bench.region0_data(),
+                                         {rows - 1, x.at, x.step, powers, word(power_step),
+                                          word(pairs / workers), word(pairs % workers),
+                                          word(odd_worker), partials, word(x.columns - 1), kLeast});
+                const auto parts =
+                    bench.call("softmax_parts_" + suffix, program::VertexKind::MultiWorker,
+                               bench.region0_data());
+                bench.put<std::uint32_t>(bench.region0_data(),
+                                         {rows - 1, out, word(step), powers, word(power_step),
+                                          word(all_pairs / workers), word(all_pairs % workers),
+                                          word(pad_worker), partials});
+                const auto join =
+                    bench.call("softmax_join_" + suffix, program::VertexKind::MultiWorker,
+                               bench.region0_data());
+                CHECK(wrong_softmaxes(bench, x, out, step) == 0);
+                check_guards(bench, out, x.rows * step);
+                check_guards(bench, powers, x.rows * power_step);
+                check_guards(bench, partials, x.rows * workers * 8);
+                std::vector<std::int64_t> parts_issues;
+                std::vector<std::int64_t> join_issues;
+                const auto own_pairs = dealt(pairs, workers, 1);
+                const auto own_of_all = dealt(all_pairs, workers, 1);
+                for (std::size_t w = 0; w < workers; ++w) {
+                    parts_issues.push_back(codelets::softmax_parts_issues(
+                        type, rows, static_cast<std::int64_t>(own_pairs[w]), w == odd_worker));
+                    join_issues.push_back(codelets::softmax_join_issues(
+                        type, static_cast<std::int64_t>(workers), rows,
+                        static_cast<std::int64_t>(own_of_all[w]), w == pad_worker));
+                }
+                CHECK(parts.cycles == plan::multi_worker_cycles(bench.machine(), parts_issues));
+                CHECK(join.cycles == plan::multi_worker_cycles(bench.machine(), join_issues));
+            });
     }
 }
 

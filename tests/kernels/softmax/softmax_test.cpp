@@ -43,6 +43,65 @@ TEST_CASE("a softmax of any shape is right in the predicted cycles", "[kernels][
     }
 }
 
+TEST_CASE("workers share the rows that would leave some of them idle", "[kernels][softmax]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const std::int64_t workers : {1, 2, 6, 8}) {
+            for (const std::int64_t n : {64, 65, 66, 67, 511, 512, 513}) {
+                for (const auto& [m, tiles] : std::initializer_list<std::pair<int, int>>{
+                         {1, 1}, {3, 1}, {6, 1}, {7, 1}, {11, 1}, {2, 6}, {13, 6}}) {
+                    CAPTURE(name_of(type), workers, n, m, tiles);
+                    const auto machine = test::machine_of(tiles, workers);
+                    const family::TensorType shape{type, {m, n}};
+                    const auto step = softmax_of(shape);
+                    const auto run = test::run_step(
+                        machine, *step, test::random_value(shape, 12, static_cast<unsigned>(n)));
+                    INFO(run.checked.sentence);
+                    CHECK(run.checked.passed);
+                    REQUIRE(run.step_cycles.size() == 1);
+                    const std::int64_t most = (m + tiles - 1) / tiles;
+                    CHECK(run.step_cycles[0] == softmax::cycles(machine, type, most, n));
+                    // rows are never slower than with as many as there are workers in each round
+                    const Cycles round = softmax::cycles(machine, type, workers, n);
+                    const std::int64_t rounds = (most + workers - 1) / workers;
+                    CHECK(run.step_cycles[0] <= rounds * round);
+                    if (n > 500 && workers > 1 && most % workers == 1) {
+                        CHECK(run.step_cycles[0] < (rounds - 1) * round + round * 4 / 5);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a shared row of one worker's infinities is the reference's", "[kernels][softmax]") {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr std::int64_t kColumns = 512;
+    const auto machine = test::machine_of(1);
+    // a worker has every sixth pair of elements
+    const auto of_worker = [&](std::int64_t column) { return column / 2 % machine.tile.workers; };
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const family::TensorType shape{type, {5, kColumns}};
+        std::vector<double> elements;
+        for (std::int64_t row = 0; row < 5; ++row) {
+            for (std::int64_t column = 0; column < kColumns; ++column) {
+                const double finite = static_cast<double>(column % 7) - 3;
+                const bool masked = of_worker(column) == 2;
+                elements.push_back(row == 0   ? (masked ? -kInfinity : finite)
+                                   : row == 1 ? (masked ? finite : -kInfinity)
+                                   : row == 2 ? (column == 8 ? kNan : finite)
+                                   : row == 3 ? (column == 8 ? kInfinity : finite)
+                                              : -60000 + 32.0 * static_cast<double>(column));
+            }
+        }
+        const auto step = softmax_of(shape);
+        const auto run = test::run_step(machine, *step, test::value_of(shape, elements));
+        INFO(run.checked.sentence);
+        CHECK(run.checked.passed);
+        CHECK(run.step_cycles == std::vector{softmax::cycles(machine, type, 5, kColumns)});
+    }
+}
+
 TEST_CASE("a softmax reads rows where they stand, and has others brought", "[kernels][softmax]") {
     for (const ElementType type : {ElementType::F16, ElementType::F32}) {
         for (const std::int64_t n : {6, 7}) {
