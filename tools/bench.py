@@ -41,6 +41,9 @@ MACHINES = ["exchange.lane_bytes=4,8", "sync.internal_cycles=10,20,30,40,50",
 # What planning of a run in timing mode may take on two threads, in native sgemms of 4096 cubed. Targets: docs/performance.md.
 PLANNING = {"sparse b16": 2.5, "cora": 1.5}
 
+# Pipelines in timing mode, and what their kernels may take, in cycles. Targets: docs/performance.md.
+PIPELINES = {"attention_head": {"softmax": 5000}, "product_gradients": {}, "update_loop": {}}
+
 
 def cube(size):
     return ["dense_4096_f16"] + [word for name in "mkn"
@@ -182,6 +185,25 @@ class Bench:
                            f"{run['native_sgemm_s']:.4f}"]
                     print(f"{full_name:<42}" + "".join(f"{cell:>13}" for cell in row), flush=True)
 
+    def measure_pipelines(self):
+        """How many kernels take more cycles than they may."""
+        longer = 0
+        for name, most in PIPELINES.items():
+            command = [self.build / "sim" / "tessera", "run", name, "--mode", "timing",
+                       "--threads", 2, "-q", "--json", "-"]
+            text, times = min((timed(command) for _ in range(self.repeat)),
+                              key=lambda run: run[1]["seconds"])
+            result = json.loads(text)
+            self.entries[f"timing {name}, 2 threads"] = {**times, "beside": "2 threads",
+                                                         "cycles": result["cycles"]}
+            for kernel in result["kernels"]:
+                limit = most.get(kernel["name"], math.inf)
+                longer += kernel["cycles"] > limit
+                print(f"{name}, {kernel['name']}: {kernel['cycles']:,} cycles"
+                      + (f" of {limit:,}" if limit < math.inf else "")
+                      + (", too many" if kernel["cycles"] > limit else ""))
+        return longer
+
     def measure_machines(self):
         text, times = timed([self.program("bench_warm_worker"), 2, "timing", "dense_4096_f16",
                              *MACHINES])
@@ -279,13 +301,14 @@ def main():
     bench = Bench(options.build, options.repeat)
     bench.measure_parts()
     bench.measure_runs(level)
+    longer = bench.measure_pipelines()
     bench.measure_machines()
     if level > 0:
         bench.measure_tracing()
     bench.measure_yardsticks_again()
     if level > 0:
         bench.print_ratios()
-    longer = bench.check_planning()
+    longer += bench.check_planning()
     if options.json:
         options.json.write_text(json.dumps(bench.document(), indent=1, sort_keys=True) + "\n")
     slower = old and compare(bench.document(), old, options.limit)
