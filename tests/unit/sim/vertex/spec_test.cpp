@@ -253,3 +253,108 @@ TEST_CASE("a parameter is not called as an index of each is", "[unit][vertex]") 
                 .arrays.empty());
     }
 }
+
+TEST_CASE("names of a vertex file are names of the expression language", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto told = [](const std::string& pointer, const std::string& name) {
+        return pointer + "/" + name + ": got name '" + name + "', expected letters, digits and '_'";
+    };
+    for (const std::string name : {"1x", "x-y", "x y", ".x"}) {
+        CAPTURE(name);
+        const std::string one = "{\"" + name + "\": 1}";
+        CHECK(folder.refusal(R"("parameters": )" + one) == told("/parameters", name));
+        CHECK(folder.refusal(R"("defines": )" + one) == told("/defines", name));
+        CHECK(folder.refusal(R"("arrays": {")" + name + R"(": {"length": 1}})") ==
+              told("/arrays", name));
+        CHECK(folder.refusal(R"("points": [)" + one + "]") ==
+              told("/points/0", name) + "\n/points/0/" + name + ": unknown parameter");
+    }
+    for (const std::string name : {"x", "_x1", "Xy"}) {
+        CAPTURE(name);
+        const std::string one = "{\"" + name + "\": 1}";
+        CHECK(folder.refusal(R"("parameters": )" + one + R"(, "points": [)" + one +
+                             R"(], "defines": )" + one + R"(, "arrays": {")" + name +
+                             R"(": {"length": 1}})") == "accepted");
+    }
+}
+
+TEST_CASE("each value of a vertex file has the forms that its place takes", "[unit][vertex]") {
+    const VertexFolder folder;
+    struct Form {
+        std::string text;
+        std::string got; ///< as a refusal names it
+        bool is_value;   ///< a number or an expression
+    };
+    const std::vector<Form> forms{{"1", "number 1", true},
+                                  {"\"1 + 1\"", "", true},
+                                  {"0.5", "number 0.5", true},
+                                  {"true", "boolean true", false},
+                                  {"null", "null", false},
+                                  {"[1]", "an array", false},
+                                  {R"({"text": "a"})", "an object", false},
+                                  {R"({"f32": 1})", "an object", false},
+                                  {R"({"text": 1})", "an object", false},
+                                  {R"({"text": "a", "f32": 1})", "an object", false}};
+    for (const auto& form : forms) {
+        CAPTURE(form.text);
+        const auto refusal = [&](const std::string& place, const std::string& pointer, bool accepts,
+                                 const std::string& expected) {
+            const std::string text = place + form.text + "}";
+            CHECK(
+                folder.refusal(text) ==
+                (accepts ? "accepted" : pointer + ": got " + form.got + ", expected " + expected));
+        };
+        refusal(R"("parameters": {"n": )", "/parameters/n", form.is_value,
+                "a number or an expression");
+        refusal(R"("defines": {"N": )", "/defines/N",
+                form.is_value || form.text == R"({"text": "a"})",
+                R"(a number, an expression or {"text": "..."})");
+        refusal(R"("registers": {"m0": )", "/registers/m0",
+                form.is_value || form.text == R"({"f32": 1})",
+                R"(a number, an expression or {"f32": ...})");
+    }
+}
+
+TEST_CASE("registers of a call are those that its kind leaves free", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto refusal = [&](const std::string& kind, const std::string& name) {
+        return VertexFolder::mistakes([&] {
+            static_cast<void>(folder.load(R"("entry": "stop", "kind": ")" + kind +
+                                          R"(", "registers": {")" + name + R"(": 1})"));
+        });
+    };
+    for (int number = 0; number <= 15; ++number) {
+        CAPTURE(number);
+        const std::string m = "m" + std::to_string(number);
+        const std::string a = "a" + std::to_string(number);
+        const bool is_supervisors = number >= 1 && number <= 8;
+        CHECK(refusal("supervisor", m) ==
+              (is_supervisors ? "accepted"
+                              : "/registers/" + m + ": unknown register, expected one of m1..m8"));
+        CHECK(refusal("supervisor", a) ==
+              "/registers/" + a + ": unknown register, expected one of m1..m8");
+        const std::string workers = ": unknown register, expected one of m0..m11 and a0..a7";
+        for (const std::string kind : {"worker", "multi_worker"}) {
+            CHECK(refusal(kind, m) == (number <= 11 ? "accepted" : "/registers/" + m + workers));
+            CHECK(refusal(kind, a) == (number <= 7 ? "accepted" : "/registers/" + a + workers));
+        }
+    }
+}
+
+TEST_CASE("registers go with the first call of a phase", "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::string stop = R"("entry": "stop", "kind": "worker")";
+    const auto refusal = [&](const std::string& second) {
+        return VertexFolder::mistakes([&] {
+            static_cast<void>(folder.load(R"("calls": [{"registers": {"m0": 1}, )" + stop + "}, {" +
+                                          second + stop + "}]"));
+        });
+    };
+    CHECK(refusal("") == "accepted");
+    CHECK(refusal(R"("registers": {}, )") == "accepted");
+    CHECK(refusal(R"("registers": {"m0": 1}, "new_phase": true, )") == "accepted");
+    CHECK(
+        refusal(R"("registers": {"m0": 1}, )") ==
+        "/calls/1/registers: got registers of a call inside a phase, where they are what the call "
+        "before left, expected new_phase: true");
+}
