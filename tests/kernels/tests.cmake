@@ -70,8 +70,9 @@ tessera_test(test_kernels_dynamic_product LABELS kernels TIMEOUT 180
   SOURCES kernels/dynamic/dynamic_product_test.cpp
   LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_dynamic LABELS kernels TIMEOUT 180
-  SOURCES kernels/dynamic/dynamic_encode_test.cpp kernels/dynamic/dynamic_fuzz_test.cpp kernels/dynamic/dynamic_own_planner_test.cpp
+  SOURCES kernels/dynamic/dynamic_encode_test.cpp kernels/dynamic/dynamic_fuzz_test.cpp kernels/dynamic/dynamic_own_planner_test.cpp kernels/dynamic/dynamic_deal_test.cpp kernels/dynamic/dynamic_division_test.cpp
           kernels/dynamic/dynamic_planner_test.cpp
           kernels/dynamic/dynamic_blocks_test.cpp kernels/dynamic/dynamic_elements_test.cpp
           kernels/dynamic/dynamic_travel_test.cpp kernels/dynamic/dynamic_vertex_test.cpp
   LINK tessera_dynamic tessera_lower tessera_operands tessera_published tessera_tile_core)
+  APART kernels/dynamic/dynamic_own_price_test.cpp
