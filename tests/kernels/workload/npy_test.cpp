@@ -150,6 +150,56 @@ TEST_CASE("an array of any shape has its elements in rows, lowest byte first", "
           }).find("expected the elements of shape (-2,)") != std::string::npos);
 }
 
+TEST_CASE("a text is the only element of an array of texts of its length", "[operands]") {
+    const auto wide = [](const std::string& text) { // four bytes a character
+        std::string bytes;
+        for (const char c : text) {
+            bytes += c + std::string(3, '\0');
+        }
+        return bytes;
+    };
+    const auto read = [](const std::string& descr, const std::string& data) {
+        return read_npy_text(with_header(header_of(descr, "()"), data), "a.npy");
+    };
+    CHECK(read("|S3", "csr") == "csr");
+    CHECK(read("S3", "csr") == "csr");
+    CHECK(read("|S1", "c") == "c");
+    CHECK(read("|S0", "").empty());
+    CHECK(read("<U3", wide("csr")) == "csr");
+    CHECK(read("U3", wide("csr")) == "csr");
+    CHECK(read("<U12", wide("a longer one")) == "a longer one");
+    // NumPy fills with zeros behind a shorter text, and takes these away
+    CHECK(read("|S5", std::string("csr\0\0", 5)) == "csr");
+    CHECK(read("|S5", std::string("c\0r\0\0", 5)) == std::string("c\0r", 3));
+    CHECK(read("|S2", std::string(2, '\0')).empty());
+    // a character is shown as '?' whichever of its upper bytes is not zero
+    for (std::size_t at = 0; at < 12; ++at) {
+        std::string bytes = wide("csr");
+        bytes[at] = '\x7e';
+        std::string expected = "csr";
+        expected[at / 4] = at % 4 == 0 ? '~' : '?';
+        CHECK(read("<U3", bytes) == expected);
+    }
+    const auto refusal = [&](const std::string& descr, const std::string& data) {
+        const auto said = config_error([&] { return read(descr, data); });
+        CHECK(said == "a.npy: got " + std::to_string(data.size()) + " bytes of type '" + descr +
+                          "', expected one text, as |S3");
+    };
+    for (const std::string descr : {"|S3x", "|Sx", "||S3", "|V3", "<f4", "3", ""}) {
+        refusal(descr, "csr");
+        refusal(descr, "");
+    }
+    refusal("|S", "csr");
+    for (const std::size_t bytes : {0, 1, 2, 4, 6}) {
+        refusal("|S3", std::string(bytes, 'c'));
+    }
+    for (const std::size_t bytes : {0, 3, 8, 11, 13, 16, 24}) {
+        refusal("<U3", std::string(bytes, 'c'));
+    }
+    refusal(">U3", std::string("\0\0\0c\0\0\0s\0\0\0r", 12));
+    CHECK(read(">S3", "csr") == "csr"); // of one byte the order is no order
+}
+
 TEST_CASE("names of types are those of NumPy", "[operands]") {
     CHECK(npy_type("<f2")->descr == "<f2");
     CHECK(npy_type(">f8")->is_big_endian);
