@@ -2,10 +2,16 @@
 // What our planner of dynamic products expects and how it prices a division, written down once more:
 // slowly, block by block.
 #include "base/ceil_div.h"
+#include "kernels/dynamic/dynamic.h"
+#include "kernels/dynamic/emitter.h"
 #include "kernels/dynamic/layout.h"
 #include "kernels/dynamic/own_planner.h"
 #include "kernels/dynamic/published/vertex_cycles.h"
 #include "kernels/dynamic/travel.h"
+#include "kernels/dynamic/vertices.h"
+#include "kernels/exchange_plan/known_schedules.h"
+#include "kernels/family/family.h"
+#include "kernels/family/product.h"
 #include "kernels/plan/exchange_cost.h"
 
 #include <catch2/catch.hpp>
@@ -15,8 +21,10 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -419,4 +427,71 @@ TEST_CASE("dynamic_planner: our plan is the cheapest of all divisions and rooms 
     }
     CHECK(refused > 0);
     CHECK(won.size() > 1);
+}
+
+TEST_CASE("dynamic_planner: a pass is told with its cuts, and with what its phases take",
+          "[kernels][dynamic]") {
+    const auto machine = machine_of(32);
+    int reduced = 0;
+    for (Problem problem : problems()) {
+        problem.passes.input_gradient = true;
+        for (const Split& split :
+             {Split{1, 1, 1}, Split{3, 1, 2}, Split{1, 4, 1}, Split{2, 3, 4}}) {
+            CAPTURE(problem.m, problem.block, name_of(problem.data), split.x, split.y, split.z);
+            const Plan plan = priced_plan(problem, machine, split).plan;
+            const Layout layout = layout_of(problem, published::dense_machine(machine), plan);
+            const Spmm product{layout,    plan,      {problem.data, problem.partials},
+                               problem.n, problem.m, problem.k,
+                               "test",    false};
+            for (const Pass pass : {Pass::Forward, Pass::InputGradient}) {
+                const auto division = emit_pass(machine, product, pass).division;
+                const Phases& phases = pass == Pass::Forward ? plan.forward : plan.input_gradient;
+                CHECK(division.parts_m == split.x);
+                CHECK(division.parts_k == split.y);
+                CHECK(division.parts_n == split.z);
+                CHECK(division.tiles_busy == split.x * split.y * split.z);
+                const Cycles step = machine.control.step_cycles;
+                const Cycles sums = phases.reduce > 0 ? step + phases.reduce : 0;
+                CHECK(division.predicted.compute ==
+                      2 * step + phases.transpose + phases.zero + phases.compute + sums);
+                CHECK(division.predicted.reduction == sums);
+                reduced += sums > 0 ? 1 : 0;
+            }
+        }
+    }
+    CHECK(reduced > 0);
+}
+
+TEST_CASE("dynamic_planner: a result is rounded for each block of its longest line and each part",
+          "[kernels][dynamic]") {
+    const auto machine = machine_of(24);
+    for (const std::int64_t block : {1, 4, 16}) {
+        for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+            for (const bool is_transposed : {false, true}) {
+                CAPTURE(block, name_of(type), is_transposed);
+                // five blocks in the longest row, three in the longest column
+                const auto pattern =
+                    std::make_shared<const workload::SparsePattern>(workload::SparsePattern{
+                        6 * block, 8 * block, block, {0, 5, 6, 7, 7, 7, 7}, {0, 2, 4, 5, 7, 2, 2}});
+                family::TensorType a{type, {6 * block, 8 * block}, pattern};
+                a.capacity = workload::Capacity{.block = block, .density = 0.5, .excess = 1};
+                a.capacity->n = 32;
+                const std::int64_t rows = (is_transposed ? 6 : 8) * block;
+                const auto step = dynamic::family().make(
+                    {{a, {type, {rows, 32}}},
+                     {{"partials", std::string("f32")}, {"transpose_a", is_transposed}}});
+                graph::Graph graph("test");
+                exchange_plan::KnownSchedules known;
+                const std::array<std::optional<graph::TensorId>, 2> nowhere;
+                static_cast<void>(step->emit(graph, {machine, known, 0, "step"}, nowhere));
+                const family::Division& division = *step->division();
+                const std::int64_t cut = type == ElementType::F32 && block == 16 ? 2 : 1;
+                const std::int64_t of_block =
+                    vertex_of(block / cut, {type, ElementType::F32}, Pass::Forward).block_roundings;
+                CHECK(division.roundings == (is_transposed
+                                                 ? 3 * cut * of_block + division.parts_m
+                                                 : 5 * cut * of_block + division.parts_k));
+            }
+        }
+    }
 }

@@ -31,8 +31,9 @@ namespace {
 /// Attempts at one exchange, and the best of them. Nothing ends early.
 class Search {
 public:
+    /// `less`: an exchange is good from so many events below those of the rule on.
     Search(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers,
-           const exchange_plan::SearchEffort& effort = {})
+           const exchange_plan::SearchEffort& effort = {}, Cycles less = 0)
         : effort_(effort), machine_(machine), timing_(machine),
           runs_(timing::transfer_runs(machine, transfers)),
           bound_(timing::exchange_bound(machine, transfers, runs_)),
@@ -52,6 +53,7 @@ public:
             good_ = std::max(good_, start + latency + list_.events(job, job.wide) +
                                         machine.exchange.row_tail_cycles);
         }
+        good_ -= less;
         run();
     }
 
@@ -63,6 +65,9 @@ public:
     /// Receivers of the exchange's messages as they are given.
     [[nodiscard]] std::size_t receivers() const { return list_.receivers.size(); }
     [[nodiscard]] const timing::ExchangeBound& bound() const { return bound_; }
+    /// An exchange is good where it is no longer than its longest message by itself, which is more than
+    /// the bound allows.
+    [[nodiscard]] bool is_good_alone() const { return good_ > near_; }
     /// Attempts by the name of what they try.
     [[nodiscard]] const std::map<std::string, int>& tried() const { return tried_; }
     /// That of the best.
@@ -369,4 +374,43 @@ TEST_CASE("a search ends where its effort does", "[exchange][attempts]") {
         CAPTURE(times);
         CHECK(matters["late first"][times] > 0);
     }
+}
+
+TEST_CASE("an exchange that is as long as its longest message by itself is good",
+          "[exchange][attempts]") {
+    std::map<Cycles, int> matters; // by how many events less
+    int alone = 0;
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        spec::MachineSpec machine;
+        Pattern pattern;
+        pattern.tiles = machine.chip.tiles = seed % 3 == 0 ? 600 : 1472;
+        pattern.transfers = static_cast<int>(1 + seed % 4);
+        pattern.max_receivers = seed % 2 == 0 ? 40 : 5;
+        pattern.max_words = seed % 5 == 0 ? 30 : 3;
+        pattern.paired_percent = seed % 7 == 0 ? 40 : 0;
+        machine.exchange.far_first = false;
+        const auto transfers = RandomTransfers{machine, pattern, seed}.make();
+        if (transfers.empty()) {
+            continue;
+        }
+        const Search search(machine, transfers);
+        if (!search.is_good_alone()) {
+            continue;
+        }
+        ++alone;
+        const auto planned = exchange_plan::plan_exchange_with_stats(machine, "x", transfers);
+        const auto rows = search.rows();
+        REQUIRE(planned.exchange.rows.size() == rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            CHECK(planned.exchange.rows[i].words == rows[i].words);
+        }
+        for (const Cycles less : {1, 10}) {
+            const auto events = Search(machine, transfers, {}, less).schedule().longest_row_events;
+            matters[less] += events != search.schedule().longest_row_events ? 1 : 0;
+        }
+    }
+    CHECK(alone > 0);
+    CHECK(matters[1] > 0);
+    CHECK(matters[10] > 0);
 }
