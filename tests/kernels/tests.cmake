@@ -50,6 +50,7 @@ tessera_test(test_kernels_rows LABELS kernels
   LINK tessera_softmax tessera_reduce tessera_transpose tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp kernels/job/micro_job_test.cpp kernels/job/pipeline_job_test.cpp
           kernels/job/names_test.cpp kernels/job/one_product_test.cpp kernels/job/random_pipelines_test.cpp kernels/job/views_test.cpp
+  APART kernels/job/given_test.cpp
   LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
   SOURCES kernels/pipeline/gcn_test.cpp
@@ -75,5 +76,5 @@ tessera_test(test_kernels_dynamic LABELS kernels TIMEOUT 180
           kernels/dynamic/dynamic_planner_test.cpp
           kernels/dynamic/dynamic_blocks_test.cpp kernels/dynamic/dynamic_elements_test.cpp
           kernels/dynamic/dynamic_travel_test.cpp kernels/dynamic/dynamic_vertex_test.cpp
-  LINK tessera_dynamic tessera_lower tessera_operands tessera_published tessera_tile_core)
   APART kernels/dynamic/dynamic_own_price_test.cpp
+  LINK tessera_dynamic tessera_lower tessera_operands tessera_published tessera_tile_core)
