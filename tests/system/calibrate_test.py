@@ -170,6 +170,9 @@ class CalibrateTest(unittest.TestCase):
         self.assertGreater(len(set(seeds)), 1)
         self.assertAlmostEqual(three["drawn"]["simulated"], (seeds[0] * seeds[1] * seeds[2]) ** (1 / 3))
         self.assertEqual(three["dense"], one["dense"])
+        two = rows("--seeds", "2", "--store", "kept")["drawn"]
+        self.assertEqual(two["of_seeds"], seeds[:2])
+        self.assertAlmostEqual(two["simulated"], (seeds[0] * seeds[1]) ** 0.5)
         # what is kept is what is told
         for file in (self.scratch / "kept").iterdir():
             file.write_text(re.sub(r'"cycles":(?=\d)', '"cycles":1', file.read_text()))

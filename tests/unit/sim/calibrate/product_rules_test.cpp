@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of products, convolutions and vertices: which runs stand for them, and what is read there.
+#include "kernels/dynamic/published/planner.h"
+#include "kernels/published/dense_planner.h"
 #include "tests/unit/sim/calibrate/support.h"
 
 #include <catch2/catch.hpp>
@@ -61,6 +63,28 @@ ReferenceRow sparse_row_of(const std::map<std::string, std::string>& others = {}
                  {"density_inv", "8"},
                  {"dtype", "FP16"}},
                 others);
+}
+
+ReferenceRow dynamic_row_of(const std::map<std::string, std::string>& others = {}) {
+    return with({{"machine", "Bow"},
+                 {"workload", "dynamic SpMM FP16"},
+                 {"metric", "flop_rate_nonzero"},
+                 {"unit", "TFLOP/s"},
+                 {"m", "4096"},
+                 {"k", "4096"},
+                 {"n", "best"},
+                 {"block", "1"},
+                 {"density_inv", "16"},
+                 {"dtype", "FP16"}},
+                others);
+}
+
+std::vector<int> columns_of(const Measurement& measurement) {
+    std::vector<int> columns;
+    for (const auto& run : measurement.runs) {
+        columns.push_back(run.workload.at("n").get<int>());
+    }
+    return columns;
 }
 
 ReferenceRow vertex_row(const std::map<std::string, std::string>& others = {}) {
@@ -260,13 +284,6 @@ TEST_CASE("wrong cells of product rows are told before anything runs") {
 }
 
 TEST_CASE("a best rate is that of the run that is fastest, over the columns that were published") {
-    const auto columns_of = [](const Measurement& measurement) {
-        std::vector<int> columns;
-        for (const auto& run : measurement.runs) {
-            columns.push_back(run.workload.at("n").get<int>());
-        }
-        return columns;
-    };
     const auto dense = measured(dense_row({{"n", "best"}}));
     CHECK(dense.group == "dense: best over n");
     CHECK(columns_of(dense) == std::vector<int>{4, 16, 64, 256, 1024, 4096, 16384});
@@ -292,4 +309,107 @@ TEST_CASE("a run with a sparse pattern has another one with another seed, others
     CHECK(other.with_seed(1).key() == sparse.key()); // the first seed is the row's own
     CHECK_FALSE(measured(dense_row()).runs[0].draws());
     CHECK_FALSE(measured(vertex_row()).runs[0].draws());
+}
+
+TEST_CASE("a dynamic best rate is over the columns whose plan fits at the first bound") {
+    const auto measurement = measured(dynamic_row_of());
+    CHECK(measurement.group == "dynamic: best over n");
+    CHECK(measurement.ratio_of_times);
+    CHECK(measurement.ours.empty());
+    // of 4096 x 4096 elements with density 1/16 a plan for 1024 columns needs twice the bound
+    CHECK(columns_of(measurement) == std::vector<int>{16, 32, 64, 128, 256, 512});
+    const json& workload = measurement.runs[2].workload;
+    CHECK(workload ==
+          json{{"schema_version", 1},
+               {"kind", "spmm"},
+               {"mode", "dynamic"},
+               {"m", 4096},
+               {"k", 4096},
+               {"n", 64},
+               {"block", 1},
+               {"dtype", "f16"},
+               {"partials", "f32"},
+               {"plan", "published"},
+               {"excess", 0.3},
+               {"pattern", {{"generator", "uniform"}, {"density", 1.0 / 16}, {"seed", 1}}}});
+    CHECK(measurement.runs[2].called == "n = 64");
+    CHECK(measurement.runs[2].mode == "timing");
+    // small matrices have plans for all powers of two that are tried
+    const auto small = columns_of(measured(dynamic_row_of({{"m", "64"}, {"k", "64"}})));
+    CHECK(small.front() == 16);
+    CHECK(small.back() == 65536);
+    CHECK(small.size() == 13);
+    for (const auto& [dtype, type] :
+         {std::pair{"FP16", ElementType::F16}, {"FP32", ElementType::F32}}) {
+        for (const int block : {1, 4, 16}) {
+            std::vector<int> fit;
+            for (int n = 16; n <= 65536; n *= 2) {
+                dynamic::Problem problem;
+                problem.m = problem.k = 1024;
+                problem.n = n;
+                problem.block = block;
+                problem.density = 1.0 / 4;
+                problem.data = type;
+                const auto plan =
+                    dynamic::plan(problem, published::dense_machine(spec::MachineSpec{}));
+                if (plan && plan->bound_factor == 1) {
+                    fit.push_back(n);
+                }
+            }
+            CAPTURE(dtype, block);
+            CHECK(columns_of(measured(dynamic_row_of({{"m", "1024"},
+                                                      {"k", "1024"},
+                                                      {"block", std::to_string(block)},
+                                                      {"density_inv", "4"},
+                                                      {"dtype", dtype}}))) == fit);
+        }
+    }
+    std::vector<json> results;
+    for (const int n : columns_of(measurement)) { // n = 128 at twice the rate of all others
+        results.push_back(run_of(n == 128 ? 50.0 * n : 100.0 * n));
+    }
+    CHECK(measurement.read(results) == Approx(2.0 * 4096 * 4096 / 16 * kClock / 50 / 1e12));
+}
+
+TEST_CASE("a dynamic speed-up is the best dynamic rate over the best of the others, on the same "
+          "non-zeros") {
+    struct Other {
+        const char* name;
+        const char* group;
+        std::vector<int> columns;
+        const char* kind;
+    };
+    for (const Other& other :
+         {Other{"static", "dynamic over static", {4, 16, 64, 256, 1024, 4096}, "spmm"},
+          Other{"dense", "dynamic over dense", {4, 16, 64, 256, 1024, 4096, 16384}, "matmul"}}) {
+        CAPTURE(other.name);
+        const auto measurement = measured(
+            dynamic_row_of({{"workload", std::string("dynamic SpMM FP16 vs ") + other.name},
+                            {"metric", "speedup"},
+                            {"unit", "x"}}));
+        CHECK(measurement.group == other.group);
+        CHECK(measurement.ratio_of_times);
+        std::vector<int> columns{16, 32, 64, 128, 256, 512};
+        const std::size_t dynamic_runs = columns.size();
+        columns.insert(columns.end(), other.columns.begin(), other.columns.end());
+        REQUIRE(columns_of(measurement) == columns);
+        std::vector<json> results;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto& run = measurement.runs[i];
+            const bool is_dynamic = i < dynamic_runs;
+            CHECK(run.called == std::string(is_dynamic ? "dynamic" : "other") +
+                                    ", n = " + std::to_string(columns[i]));
+            CHECK(run.workload["kind"] == (is_dynamic ? "spmm" : other.kind));
+            CHECK(run.workload["partials"] == (is_dynamic ? "f32" : "f16"));
+            CHECK(run.workload.value("mode", "none") == (is_dynamic             ? "dynamic"
+                                                         : other.kind[0] == 's' ? "static"
+                                                                                : "none"));
+            // cycles a column: 300, at best 200; of the others 900, at best 500
+            const double cycles =
+                is_dynamic ? (columns[i] == 32 ? 200 : 300) : (columns[i] == 256 ? 500 : 900);
+            results.push_back(run_of(cycles * columns[i]));
+        }
+        // a dense product does 16 times the work, of which a sixteenth is on the non-zeros
+        CHECK(measurement.read(results) == Approx(500.0 / 200));
+    }
 }
