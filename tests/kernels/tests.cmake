@@ -20,7 +20,7 @@ tessera_test(test_kernels_spmm LABELS kernels
   LINK tessera_sparse tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_spmm_passes LABELS kernels
   SOURCES kernels/sparse/spmm_passes_test.cpp
-  APART kernels/sparse/spmm_passes_cost_test.cpp
+  APART kernels/sparse/spmm_passes_cost_test.cpp kernels/family/sampled_test.cpp
   LINK tessera_job tessera_sparse tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/plan/lowest_fit_test.cpp kernels/plan/exchange_cost_test.cpp kernels/plan/repeat_limit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/memory_orders_test.cpp kernels/lower/plan_test.cpp
