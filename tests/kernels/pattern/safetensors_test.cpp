@@ -116,3 +116,78 @@ TEST_CASE("with marks zeros are entries and NaN is none", "[pattern]") {
         tessera::workload::entries_of(bytes, 2, 2, ValueType::F16, Marks::Refused, {"a", "w"}),
         ConfigError);
 }
+
+TEST_CASE("the length of a head and the sizes of a matrix have bounds", "[pattern]") {
+    const auto refusal = [](const std::string& bytes) {
+        try {
+            SafetensorsReader reader(source_of(bytes), "a");
+            static_cast<void>(read_safetensors_matrix(reader, "", Marks::Refused));
+        } catch (const ConfigError& error) {
+            return error.diagnostics().front().message;
+        }
+        return std::string("read");
+    };
+    const auto with_head_of = [](std::uint64_t length) {
+        std::string bytes;
+        for (int byte = 0; byte < 8; ++byte) {
+            bytes += static_cast<char>(length >> (8 * byte) & 0xffU);
+        }
+        return bytes;
+    };
+    constexpr std::uint64_t kMostHead = 100'000'000;
+    CHECK(refusal(with_head_of(kMostHead)) == "head: got 0 bytes, expected 100000000");
+    CHECK(refusal(with_head_of(kMostHead + 1)) ==
+          "head: got 100000001 bytes, expected at most 100000000");
+    CHECK(refusal(with_head_of(std::uint64_t{1} << 63U)) ==
+          "head: got 9223372036854775808 bytes, expected at most 100000000");
+    const auto with_shape = [&](const std::string& shape, std::uint64_t bytes) {
+        return refusal(with_length(R"({"w": {"dtype": "U8", "shape": [)" + shape +
+                                   R"(], "data_offsets": [0, )" + std::to_string(bytes) + "]}}"));
+    };
+    const std::string largest = std::to_string(kLargestSize);
+    const auto all = static_cast<std::uint64_t>(kLargestSize);
+    const std::string expected = ", expected two sizes of 1.." + largest;
+    // sizes are looked at before the data, of which there are none
+    for (const auto& [one, other] : {std::pair{std::string("1"), largest}, {largest, "1"}}) {
+        CHECK(with_shape(one + ", " + other, all) ==
+              "tensor 'w': got 0 bytes, expected " + largest);
+    }
+    const std::string more = std::to_string(kLargestSize + 1);
+    for (const std::string& shape : {"1, " + more, more + ", 1"}) {
+        CHECK(with_shape(shape, all + 1) == "tensor 'w': shape: got [" + shape + "]" + expected);
+    }
+    for (const char* shape : {"0, 4", "4, 0"}) {
+        CHECK(with_shape(shape, 0) ==
+              "tensor 'w': shape: got [" + std::string(shape) + "]" + expected);
+    }
+    for (const char* shape : {"", "4", "2, 2, 1"}) {
+        CHECK(with_shape(shape, shape[0] == '\0' ? 1 : 4) ==
+              "tensor 'w': shape: got [" + std::string(shape) + "]" + expected);
+    }
+}
+
+TEST_CASE("a tensor is the one of its name, or the only one", "[pattern]") {
+    const auto read = [](const std::string& head, const std::string& data,
+                         const std::string& tensor) {
+        try {
+            SafetensorsReader reader(source_of(with_length(head) + data), "a");
+            const CoordinateMatrix made = read_safetensors_matrix(reader, tensor, Marks::Refused);
+            return std::to_string(made.rows) + " x " + std::to_string(made.columns);
+        } catch (const ConfigError& error) {
+            const tessera::Diagnostic& first = error.diagnostics().front();
+            return first.message + (first.hint.empty() ? "" : "; " + first.hint);
+        }
+    };
+    const std::string one =
+        R"({"weight": {"dtype": "U8", "shape": [1, 2], "data_offsets": [0, 2]}})";
+    CHECK(read(one, "ab", "") == "1 x 2");
+    CHECK(read(one, "ab", "weight") == "1 x 2");
+    CHECK(read(one, "ab", "wieght") == "has no tensor 'wieght'; did you mean 'weight'?");
+    const std::string two = R"({"v": {"dtype": "U8", "shape": [1, 2], "data_offsets": [0, 2]},
+        "w": {"dtype": "U8", "shape": [3, 1], "data_offsets": [2, 5]}})";
+    CHECK(read(two, "abcde", "v") == "1 x 2");
+    CHECK(read(two, "abcde", "w") == "3 x 1");
+    CHECK(read(two, "abcde", "") == "got 2 tensors, expected the name of one, such as 'v'");
+    CHECK(read("{}", "", "") == "got 0 tensors, expected the name of one");
+    CHECK(read("{}", "", "w") == "has no tensor 'w'");
+}

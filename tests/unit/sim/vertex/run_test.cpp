@@ -440,3 +440,42 @@ TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {
     CHECK_THROWS_WITH(vertex::check_formula("a + b*rows", {point(1), other}),
                       Catch::StartsWith("--fit: 'a + b*rows': character 7: "));
 }
+
+TEST_CASE("a phase is followed slot by slot up to a limit, and no further than the machine's",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    folder.write("code.S", R"(
+        .worker
+        .globl stop
+stop:
+        setzi $m0, 500
+1:      add $m0, $m0, -1
+        brnz $m0, 1b
+        exitz $mzero
+)");
+    const auto outcome = [&](const spec::MachineSpec& machine, Cycles limit) {
+        const auto bench = folder.bench(R"("arrays": {"x": {"length": 1}})", machine);
+        vertex::RunSettings settings;
+        settings.lockstep_limit_cycles = limit;
+        try {
+            return std::to_string(vertex::run_bench(machine, bench, settings).tile_cycles);
+        } catch (const std::exception& error) {
+            return std::string(error.what());
+        }
+    };
+    spec::MachineSpec machine;
+    const std::string whole = outcome(machine, vertex::RunSettings{}.lockstep_limit_cycles);
+    const Cycles cycles = std::stoll(whole);
+    CHECK(cycles >= 2 * 500 * machine.tile.round_cycles());
+    CHECK(outcome(machine, 2 * cycles) == whole);
+    CHECK(outcome(machine, cycles / 2)
+              .find("got a phase of more than " + std::to_string(cycles / 2) + " cycles") !=
+          std::string::npos);
+    // the machine's own limit is told as such, whichever limit there is beside it
+    machine.tile.phase_limit_cycles = cycles / 2;
+    for (const Cycles limit : {cycles / 2, 2 * cycles}) {
+        const std::string told = outcome(machine, limit);
+        CHECK(told != whole);
+        CHECK(told.find("got a phase of more than") == std::string::npos);
+    }
+}
