@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
 
 namespace tessera::result {
 
@@ -19,8 +24,138 @@ void Digest::add(const std::string& text) {
     add(std::as_bytes(std::span(text)));
 }
 
+void Digest::add(std::int64_t number) {
+    add(std::as_bytes(std::span(&number, 1)));
+}
+
 std::string Digest::text() const {
     return fmt::format("{:08x}", crc_);
+}
+
+namespace {
+
+/// A hash of the contents of memory, several times as fast as a CRC. Another word at one place always
+/// gives another hash, for each step can be undone.
+std::uint64_t hash_of(std::span<const std::byte> bytes) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U; // 2^64 over the golden ratio
+    constexpr int kTurn = 32;
+    std::uint64_t hash = bytes.size();
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof hash))) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+        hash = std::rotl((hash ^ word) * kOdd, kTurn);
+    }
+    return hash;
+}
+
+/// A program, part by part. Each list begins with its length, so that no element is taken for one of
+/// another list.
+class ProgramDigest {
+public:
+    std::string of(const program::Program& program) {
+        each(program.images, [&](const program::Image& image) { add(image); });
+        each(program.image_of_tile, [&](std::uint32_t image) { number(image); });
+        each(program.compute_sets, [&](const program::ComputeSet& set) { add(set); });
+        each(program.exchanges, [&](const program::Exchange& exchange) {
+            each(exchange.rows, [&](const program::ExchangeRow& row) { // its words are in images
+                numbers(row.tile, row.address);
+            });
+        });
+        add(program.control);
+        each(program.functions, [&](const program::Function& function) { add(function.body); });
+        each(program.remote_buffers, [&](const program::RemoteBuffer& buffer) {
+            numbers(static_cast<int>(buffer.place), buffer.rows, buffer.row_bytes, buffer.known);
+        });
+        each(program.stream_copies, [&](const program::StreamCopy& copy) { add(copy); });
+        each(program.io_tiles, [&](TileId tile) { number(tile); });
+        each(program.tensors, [&](const program::Tensor& tensor) { add(tensor); });
+        each(program.scattered, [&](const std::vector<program::ByteRange>& ranges) {
+            each(ranges,
+                 [&](const program::ByteRange& range) { numbers(range.address, range.bytes); });
+        });
+        return digest_.text();
+    }
+
+private:
+    template <class Number> void number(Number value) {
+        digest_.add(static_cast<std::int64_t>(value));
+    }
+    template <class... Numbers> void numbers(Numbers... values) {
+        const std::array<std::int64_t, sizeof...(values)> all{static_cast<std::int64_t>(values)...};
+        digest_.add(std::as_bytes(std::span(all)));
+    }
+    template <class List, class Add> void each(const List& list, const Add& add_one) {
+        number(list.size());
+        for (const auto& one : list) {
+            add_one(one);
+        }
+    }
+
+    void add(const program::Image& image) {
+        each(image.segments, [&](const program::Segment& segment) {
+            numbers(segment.address, segment.bytes, static_cast<int>(segment.kind), segment.known,
+                    content_of(segment.data));
+        });
+    }
+    /// Tiles share code and tables, of which a digest is made once.
+    std::uint64_t content_of(const program::SharedBytes& data) {
+        if (data == nullptr) {
+            return 0;
+        }
+        const auto [known, is_new] = contents_.try_emplace(data.get());
+        if (is_new) {
+            known->second = hash_of(*data);
+        }
+        return known->second;
+    }
+
+    void add(const program::ComputeSet& set) {
+        each(set.tiles, [&](const program::TileVertices& tile) {
+            number(tile.stub);
+            each(tile.vertices, [&](const program::Vertex& vertex) {
+                numbers(vertex.entry, static_cast<int>(vertex.kind), vertex.state_address,
+                        vertex.scatters);
+            });
+        });
+    }
+
+    void add(const program::Step& step) {
+        numbers(static_cast<int>(step.kind), step.index, step.count, static_cast<int>(step.zone),
+                step.row, step.row_a_round, step.value.has_value());
+        if (step.value) {
+            numbers(step.value->tile, step.value->address);
+        }
+        each(step.rounds,
+             [&](const program::TileValue& round) { numbers(round.tile, round.address); });
+        each(step.children, [&](const program::Step& child) { add(child); });
+    }
+
+    void add(const program::StreamCopy& copy) {
+        numbers(copy.buffer, static_cast<int>(copy.direction), copy.rows);
+        each(copy.pieces, [&](const program::StreamPiece& piece) {
+            numbers(piece.tile, piece.address, piece.bytes, piece.offset);
+        });
+    }
+
+    void add(const program::Tensor& tensor) {
+        numbers(static_cast<int>(tensor.type), tensor.kept, tensor.known);
+        each(tensor.shape, [&](std::int64_t size) { number(size); });
+        each(tensor.pieces, [&](const program::Piece& piece) {
+            numbers(piece.tile, piece.address, piece.host_offset);
+            each(piece.dims, [&](const program::PieceDim& dim) {
+                numbers(dim.count, dim.host_stride, dim.tile_stride);
+            });
+        });
+    }
+
+    Digest digest_;
+    std::unordered_map<const void*, std::uint64_t> contents_;
+};
+
+} // namespace
+
+std::string program_digest(const program::Program& program) {
+    return ProgramDigest().of(program);
 }
 
 std::string tile_cycles_digest(const listeners::Account& account) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Digests of a run's cycles on every tile and of its output bits. Equal runs have equal digests; a
-// record of results stores them instead of megabytes.
+// Digests of a run's program, of its cycles on every tile and of its output bits. Equal runs have equal
+// digests; a record of results stores them instead of megabytes.
 #pragma once
 
 #include "models/listeners/account.h"
+#include "models/program/program.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +18,19 @@ class Digest {
 public:
     void add(std::span<const std::byte> bytes);
     void add(const std::string& text);
+    /// Of a number: eight little-endian bytes.
+    void add(std::int64_t number);
     /// Eight hexadecimal digits.
     [[nodiscard]] std::string text() const;
 
 private:
     unsigned long crc_ = 0;
 };
+
+/// The digest of what a machine does with a program and of where its arrays are: memory images, control
+/// program, vertices, stream copies, remote buffers and the places of tensors. Names do not count, nor do
+/// the values that the host writes before the run.
+[[nodiscard]] std::string program_digest(const program::Program& program);
 
 /// The digest of every tile's cycles by kind, tile by tile: five 64-bit little-endian numbers each.
 [[nodiscard]] std::string tile_cycles_digest(const listeners::Account& account);

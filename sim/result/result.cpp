@@ -419,7 +419,9 @@ Table<ResultRecord> results_table() {
 }
 
 Table<RunFacts> digest_table() {
-    return {{"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
+    return {{"program", Word, "of what the machine is given to do: its bytes and where arrays are",
+             [](const RunFacts& facts) { return program_digest(facts.program); }},
+            {"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
              [](const RunFacts& facts) { return tile_cycles_digest(facts.account); }},
             {"output", Word, "of the names and bytes of all tensors that the run makes and keeps",
              &RunFacts::output_digest}};

@@ -5,6 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace tessera;
 
@@ -39,4 +44,62 @@ TEST_CASE("each kind of each tile's cycles is in the digest", "[unit][sim]") {
     CHECK(digest_of(0, 8, true) != one);
     CHECK(digest_of(1, 7, true) != one);
     CHECK(digest_of(0, 7, false) != one);
+}
+
+namespace {
+
+/// One tile with four bytes of data, a tensor and a repeat of a step.
+program::Program small_program() {
+    program::Program made;
+    made.name = "small";
+    made.images.resize(1);
+    made.images[0].segments.push_back(
+        {.address = 0x4c000,
+         .bytes = 4,
+         .name = "x",
+         .data = std::make_shared<const std::vector<std::byte>>(4, std::byte{1})});
+    made.image_of_tile = {0};
+    made.compute_sets.resize(1);
+    made.compute_sets[0].tiles = {{0x4c100, {{.entry = 0x4c200}}}};
+    made.control.kind = program::Step::Kind::Repeat;
+    made.control.count = 2;
+    made.control.children.resize(1);
+    made.control.children[0].kind = program::Step::Kind::ComputeSet;
+    made.tensors.push_back({"x", ElementType::F16, {2}, {{0, 0x4c000, 0, {{2, 1, 2}}}}});
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("the digest of a program is of what is done, not of what it is called", "[unit][sim]") {
+    const std::string digest = result::program_digest(small_program());
+    auto renamed = small_program();
+    renamed.name = renamed.tensors[0].name = renamed.images[0].segments[0].name = "other";
+    renamed.images[0].segments[0].data =
+        std::make_shared<const std::vector<std::byte>>(4, std::byte{1});
+    CHECK(result::program_digest(renamed) == digest);
+
+    const std::vector<std::function<void(program::Program&)>> changes{
+        [](auto& made) { made.images[0].segments[0].address += 4; },
+        [](auto& made) {
+            made.images[0].segments[0].data =
+                std::make_shared<const std::vector<std::byte>>(4, std::byte{2});
+        },
+        [](auto& made) { made.images[0].segments[0].data = nullptr; },
+        [](auto& made) { made.image_of_tile.push_back(0); },
+        [](auto& made) { made.compute_sets[0].tiles[0].vertices[0].entry += 4; },
+        [](auto& made) { made.control.count = 3; },
+        [](auto& made) { made.control.children.push_back(made.control.children.front()); },
+        [](auto& made) { made.tensors[0].pieces[0].address += 4; },
+        [](auto& made) { made.remote_buffers.resize(1); },
+        [](auto& made) { made.stream_copies.resize(1); },
+        [](auto& made) {
+            made.scattered.push_back({{0x4c000, 4}});
+        }};
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        CAPTURE(i);
+        auto changed = small_program();
+        changes[i](changed);
+        CHECK(result::program_digest(changed) != digest);
+    }
 }
