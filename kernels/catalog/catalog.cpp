@@ -5,6 +5,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/gather/gather.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/sparse/spmm.h"
@@ -60,6 +61,7 @@ const std::vector<const family::Family*>& families() {
         &elementwise::cast(),
         &transpose::family(),
         &reduce::family(),
+        &reduce::block_norms(),
         &softmax::family(),
         &gather::family(),
     };

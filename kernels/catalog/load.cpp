@@ -33,25 +33,42 @@ public:
         : document_(document), workload_(workload), paths_(paths), found_(found) {}
 
     [[nodiscard]] std::string find(const std::string& pointer, const std::string& written) const {
-        const auto origin = document_.origins.find(pointer);
-        const bool typed = origin != document_.origins.end() && origin->second.file == "--set";
-        std::vector<fs::path> places{typed ? fs::path{} : workload_.parent_path()};
-        for (const auto& root : paths_.roots) {
-            places.push_back(root / "data");
-        }
-        std::string tried;
-        for (const auto& place : places) {
-            const fs::path file = (place / written).lexically_normal();
+        const fs::path file = find(pointer, written, [](const fs::path& place) {
             std::error_code ignored;
-            if (fs::is_regular_file(file, ignored)) {
-                found_.push_back({pointer, file});
-                return file.string();
+            return fs::is_regular_file(place, ignored);
+        });
+        found_.push_back({pointer, file});
+        return file.string();
+    }
+
+    /// Finds the folder and all its files but hidden ones. @throws IoError, ConfigError if it has none
+    void resolve(PatternFolder& folder, const std::string& pointer) const {
+        const fs::path place = find(pointer, folder.path, [](const fs::path& tried) {
+            std::error_code ignored;
+            return fs::is_directory(tried, ignored);
+        });
+        std::error_code failed;
+        for (fs::directory_iterator at(place, failed), end; !failed && at != end;
+             at.increment(failed)) {
+            if (!at->path().filename().string().starts_with('.')) {
+                folder.files.push_back(at->path().string());
             }
-            tried += (tried.empty() ? "" : ", ") + file.string();
         }
-        throw IoError(
-            document_.at_value(pointer, "cannot find '" + written + "'", "looked for " + tried)
-                .text());
+        if (failed) {
+            throw IoError(document_
+                              .at_value(pointer, fmt::format("cannot read folder {}: {}",
+                                                             place.string(), failed.message()))
+                              .text());
+        }
+        if (folder.files.empty()) {
+            throw ConfigError(document_.at_value(
+                pointer,
+                fmt::format("got {}, which is empty, expected files of patterns", place.string())));
+        }
+        std::ranges::sort(folder.files);
+        for (const std::string& file : folder.files) {
+            found_.push_back({pointer, file});
+        }
     }
 
     void resolve(ValuesSpec& values) const {
@@ -137,6 +154,29 @@ public:
     template <class Micro> void operator()(Micro& /*names no files*/) const {}
 
 private:
+    /// The first place that `is_there` accepts, of those where a written path is looked for.
+    template <class IsThere>
+    [[nodiscard]] fs::path find(const std::string& pointer, const std::string& written,
+                                const IsThere& is_there) const {
+        const auto origin = document_.origins.find(pointer);
+        const bool typed = origin != document_.origins.end() && origin->second.file == "--set";
+        std::vector<fs::path> places{typed ? fs::path{} : workload_.parent_path()};
+        for (const auto& root : paths_.roots) {
+            places.push_back(root / "data");
+        }
+        std::string tried;
+        for (const auto& place : places) {
+            fs::path found = (place / written).lexically_normal();
+            if (is_there(found)) {
+                return found;
+            }
+            tried += (tried.empty() ? "" : ", ") + found.string();
+        }
+        throw IoError(
+            document_.at_value(pointer, "cannot find '" + written + "'", "looked for " + tried)
+                .text());
+    }
+
     const Document& document_;
     const fs::path& workload_;
     const config::ConfigPaths& paths_;
@@ -245,12 +285,15 @@ private:
         const std::string pointer = config::child_pointer("/tensors", tensor.name);
         try {
             files_.resolve(tensor.values);
-            if (!tensor.pattern && !has_told_of(pointer)) {
+            if (!tensor.is_sparse() && !has_told_of(pointer)) {
                 files_.check(tensor.values, tensor.type, tensor.shape);
             }
             if (tensor.pattern && tensor.pattern->source == PatternSpec::Source::File) {
                 files_.resolve(*tensor.pattern, pointer + "/pattern");
                 take_size(tensor, pointer, mistakes);
+            }
+            if (tensor.folder && !has_told_of(pointer + "/sequence")) {
+                find_folder(tensor, pointer, mistakes);
             }
         } catch (const IoError&) {
             told_.insert(pointer);
@@ -261,21 +304,40 @@ private:
         }
     }
 
-    void take_size(PipelineTensor& tensor, const std::string& pointer,
-                   std::vector<Diagnostic>& mistakes) {
-        const std::string& path = tensor.pattern->path;
-        const MatrixShape size = read_pattern_file_size(matrix_place(*tensor.pattern));
+    /// The first file is the pattern that the tensor begins with. All are of one size.
+    void find_folder(PipelineTensor& tensor, const std::string& pointer,
+                     std::vector<Diagnostic>& mistakes) {
+        files_.resolve(*tensor.folder, pointer + "/sequence/folder");
+        const std::vector<std::string>& files = tensor.folder->files;
+        const MatrixShape first = take_size(tensor, pointer, mistakes);
+        for (const std::string& file : files) {
+            const MatrixShape size = read_pattern_file_size(matrix_place(file));
+            if (size.rows != first.rows || size.columns != first.columns) {
+                mistakes.push_back(
+                    {file, 0, 0, "",
+                     fmt::format("got a matrix of {} x {}, expected {} x {} as in {}", size.rows,
+                                 size.columns, first.rows, first.columns, files.front()),
+                     ""});
+            }
+        }
+    }
+
+    MatrixShape take_size(PipelineTensor& tensor, const std::string& pointer,
+                          std::vector<Diagnostic>& mistakes) {
+        const PatternSpec pattern = tensor.first_pattern();
+        const MatrixShape size = read_pattern_file_size(matrix_place(pattern));
         const std::vector<std::int64_t> shape{size.rows, size.columns};
         if (tensor.shape.empty()) {
             tensor.shape = shape;
         } else if (tensor.shape != shape && told_.count(pointer + "/shape") == 0) {
             told_.insert(pointer + "/shape");
-            mistakes.push_back(document_.at_value(pointer + "/shape",
-                                                  fmt::format("got {}, expected {} x {} as in {}",
-                                                              fmt::join(tensor.shape, " x "),
-                                                              size.rows, size.columns, path),
-                                                  "leave it out to take the file's"));
+            mistakes.push_back(document_.at_value(
+                pointer + "/shape",
+                fmt::format("got {}, expected {} x {} as in {}", fmt::join(tensor.shape, " x "),
+                            size.rows, size.columns, pattern.path),
+                "leave it out to take the file's"));
         }
+        return size;
     }
 
     /// Of a step of no known family nothing was read: the tensors that it names are used all the

@@ -14,9 +14,9 @@
 
 namespace tessera::catalog {
 
-/// A file of values or of a pattern that a workload names.
+/// A file of values or of a pattern that a workload names, or that is in a folder that it names.
 struct InputFile {
-    std::string pointer; ///< of its name in the document
+    std::string pointer; ///< of the name in the document
     std::filesystem::path path;
 };
 

@@ -102,8 +102,8 @@ ShapePointer dense_shape() {
     return d.shape();
 }
 
-ShapePointer sparse_shape() {
-    Describe<PipelineTensor> d;
+/// The keys of all sparse tensors.
+void describe_sparse(Describe<PipelineTensor>& d) {
     d.list("shape", &PipelineTensor::shape, describe_sizes)
         .unit("sizes")
         .range(2, 2)
@@ -119,8 +119,19 @@ ShapePointer sparse_shape() {
         .says("side of the square blocks that are kept or left out")
         .from(kSource);
     describe_mode(d);
-    Describe<Schedule> schedule;
-    Schedule::describe(schedule);
+}
+
+ShapePointer sparse_shape() {
+    Describe<PipelineTensor> d;
+    describe_sparse(d);
+    Describe<Sequence> schedule;
+    Schedule::describe<Sequence>(schedule);
+    schedule.field("gradients", &Sequence::gradients)
+        .name()
+        .empty_if_absent("none")
+        .says("with regrow gradient: name of the tensor on the host into which a step stores the "
+              "norms of all blocks of the gradient")
+        .from("docs/patterns.md#sequences");
     d.object("sequence", &PipelineTensor::sequence, schedule.shape())
         .says("how each next step makes another pattern of it, with mode dynamic")
         .from("docs/patterns.md#sequences");
@@ -132,6 +143,23 @@ ShapePointer sparse_shape() {
         .says("of generated patterns: multiples of 1/16 in [-1, 1], or small whole numbers")
         .from(kSource);
     d.require_if("pattern", "generator", {"shape"});
+    return d.shape();
+}
+
+/// A sparse tensor whose patterns and values are in files.
+ShapePointer folder_shape() {
+    Describe<PipelineTensor> d;
+    describe_sparse(d);
+    Describe<PatternFolder> folder;
+    folder.field("folder", &PatternFolder::path)
+        .required()
+        .says("folder of pattern files, beside the workload file or in configs/data/")
+        .from("docs/workloads.md#sequences-of-patterns");
+    d.object("sequence", &PipelineTensor::folder, folder.shape())
+        .required()
+        .says("files that each next step takes one of, in the order of their names, with mode "
+              "dynamic")
+        .from("docs/workloads.md#sequences-of-patterns");
     return d.shape();
 }
 
@@ -152,8 +180,12 @@ ShapePointer tensor_shape() {
     const auto as_it_is = [](PipelineTensor&) {};
     Shape shape;
     shape.alternatives = {
-        form<PipelineTensor>("pattern", sparse_shape(), as_it_is,
-                             [](const PipelineTensor& tensor) { return tensor.is_sparse(); }),
+        form<PipelineTensor>(
+            "pattern", sparse_shape(), as_it_is,
+            [](const PipelineTensor& tensor) { return tensor.is_sparse() && !tensor.folder; }),
+        form<PipelineTensor>(
+            "sequence", folder_shape(), as_it_is,
+            [](const PipelineTensor& tensor) { return tensor.folder.has_value(); }),
         form<PipelineTensor>("shape", dense_shape(), as_it_is,
                              [](const PipelineTensor& tensor) { return !tensor.is_sparse(); })};
     return std::make_shared<const Shape>(std::move(shape));

@@ -173,6 +173,7 @@ private:
                                     : program::RemoteBuffer::Place::StreamingMemory;
             }
             added.grain_bytes = given->grain_bytes;
+            added.is_returned = given->sequence.has_value();
         }
         return known;
     }
@@ -215,14 +216,20 @@ private:
 
     /// Unless it is told the capacity is what the pattern has: of a pattern without blocks, one.
     void give_capacity(const PipelineTensor& tensor, TensorType& type) {
+        const std::string pointer = "/tensors/" + tensor.name + "/sequence";
+        if ((tensor.sequence || tensor.folder) && !tensor.is_dynamic) {
+            fail(pointer, "got a sequence of patterns, expected \"mode\": \"dynamic\" with it");
+        }
         if (tensor.sequence) {
-            const std::string pointer = "/tensors/" + tensor.name + "/sequence";
-            if (!tensor.is_dynamic) {
-                fail(pointer, "got a sequence of patterns, expected \"mode\": \"dynamic\" with it");
-            }
-            if (tensor.sequence->regrow == workload::Schedule::Regrow::Gradient) {
-                fail(pointer + "/regrow", "got gradient, expected random: gradients of blocks that "
-                                          "are not kept are not made in a run yet");
+            const bool by_gradient =
+                tensor.sequence->regrow == workload::Schedule::Regrow::Gradient;
+            if (by_gradient && tensor.sequence->gradients.empty()) {
+                fail(pointer + "/gradients",
+                     "missing, expected the name of a tensor with the norms of the gradient's "
+                     "blocks, as \"regrow\": \"gradient\" needs them");
+            } else if (!by_gradient && !tensor.sequence->gradients.empty()) {
+                fail(pointer + "/gradients", "got a tensor of norms, which \"regrow\": \"random\" "
+                                             "does not use, expected \"gradient\" with it");
             }
         }
         if (!tensor.is_dynamic) {
@@ -587,14 +594,16 @@ private:
         if (!known.has_type) {
             return;
         }
-        if (known.given == nullptr || !known.given->sequence || !tensor(known).type.capacity) {
+        const bool has_sequence =
+            known.given != nullptr && (known.given->sequence || known.given->folder);
+        if (!has_sequence || !tensor(known).type.capacity) {
             fail(
                 pointer,
                 fmt::format("got '{}', expected a tensor with \"mode\": \"dynamic\" and a sequence",
                             step.inputs.front()));
             return;
         }
-        const std::int64_t patterns = known.given->sequence->patterns;
+        const std::int64_t patterns = known.given->patterns();
         if (rounds_ > patterns) {
             fail(pointer, fmt::format("got {} rounds, expected at most as many as '{}' has "
                                       "patterns in its sequence, {}",
@@ -602,6 +611,38 @@ private:
         }
         made.inputs = {known.index};
         made.outputs = {known.index};
+        if (known.given->sequence && !known.given->sequence->gradients.empty()) {
+            take_gradients(known);
+        }
+    }
+
+    /// The norms of gradients by which a tensor's blocks come.
+    void take_gradients(const Known& of) {
+        const std::string& name = of.given->sequence->gradients;
+        const std::string pointer = "/tensors/" + of.given->name + "/sequence/gradients";
+        if (is_told(pointer) || !may_read(name, pointer)) {
+            return;
+        }
+        Known& norms = known_.at(name);
+        norms.is_read = true;
+        if (!norms.has_type) {
+            return;
+        }
+        const SparsePattern& pattern = *tensor(of).type.sparse;
+        const TensorType wanted{ElementType::F32,
+                                {1, pattern.block_rows(), pattern.block_columns()}};
+        const TensorType& type = tensor(norms).type;
+        const bool is_on_host = norms.given != nullptr && norms.given->place == Place::Host;
+        if (!is_on_host || type.sparse != nullptr || type.type != wanted.type ||
+            type.shape != wanted.shape) {
+            fail(pointer,
+                 fmt::format("got '{}' of {}, expected {} with place host: a norm for each "
+                             "block of '{}'",
+                             name, type_text(type), type_text(wanted), of.given->name));
+        } else if (!writers_.contains(name)) {
+            fail(pointer, fmt::format("no step stores into '{}', expected one that does", name));
+        }
+        tensor(of).gradients = norms.index;
     }
 
     void branch_tiles(const PipelineStep& step, const std::string& pointer) {

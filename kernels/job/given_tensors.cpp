@@ -153,7 +153,7 @@ Source source_of(const workload::PipelineWorkload& workload) {
             spmm.partials = workload::result_type(tensor.type);
             spmm.seed = seeds[i];
             spmm.values = tensor.values;
-            spmm.pattern = *tensor.pattern;
+            spmm.pattern = tensor.first_pattern();
             draw.sparse = std::move(spmm);
             continue;
         }

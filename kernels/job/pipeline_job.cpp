@@ -213,8 +213,8 @@ public:
     std::vector<PatternFacts> patterns() const override {
         std::vector<PatternFacts> facts;
         for (const auto& [tensor, next] : next_) {
-            facts.push_back({pipeline_.tensors[tensor].name, next.patterns.changes() + 1, next.went,
-                             next.patterns.is_drawn_instead()});
+            facts.push_back({pipeline_.tensors[tensor].name, next.patterns.changes() + 1,
+                             next.patterns.went(), next.patterns.is_drawn_instead()});
         }
         return facts;
     }
@@ -599,19 +599,25 @@ private:
                 continue;
             }
             const auto& given = given_[write.tensor];
-            encoded_[write.encoder] = write.encoder->encoded(
+            encoded_[write.encoder] = encoded(
+                write,
                 given != nullptr ? *given
-                                 : family::Value{pipeline_.tensors[write.tensor].type, {}, false});
+                                 : family::Value{pipeline_.tensors[write.tensor].type, {}, false},
+                0);
         }
+    }
+    [[nodiscard]] static family::Value sparse_value(family::TensorType type, const Draw& draw,
+                                                    std::vector<std::byte> values) {
+        const bool whole =
+            draw.values.kind == ValuesSpec::Kind::Integer &&
+            (draw.is_exact || workload::contraction_length(*type.sparse) <= workload::kExactSum);
+        return {std::move(type), std::move(values), whole};
     }
     [[nodiscard]] family::Value value_of(std::size_t tensor) {
         const Draw& draw = source_.draws[tensor];
         const family::TensorType& type = pipeline_.tensors[tensor].type;
         if (draw.sparse) {
-            const bool whole = draw.values.kind == ValuesSpec::Kind::Integer &&
-                               (draw.is_exact ||
-                                workload::contraction_length(*type.sparse) <= workload::kExactSum);
-            return {type, std::move(matrices_[tensor].values), whole};
+            return sparse_value(type, draw, std::move(matrices_[tensor].values));
         }
         return given_values(
             type, draw,
@@ -736,48 +742,82 @@ private:
         PatternSequence patterns;
         std::map<std::size_t, std::int64_t> given; ///< rows of each form
         std::vector<std::vector<std::byte>> forms; ///< of the pattern at hand
-        std::vector<std::int64_t> went;
     };
+    [[nodiscard]] Next& next_of(std::size_t tensor) {
+        const auto& given = values_[tensor];
+        const auto begin = [&] {
+            return given != nullptr ? *given
+                                    : family::Value{pipeline_.tensors[tensor].type, {}, false};
+        };
+        const auto found = next_.find(tensor);
+        return found != next_.end()
+                   ? found->second
+                   : next_.emplace(tensor, Next{PatternSequence(begin()), {}, {}}).first->second;
+    }
     /// A round asks for each form once; the first one brings the next pattern. Steps before may not have
     /// been looked at yet: what stands in values_ changes when this one is.
     void give_next(const pipeline::Standing& asked, std::span<std::byte> rows,
                    const ReadArray& read) {
         Stopwatch watch;
-        const auto& given = values_[asked.tensor];
-        auto found = next_.find(asked.tensor);
-        if (found == next_.end()) {
-            found = next_
-                        .emplace(asked.tensor,
-                                 Next{PatternSequence(
-                                          *source_.pipeline.tensors[asked.tensor].sequence,
-                                          given != nullptr
-                                              ? *given
-                                              : family::Value{pipeline_.tensors[asked.tensor].type,
-                                                              {},
-                                                              false}),
-                                      {},
-                                      {},
-                                      {}})
-                        .first;
-        }
-        Next& next = found->second;
+        Next& next = next_of(asked.tensor);
         const std::int64_t round = next.given[asked.form]++;
         if (round > next.patterns.changes()) {
-            // the values' row has what the last round left
-            const bool has_values = !next.patterns.now().bytes.empty();
-            next.patterns.change(!has_values
-                                     ? std::vector<std::byte>{}
-                                     : asked.encoder->decoded(read(values_row(asked.tensor)),
-                                                              next.patterns.now().type));
-            next.went.push_back(next.patterns.went());
+            go_on(asked, next.patterns, read);
             next.forms.clear();
         }
         if (next.forms.empty()) {
-            next.forms = asked.encoder->encoded(next.patterns.now());
+            next.forms = encoded(asked, next.patterns.now(), round);
         }
         const std::vector<std::byte>& form = next.forms.at(asked.form);
         std::memcpy(rows.data(), form.data(), std::min(form.size(), rows.size()));
         encode_s_ += watch.lap();
+    }
+    void go_on(const pipeline::Standing& asked, PatternSequence& patterns, const ReadArray& read) {
+        const PipelineTensor& given = source_.pipeline.tensors[asked.tensor];
+        const bool has_values = given_[asked.tensor] != nullptr;
+        if (given.folder) {
+            patterns.take(file_of(asked.tensor, patterns.changes() + 1, has_values));
+            return;
+        }
+        PatternSequence::Left left;
+        if (has_values) { // the values' row has what the last round left
+            left.values =
+                asked.encoder->decoded(read(values_row(asked.tensor)), patterns.now().type);
+            if (const auto norms = pipeline_.tensors[asked.tensor].gradients) {
+                left.gradients = read(buffer_of(*norms));
+            }
+        }
+        patterns.change(*given.sequence, left);
+    }
+    /// The pattern of a file of the tensor's folder.
+    [[nodiscard]] family::Value file_of(std::size_t tensor, std::int64_t number,
+                                        bool has_values) const {
+        Draw draw = source_.draws[tensor];
+        const auto& files = source_.pipeline.tensors[tensor].folder->files;
+        draw.sparse->pattern =
+            workload::pattern_of_file(files.at(static_cast<std::size_t>(number)));
+        GivenMatrix matrix = given_matrix(draw);
+        family::TensorType type = pipeline_.tensors[tensor].type;
+        type.sparse = std::move(matrix.pattern);
+        if (!has_values) {
+            matrix.values.clear();
+        }
+        return sparse_value(std::move(type), draw, std::move(matrix.values));
+    }
+    /// A pattern in buckets; one of a file that has no room in them is called by the file.
+    [[nodiscard]] std::vector<std::vector<std::byte>> encoded(const pipeline::Standing& standing,
+                                                              const family::Value& value,
+                                                              std::int64_t round) const {
+        try {
+            return standing.encoder->encoded(value);
+        } catch (const DoesNotFit& overflow) {
+            const auto& folder = source_.pipeline.tensors[standing.tensor].folder;
+            if (!folder) {
+                throw;
+            }
+            throw DoesNotFit(fmt::format(
+                "{}: {}", folder->files.at(static_cast<std::size_t>(round)), overflow.what()));
+        }
     }
 
     /// The buffer with the values of a tensor with a sequence.
@@ -786,6 +826,12 @@ private:
             return asked.tensor == tensor && asked.form == 0;
         });
         return values->array;
+    }
+    /// The buffer with the rows of a tensor outside the tiles that steps write.
+    [[nodiscard]] program::ArrayId buffer_of(std::size_t tensor) const {
+        const auto rows = std::ranges::find_if(
+            planned_.writes, [&](const auto& write) { return write.tensor == tensor; });
+        return rows->array;
     }
 
     /// What stands in buckets, by the blocks of the pattern.

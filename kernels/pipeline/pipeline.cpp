@@ -573,7 +573,8 @@ private:
         return graph::sequence(std::move(steps));
     }
 
-    /// The host's next pattern of a tensor. Where a step writes its values, the host gets them before.
+    /// The host's next pattern of a tensor. Where it is made of values that a step writes, the host gets
+    /// them before.
     graph::Step emit_next(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
         const std::size_t tensor = node.inputs.front();
@@ -592,7 +593,8 @@ private:
                 add_next_buffer(tensor, places[form], form);
                 planned_.asked.push_back({tensor, program::remote_buffer(buffer), encoder, form});
             }
-            if (form == 0 && writers_[tensor] > 1) { // not this step alone
+            const bool is_written = writers_[tensor] > 1; // not by this step alone
+            if (form == 0 && is_written && pipeline_.tensors[tensor].is_returned) {
                 steps.push_back(copy_all(node, buffer, places[form], false));
             }
             if (form == 0) { // the host has what all tiles have left

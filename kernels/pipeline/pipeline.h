@@ -38,7 +38,10 @@ struct Tensor {
     std::optional<program::RemoteBuffer::Place> outside = {};
     bool is_left = true; ///< it is there at the end however words decide
     bool row_major = false;
-    Bytes grain_bytes = 8; ///< row_major: least run of bytes on a tile
+    Bytes grain_bytes = 8;    ///< row_major: least run of bytes on a tile
+    bool is_returned = false; ///< the host makes its next pattern of the values that steps left
+    /// And of norms of all blocks of its gradient: the tensor outside the tiles that has them.
+    std::optional<std::size_t> gradients = {};
 };
 
 struct Node {

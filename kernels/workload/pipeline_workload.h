@@ -21,7 +21,26 @@ namespace tessera::workload {
 /// Where a tensor stands while the program runs.
 enum class Place : std::uint8_t { Tiles, Host, Remote };
 
-/// A tensor that the host gives. With a pattern it is a sparse matrix, known when planning.
+/// The pattern of a file, with the file's values.
+[[nodiscard]] inline PatternSpec pattern_of_file(const std::string& path) {
+    PatternSpec pattern;
+    pattern.source = PatternSpec::Source::File;
+    pattern.path = path;
+    return pattern;
+}
+
+/// A schedule that makes the patterns of a tensor while the program runs.
+struct Sequence : Schedule {
+    std::string gradients = {}; ///< regrow gradient: a tensor on the host, norms of blocks
+};
+
+/// Patterns in files, one for each round.
+struct PatternFolder {
+    std::string path;               ///< relative to the workload file
+    std::vector<std::string> files; ///< in the order of their names; none: not looked up yet
+};
+
+/// A tensor that the host gives. With a pattern or a folder of patterns it is a sparse matrix.
 struct PipelineTensor {
     std::string name;
     std::vector<std::int64_t> shape = {}; ///< row-major; empty as read: as the pattern's file says
@@ -32,14 +51,25 @@ struct PipelineTensor {
     bool is_dynamic = false; ///< sparse: its pattern comes when the program runs
     double capacity = 0;     ///< dynamic: density of blocks there is room for; 0: the pattern's
     double excess = 0.3;     ///< dynamic: room of a tile beyond its even share
-    std::optional<Schedule> sequence = {}; ///< dynamic: how a "next" step makes the next pattern
+    std::optional<Sequence> sequence = {};    ///< dynamic: how a "next" step makes the next pattern
+    std::optional<PatternFolder> folder = {}; ///< dynamic: where a "next" step finds it instead
     bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
     bool known = false;     ///< timing mode has it too: it may decide about control
     std::int64_t below = 0; ///< whole numbers that no file has: from 0 on below this one
     Place place = Place::Tiles; ///< elsewhere: as rows, by its first size, for loads and stores
 
-    [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }
+    [[nodiscard]] bool is_sparse() const { return pattern || folder; }
+    /// Of a sparse one: the pattern that it begins with.
+    [[nodiscard]] PatternSpec first_pattern() const {
+        return pattern ? *pattern : pattern_of_file(folder->files.front());
+    }
+    /// How many patterns it has one after the other; 0: no step may ask for a next one.
+    [[nodiscard]] std::int64_t patterns() const {
+        return sequence ? sequence->patterns
+               : folder ? static_cast<std::int64_t>(folder->files.size())
+                        : 0;
+    }
 };
 
 /// One entry of `steps`, with what is inside it.

@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <openssl/evp.h>
+#include <string>
+#include <utility>
 
 namespace tessera::sweep {
 namespace {
@@ -110,10 +113,15 @@ std::string PointKeys::part_of(const spec::LoadedMachine& machine) {
 
 std::string PointKeys::part_of(const catalog::LoadedWorkload& workload) {
     nlohmann::json config = without_names(workload.resolved);
+    std::map<std::string, nlohmann::json> files; // by pointer; of a folder all of them
     for (const catalog::InputFile& file : workload.inputs) {
         // the ending says how it is read
-        config[nlohmann::json::json_pointer(file.pointer)] = {
-            {"sha256", sha256_of(file.path)}, {"ending", file.path.extension().string()}};
+        files[file.pointer].push_back(nlohmann::json{{"sha256", sha256_of(file.path)},
+                                                     {"ending", file.path.extension().string()}});
+    }
+    for (auto& [pointer, found] : files) {
+        config[nlohmann::json::json_pointer(pointer)] =
+            found.size() == 1 ? std::move(found.front()) : std::move(found);
     }
     return config.dump();
 }

@@ -87,6 +87,11 @@ tessera_test(test_system_arrivals SYSTEMC UNSANITIZED LABELS system
   SOURCES system/arrivals_test.cpp system/rows_test.cpp system/sequence_test.cpp
   LINK tessera_commands)
 
+add_test(NAME "sequences of patterns on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sequence_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("sequences of patterns on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+
 add_test(NAME "pipelines on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/pipelines_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")

@@ -26,6 +26,9 @@ REDUCED = {
     "dense_4096_f32": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=128",
     "dynamic_training": "chip.tiles=16 workload.tensors.w.shape=[64,96] workload.tensors.x.shape=[96,32] workload.tensors.dy.shape=[64,32]"
                         " workload.tensors.w.block=4 workload.steps.0.repeat=3",
+    "dynamic_training_gradient": "chip.tiles=16 workload.tensors.w.shape=[64,96] workload.tensors.x.shape=[96,32]"
+                                 " workload.tensors.dy.shape=[64,32] workload.tensors.norms.shape=[1,16,24]"
+                                 " workload.tensors.w.block=4 workload.steps.0.steps.5.block=4 workload.steps.0.repeat=3",
     "exchange_all_to_all": "chip.tiles=16 workload.tiles=16",
     "exchange_broadcast": "chip.tiles=16",
     "four_tiles": "chip.tiles=4",

@@ -67,7 +67,8 @@ TEST_CASE("a bound is one of whole numbers", "[unit][catalog]") {
 
 TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
     CHECK(of_tensors(R"("z": {"shap": [3]})") ==
-          Lines{"a.json:3:6: /tensors/z: missing, expected pattern or shape; got key 'shap', did "
+          Lines{"a.json:3:6: /tensors/z: missing, expected pattern or sequence or shape; got key "
+                "'shap', did "
                 "you mean 'shape'?"});
     CHECK(of_tensors(R"("z": {"shape": [3, 0]})") ==
           Lines{"a.json:3:20: /tensors/z/shape/1: got 0 elements, expected 1..1000000 elements"});
@@ -522,9 +523,10 @@ TEST_CASE("a sequence of patterns is of a dynamic tensor, and has as many as the
                                             "expected at most as many as 'w' has patterns in its "
                                             "sequence, 4"}));
     }
-    CHECK(of(dynamic + R"("sequence": {"regrow": "gradient"}, )", next) ==
-          Lines{"a.json:2:79: /tensors/w/sequence/regrow: got gradient, expected random: gradients "
-                "of blocks that are not kept are not made in a run yet"});
+    CHECK(
+        of(dynamic + R"("sequence": {"regrow": "gradient"}, )", next) ==
+        Lines{"a.json:2:68: /tensors/w/sequence/gradients: missing, expected the name of a tensor "
+              "with the norms of the gradient's blocks, as \"regrow\": \"gradient\" needs them"});
     CHECK(of(four, "") ==
           Lines{"a.json:2:49: /tensors/w/sequence: got a sequence of patterns, expected \"mode\": "
                 "\"dynamic\" with it"});

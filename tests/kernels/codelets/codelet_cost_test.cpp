@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two
 // labels. An instruction that a codelet gains or loses without its cost fails here.
+#include "kernels/codelets/block_norms_cost.h"
 #include "kernels/codelets/copy_cost.h"
 #include "kernels/codelets/elementwise_cost.h"
 #include "kernels/codelets/embedded_sources.h"
@@ -378,6 +379,25 @@ TEST_CASE("reductions of rows cost what their texts have", "[kernels]") {
     single.expect("kReduceRowsOddSumF32", kReduceRowsOddSumF32, {{".Lodd", ".Leven"}});
     CHECK(half.uncounted().empty());
     CHECK(single.uncounted().empty());
+}
+
+TEST_CASE("norms of blocks cost what their texts have", "[kernels]") {
+    CountedCodelet vertex("block_norms");
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const bool half = type == ElementType::F16;
+        const std::string suffix = half ? "f16" : "f32";
+        const std::string name = "block_norms_" + suffix;
+        vertex.expect("kBlockNormsNothing", kBlockNormsNothing,
+                      {{name, ".Lsome_blocks_" + name}, {".Ldone_" + name}});
+        vertex.expect("kBlockNormsFrame", half ? kBlockNormsFrameF16 : kBlockNormsFrameF32,
+                      {{name, ".Lblock_" + name}, {".Ldone_" + name}});
+        vertex.expect(
+            "kBlockNormsBlock", half ? kBlockNormsBlockF16 : kBlockNormsBlockF32,
+            {{".Lblock_" + name, ".Lunit_" + suffix}, {".Lend_unit_" + suffix, ".Ldone_" + name}});
+        vertex.expect("kBlockNormsUnit", kBlockNormsUnit,
+                      {{".Lunit_" + suffix, ".Lend_unit_" + suffix}});
+    }
+    CHECK(vertex.uncounted().empty());
 }
 
 TEST_CASE("softmaxes cost what their texts have", "[kernels]") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/codelets/block_norms_cost.h"
 #include "kernels/codelets/reduce_rows_cost.h"
 #include "kernels/codelets/softmax_cost.h"
 #include "kernels/plan/vertex_cost.h"
@@ -260,6 +261,49 @@ TEST_CASE("reductions of rows give one element a row in the predicted cycles", "
                 }
                 CHECK(outcome.cycles == plan::multi_worker_cycles(bench.machine(), issues));
             });
+        }
+    }
+}
+
+TEST_CASE("norms of blocks are sums of magnitudes, in the predicted cycles", "[kernels]") {
+    for (const ElementType type : kTypes) {
+        const std::size_t lanes = type == ElementType::F16 ? 4 : 2; // of a unit
+        for (const std::int64_t workers : {1, 2, 3, 6, 8}) {
+            test::CodeletBench bench({"block_norms"}, workers);
+            for (const std::size_t blocks : kRows) {
+                for (const std::size_t units : {1U, 4U, 32U}) {
+                    CAPTURE(name_of(type), workers, blocks, units);
+                    const Matrix x{type, blocks, units * lanes,
+                                   static_cast<std::uint32_t>(units * 8), bench.pair(0) + 16};
+                    x.put(bench);
+                    const Address out = bench.pair(2) + 20;
+                    put_guards(bench, out, blocks * 4);
+                    bench.put<std::uint32_t>(bench.region0_data(),
+                                             {x.at, out, static_cast<std::uint32_t>(units),
+                                              static_cast<std::uint32_t>(blocks)});
+                    const auto outcome =
+                        bench.call(std::string("block_norms_") + std::string(name_of(type)),
+                                   program::VertexKind::MultiWorker, bench.region0_data());
+                    std::size_t wrong = 0;
+                    for (std::size_t block = 0; block < blocks; ++block) {
+                        double sum = 0;
+                        for (std::size_t at = 0; at < x.columns; ++at) {
+                            sum += std::fabs(static_cast<double>(Matrix::element(block, at)));
+                        }
+                        wrong += read(bench, ElementType::F32, out, block) == sum ? 0 : 1;
+                    }
+                    CHECK(wrong == 0);
+                    check_guards(bench, out, blocks * 4);
+                    std::vector<std::int64_t> issues;
+                    for (const std::size_t own :
+                         dealt(blocks, static_cast<std::size_t>(workers), 1)) {
+                        issues.push_back(
+                            codelets::block_norms_issues(type, static_cast<std::int64_t>(own),
+                                                         static_cast<std::int64_t>(units)));
+                    }
+                    CHECK(outcome.cycles == plan::multi_worker_cycles(bench.machine(), issues));
+                }
+            }
         }
     }
 }

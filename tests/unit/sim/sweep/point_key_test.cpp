@@ -57,6 +57,29 @@ TEST_CASE("a point's key says what its result hangs on", "[unit][sweep]") {
     differs(key_of("tiny", "tiny_matmul", {}, "timing", 2));
 }
 
+TEST_CASE("every file of a folder counts in a key, and their order", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const auto pattern = [](int column) {
+        return "%%MatrixMarket matrix coordinate pattern general\n4 4 1\n1 " +
+               std::to_string(column) + "\n";
+    };
+    const std::string file = folder.write("training.json", R"({
+        "schema_version": 1, "kind": "pipeline",
+        "tensors": {"w": {"mode": "dynamic", "sequence": {"folder": "patterns"}}, "x": {"shape": [4, 2]}},
+        "steps": [{"next": "w"}, {"family": "spmm", "inputs": ["w", "x"], "output": "y"}]})");
+    const auto key_with = [&](int first, int second, const std::string& name) {
+        std::filesystem::remove_all(folder.path("patterns"));
+        static_cast<void>(folder.write("patterns/1.mtx", pattern(first)));
+        static_cast<void>(folder.write("patterns/" + name, pattern(second)));
+        return key_of("tiny", file);
+    };
+    const std::string key = key_with(1, 2, "2.mtx");
+    CHECK(key_with(1, 2, "3.mtx") == key);
+    CHECK(key_with(1, 3, "2.mtx") != key);
+    CHECK(key_with(3, 2, "2.mtx") != key);
+    CHECK(key_with(2, 1, "2.mtx") != key);
+}
+
 TEST_CASE("a value has one key however it is written", "[unit][sweep]") {
     const std::string base = key_of("tiny", "tiny_matmul");
     const auto machine = spec::load_machine("tiny", test::source_paths());
