@@ -334,3 +334,90 @@ TEST_CASE("dynamic_planner: splits whose offsets do not fit into 16 bits are nev
     CHECK_FALSE(plan(square(1 << 14, 1 << 14, 1, 16), bow()));
     CHECK(plan(square(1 << 14, 1 << 14, 4, 16), bow()));
 }
+
+TEST_CASE("dynamic_planner: columns of one group, or of half a group, have loops of their own",
+          "[kernels][dynamic]") {
+    const published::DenseMachine machine = bow();
+    // Of a row, r issues around its elements and e for each; s at the start of a worker.
+    struct Loop {
+        ElementType data;
+        std::int64_t n;
+        Cycles s, r, e;
+    };
+    for (const Loop& loop : std::vector<Loop>{{kF16, 4, 30, 11, 2},
+                                              {kF16, 8, 28, 15, 3},
+                                              {kF16, 12, 33, 12 + 16 + 13, 3 + 2},
+                                              {kF16, 16, 33, 12 + 16, 2 * 3},
+                                              {kF16, 20, 33, 12 + 16 + 13, 2 * 3 + 2},
+                                              {kF32, 2, 27, 11, 2},
+                                              {kF32, 4, 25, 13, 3},
+                                              {kF32, 6, 30, 13 + 13 + 11, 3 + 2},
+                                              {kF32, 8, 30, 13 + 13, 2 * 3}}) {
+        for (const std::int64_t rows : {1, 6, 7, 12, 13}) { // of all workers
+            for (const std::int64_t elements : {1, 5}) {
+                for (const std::int64_t buckets : {1, 3}) {
+                    CAPTURE(name_of(loop.data), loop.n, rows, elements, buckets);
+                    const std::int64_t own = ceil_div(rows, machine.workers);
+                    CHECK(element_cycles(machine, loop.data, {rows, elements, loop.n, buckets}) ==
+                          30 + 93 * buckets +
+                              machine.round_cycles * (loop.s + own * (loop.r + loop.e * elements)));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("dynamic_planner: blocks with one column, with two and with more take their own issues",
+          "[kernels][dynamic]") {
+    const published::DenseMachine machine = bow();
+    struct Issues {
+        std::int64_t block;
+        ElementType data, partials;
+        Cycles start;
+        std::array<Cycles, 3> block_issues; ///< with one column of a worker, two, more
+        Cycles column;
+        std::int64_t loads; ///< of weights
+    };
+    for (const Issues& of : std::vector<Issues>{{4, kF16, kF16, 26, {15, 16, 17}, 2, 1},
+                                                {4, kF16, kF32, 26, {17, 18, 19}, 2, 1},
+                                                {4, kF32, kF32, 26, {14, 14, 14}, 4, 1},
+                                                {8, kF16, kF16, 23, {19, 20, 20}, 4, 1},
+                                                {8, kF16, kF32, 20, {22, 23, 23}, 4, 1},
+                                                {8, kF32, kF32, 23, {22, 22, 23}, 8, 1},
+                                                {16, kF16, kF16, 22, {22, 23, 22}, 4, 1},
+                                                {16, kF16, kF32, 23, {24, 25, 24}, 4, 2}}) {
+        const Cycles load = of.block * of.block * bytes_of(of.data) / 8;
+        for (const std::int64_t n : {1, 6, 7, 12, 13, 30}) {
+            for (const std::int64_t rows : {1, 4}) {
+                CAPTURE(of.block, name_of(of.data), name_of(of.partials), n, rows);
+                const std::int64_t columns = ceil_div(n, machine.workers);
+                const std::int64_t blocks = rows * 3;
+                const Cycles first = of.block_issues.at(
+                    static_cast<std::size_t>(std::min<std::int64_t>(columns, 3) - 1));
+                const Cycles supervisor =
+                    40 + 102 * 2 + 2 + rows + blocks * (load + 3) + blocks * 12 * of.loads;
+                const Cycles workers =
+                    of.start + blocks * of.loads * (first + of.column * columns - 3);
+                CHECK(block_cycles(machine, of.block, of.data, of.partials, {rows, 3, n, 2}) ==
+                      supervisor + machine.round_cycles * workers);
+            }
+        }
+    }
+}
+
+TEST_CASE("dynamic_planner: transposing takes the grains of the worker with most blocks",
+          "[kernels][dynamic]") {
+    const published::DenseMachine machine = bow();
+    for (std::int64_t blocks = 1; blocks <= 5 * machine.workers; ++blocks) {
+        CAPTURE(blocks);
+        const std::int64_t own = ceil_div(blocks, machine.workers);
+        const auto issues = [&](std::int64_t block, ElementType data) {
+            return (transpose_cycles(machine, block, data, blocks) - 7) / machine.round_cycles;
+        };
+        CHECK(issues(4, kF16) == (own <= 2 ? 37 : 37 + 4 * (own - 2)));
+        CHECK(issues(8, kF16) == 29 + own * (18 + 2 * 12));
+        CHECK(issues(16, kF16) == 29 + own * (18 + 4 * (12 + 2 * 4)));
+        CHECK(issues(4, kF32) == 29 + own * (18 + 2 * 12));
+        CHECK(issues(8, kF32) == 29 + own * (18 + 4 * (12 + 2 * 3)));
+    }
+}
