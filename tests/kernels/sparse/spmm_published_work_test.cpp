@@ -200,8 +200,11 @@ TEST_CASE("the work of a published sparse plan is what its tiles have", "[kernel
 
 TEST_CASE("the longest row of a tile of elements is told with the worker that has it",
           "[kernels]") {
-    for (const int kept : {20, 90}) {
-        const Laid laid({16, 1, 30, kept, {ElementType::F16, ElementType::F16}});
+    int later = 0; // workers behind the first
+    int few = 0;
+    int many = 0;
+    for (const auto& [tiles, kept] : {std::pair{16, 20}, {16, 90}, {2, 40}, {3, 90}}) {
+        const Laid laid({tiles, 1, 30, kept, {ElementType::F16, ElementType::F16}});
         const auto& items = laid.set("multiply")->items;
         for (TileId tile = 0; tile < laid.layout->tiles.size(); ++tile) {
             const sparse::TileBlocks& mine = laid.layout->tiles[tile];
@@ -219,10 +222,30 @@ TEST_CASE("the longest row of a tile of elements is told with the worker that ha
             REQUIRE(tile < items.size());
             CHECK(items[tile].amount == most);
             CHECK(items[tile].number == longest);
-            CHECK(items[tile].worker >= 0);
-            CHECK(items[tile].worker < laid.machine.tile.workers);
+            // few rows: one each; else a worker takes rows until it has its share of the elements
+            const std::int64_t workers = laid.machine.tile.workers;
+            const auto all = std::ssize(mine.blocks);
+            std::int64_t worker = 0;
+            std::int64_t before = 0;
+            for (std::size_t i = 0; mine.rows[i] != longest; ++i) {
+                before += mine.row_blocks[i];
+                ++worker;
+            }
+            if (std::ssize(mine.rows) > workers) {
+                worker = 0;
+                while (before >= all * (worker + 1) / workers) {
+                    ++worker;
+                }
+            }
+            CHECK(items[tile].worker == worker);
+            later += worker > 0 ? 1 : 0;
+            few += std::ssize(mine.rows) <= workers ? 1 : 0;
+            many += std::ssize(mine.rows) > workers ? 1 : 0;
         }
     }
+    CHECK(later > 0);
+    CHECK(few > 0);
+    CHECK(many > 0);
 }
 
 TEST_CASE("a published sparse plan is told with its parts, tiles and roundings", "[kernels]") {
