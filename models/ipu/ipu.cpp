@@ -6,6 +6,7 @@
 #include "base/host_memory.h"
 #include "models/exchange/core/fabric.h"
 #include "models/ipu/core/counted_repeats.h"
+#include "models/isa/stretch_recipes.h"
 #include "models/ports/clock.h"
 #include "models/program/control_check.h"
 #include "models/program/word_text.h"
@@ -61,7 +62,8 @@ struct Ipu::Timing {
     Timing(const spec::MachineSpec& spec, const program::Program& program)
         : known(static_cast<TileId>(spec.chip.tiles), spec.memory.region0_begin(),
                 spec.memory.bytes()),
-          mode{known, classes, &program.scattered}, tiles(static_cast<TileId>(spec.chip.tiles)) {
+          mode{known, classes, &program.scattered, true, &recipes},
+          tiles(static_cast<TileId>(spec.chip.tiles)) {
         note_rounds(program.control);
         for (const program::Function& function : program.functions) {
             note_rounds(function.body);
@@ -80,6 +82,7 @@ struct Ipu::Timing {
 
     program::KnownWords known;
     tile::TileClasses classes;
+    isa::StretchRecipes recipes;
     tile::TimingMode mode;
     TileId tiles;
     std::int64_t audited_tiles = 0;

@@ -211,6 +211,22 @@ struct DecodedProgram {
     }
 };
 
+/// Whether branches of this form go to an address that the instruction says.
+constexpr bool has_constant_target(Form form) {
+    return form == Form::MsAddr19 || form == Form::MbAddr19 || form == Form::Addr19 ||
+           form == Form::MdAddr20;
+}
+
+constexpr bool is_repeat(Opcode opcode) {
+    return opcode == Opcode::rpt_r || opcode == Opcode::rpt_i;
+}
+
+/// Of a branch of such a form: whether it goes to an earlier place of its own code, so that a stretch
+/// (engine.h) ends where it is taken.
+constexpr bool goes_back(const MicroOperation& branch) {
+    return branch.imm2 < 0 && branch.imm2 != DecodedProgram::kOutside;
+}
+
 /// Decodes the words of a code segment that starts at `base` for a machine: instructions that its
 /// generation lacks are Invalid.
 [[nodiscard]] DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base,

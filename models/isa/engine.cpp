@@ -20,6 +20,7 @@ extern const Engine kEngine;
 }
 namespace shadow {
 extern const Engine kEngine;
+extern const StretchEngine kStretchEngine;
 extern const SteppedEngine kSteppedEngine;
 } // namespace shadow
 namespace observed {
@@ -62,6 +63,10 @@ const Engine& engine() {
 
 const Engine& shadow_engine() {
     return shadow::kEngine;
+}
+
+const StretchEngine& shadow_stretches() {
+    return shadow::kStretchEngine;
 }
 
 const SteppedEngine& observed_engine() {

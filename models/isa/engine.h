@@ -32,6 +32,16 @@ struct Engine {
 /// The engine of timing mode (models/isa/shadow.h), which needs Context::shadow.
 [[nodiscard]] const Engine& shadow_engine();
 
+/// The same engine, a stretch of a worker at a time. A stretch begins where the worker begins or
+/// another one ends. It ends behind a taken branch back, in front of its second repeat or with the exit.
+struct StretchEngine {
+    /// The first operation of a worker, as in run_worker.
+    const MicroOperation* (*enter)(Context& context);
+    /// From an operation at which a stretch begins to the next one; null behind an exit.
+    const MicroOperation* (*run)(Context& context, const MicroOperation* operation);
+};
+[[nodiscard]] const StretchEngine& shadow_stretches();
+
 /// Host rounding as the machine's: to nearest even, binary32 subnormals are zero. Restores on
 /// destruction.
 class FpEnvironment {

@@ -211,11 +211,6 @@ TESSERA_INLINE const MicroOperation* follow_constant(Context& c, const MicroOper
     return &op + op.imm2;
 }
 
-constexpr bool has_constant_target(Form form) {
-    return form == Form::MsAddr19 || form == Form::MbAddr19 || form == Form::Addr19 ||
-           form == Form::MdAddr20;
-}
-
 /// Starts a zero-overhead loop, or jumps over its body.
 [[gnu::noinline]] const MicroOperation* enter_repeat(Context& c, const MicroOperation& rpt) {
     const DecodedProgram& program = *c.program;

@@ -123,6 +123,8 @@ public:
             lose(offset / 4 + 1);
         }
     }
+    /// Tensor data are stored in a range.
+    void lose(WordRange range);
     void read_tile_number(std::uint32_t number);
 
     [[nodiscard]] const std::vector<ShadowRead>& reads() const { return reads_; }
@@ -179,7 +181,6 @@ private:
         word_bits::clear(stored_.data(), word);
         known_->clear(word);
     }
-    void lose(WordRange range);
     [[nodiscard]] std::vector<WordRange> ranges(const std::vector<std::uint64_t>& bits) const;
 
     const std::byte* bytes_ = nullptr;

@@ -7,6 +7,7 @@
 #include "models/isa/context.h"
 #include "models/isa/engine.h"
 #include "models/isa/instruction.h"
+#include "models/isa/stretch_recipes.h"
 #include "models/program/known_words.h"
 #include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_classes.h"
@@ -16,6 +17,8 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <random>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -290,6 +293,66 @@ public:
         }
         timed.classes = classes.classes();
         return timed;
+    }
+
+    /// Timing mode with recipes of stretches, on `times` tiles whose memories differ in some words:
+    /// how many stretches went by a recipe, and on how many tiles an audit, which runs every
+    /// instruction, had read or left something else.
+    struct ByRecipes {
+        std::int64_t met = 0;
+        int wrong = 0;
+    };
+    [[nodiscard]] ByRecipes run_by_recipes(int times) const {
+        const auto tile_bytes = machine_.memory.bytes();
+        constexpr TileId kTile = 3;
+        program::KnownWords known(kTile + 1, base_, tile_bytes);
+        isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+        const std::vector<program::Codelet> codelets;
+        tile::CodeCache cache(codelets);
+        const program::Image image = make_image();
+        std::mt19937_64 random(1);
+        ByRecipes found;
+        for (int time = 0; time < times; ++time) {
+            std::vector<std::uint64_t> start = memory_;
+            for (int change = 0; change < time; ++change) {
+                start[random() % start.size()] = random() & 0x00003fff00003fffULL;
+            }
+            tile::TileClasses classes;
+            tile::TimingMode mode{known, classes, nullptr, true, &recipes};
+            std::vector<std::uint64_t> memory;
+            std::vector<std::uint64_t> memory_before;
+            std::string fault_before;
+            for (const bool audited : {false, true}) {
+                memory = start;
+                known.forget(kTile, base_, tile_bytes);
+                tile::TileCore core(machine_, kTile, reinterpret_cast<std::byte*>(memory.data()));
+                core.set_timing(mode);
+                core.set_audited(audited);
+                known.learn(kTile, base_, tile_bytes);
+                core.load(image, cache);
+                std::string fault;
+                try {
+                    fault = outcome_of(core, memory).fault;
+                    fault.resize(std::min(fault.size(), fault.find("; $m0"))); // some are unknown
+                } catch (const std::logic_error& error) {
+                    fault = error.what();
+                }
+                auto* const words = reinterpret_cast<std::uint32_t*>(memory.data());
+                for (std::uint32_t word = 0; word < known.words_of_tile(); ++word) {
+                    words[word] = known.of_tile(kTile).get(word) ? words[word] : 0;
+                }
+                if (audited) {
+                    found.wrong +=
+                        fault != fault_before || memory != memory_before || classes.classes() > 1
+                            ? 1
+                            : 0;
+                }
+                fault_before = fault;
+                memory_before = memory;
+            }
+        }
+        found.met = recipes.met();
+        return found;
     }
 
     /// The same, clock by clock.

@@ -3,6 +3,7 @@
 // through delta lists.
 #pragma once
 
+#include "models/isa/address_triple.h"
 #include "models/isa/context.h"
 #include "models/isa/exec/memory_access.h"
 #include "models/isa/exec/numbers.h"
@@ -197,23 +198,6 @@ TESSERA_INLINE void st64step_r(Context& c, const MicroOperation& op) {
 }
 
 // ---- three packed addresses
-
-/// The addresses of a packed triple, and the triple again.
-struct AddressTriple {
-    std::uint32_t a0;
-    std::uint32_t a1;
-    std::uint32_t a2;
-
-    static AddressTriple unpack(const std::uint32_t* pair) {
-        const std::uint32_t lo = pair[0];
-        const std::uint32_t hi = pair[1];
-        return {lo & 0x1fffffU, hi & 0x1fffffU, (lo >> 21U) | (((hi >> 21U) & 0x3ffU) << 11U)};
-    }
-    void pack(std::uint32_t* pair) const {
-        pair[0] = (a0 & 0x1fffffU) | (a2 << 21U);
-        pair[1] = (a1 & 0x1fffffU) | (((a2 >> 11U) & 0x3ffU) << 21U);
-    }
-};
 
 /// Step selected by a 2-bit field: 8 bytes, or 8 times one of the stride register's signed 10-bit
 /// fields.

@@ -249,7 +249,15 @@ void begin_passes(Context& c) {
     }
 }
 
-void run_worker(Context& c) {
+/// The first operation of a worker.
+const MicroOperation* enter_stretches(Context& c) {
+    c.shadow->watching = false;
+    c.shadow->gathering = false;
+    return enter(c);
+}
+
+/// From the begin of a stretch to that of the next one; null behind an exit.
+const MicroOperation* run_stretch(Context& c, const MicroOperation* running) {
     static const void* const kLabels[] = {
         &&label_none,
 #define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source) &&label_##id,
@@ -262,9 +270,7 @@ void run_worker(Context& c) {
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
-    c.shadow->watching = false;
-    c.shadow->gathering = false;
-    const MicroOperation* running = enter(c);
+    bool repeated = false;
 
 #define TESSERA_DISPATCH() goto* kLabels[running->code]
 
@@ -279,8 +285,14 @@ void run_worker(Context& c) {
             if constexpr (is_jump(flags)) {                                                        \
                 c.taken = false;                                                                   \
             }                                                                                      \
+            if constexpr (is_repeat(Opcode::id)) {                                                 \
+                if (repeated) {                                                                    \
+                    return running;                                                                \
+                }                                                                                  \
+                repeated = true;                                                                   \
+            }                                                                                      \
             TESSERA_SHADOW_OPERATION(id, flags)                                                    \
-            if constexpr (Opcode::id == Opcode::rpt_r || Opcode::id == Opcode::rpt_i) {            \
+            if constexpr (is_repeat(Opcode::id)) {                                                 \
                 running = enter_repeat(c, op);                                                     \
                 if (c.repeat_count != 0) {                                                         \
                     begin_passes(c);                                                               \
@@ -292,6 +304,9 @@ void run_worker(Context& c) {
                     running =                                                                      \
                         has_constant_target(Form::form) ? follow_constant(c, op) : follow(c, op);  \
                     check_limit(c, *running, c.issues);                                            \
+                    if (has_constant_target(Form::form) && goes_back(op)) {                        \
+                        return running;                                                            \
+                    }                                                                              \
                 } else {                                                                           \
                     ++running;                                                                     \
                 }                                                                                  \
@@ -306,7 +321,7 @@ void run_worker(Context& c) {
 
 exited:
     leave(c, *running);
-    return;
+    return nullptr;
 
 label_body_end:
     if (c.repeat_count == 0 || c.repeat_end_operation != running || --c.repeat_count == 0) {
@@ -350,6 +365,12 @@ label_end_of_code:
 #undef TESSERA_DISPATCH
 }
 
+void run_worker(Context& c) {
+    for (const MicroOperation* op = enter_stretches(c); op != nullptr;) {
+        op = run_stretch(c, op);
+    }
+}
+
 void execute(Context& c, const MicroOperation& op) {
     switch (op.code) {
 #define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, counts, source)                  \
@@ -372,5 +393,8 @@ void execute(Context& c, const MicroOperation& op) {
 #undef TESSERA_SHADOW_OPERATION
 
 } // namespace
+
+extern const StretchEngine kStretchEngine;
+const StretchEngine kStretchEngine = {enter_stretches, run_stretch};
 
 } // namespace tessera::isa::TESSERA_ENGINE

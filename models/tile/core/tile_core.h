@@ -30,6 +30,7 @@ struct Context;
 struct DecodedProgram;
 struct Engine;
 struct Target;
+class StretchRecipes;
 } // namespace tessera::isa
 
 namespace tessera::tile {
@@ -91,6 +92,8 @@ struct TimingMode {
     /// Program::scattered; null: vertices scatter nowhere.
     const std::vector<std::vector<program::ByteRange>>* scattered = nullptr;
     bool keeps_contexts = true; ///< somebody may ask what contexts did
+    /// Of launched workers; null: every worker runs instruction by instruction.
+    isa::StretchRecipes* recipes = nullptr;
 };
 
 /// What timing mode did on a tile so far.

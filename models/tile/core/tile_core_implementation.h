@@ -67,6 +67,8 @@ struct TileCore::Implementation {
     virtual void supervise();
     /// Takes up a worker whose registers and `start_cycle` are set.
     virtual void start(std::size_t number);
+    /// To its exit.
+    void run_worker(isa::Context& worker);
     /// The supervisor goes on when no worker is active.
     virtual void wait_for_workers();
     /// The supervisor comes to a wait loop.

@@ -4,6 +4,7 @@
 #include "models/isa/data_flow.h"
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
+#include "models/isa/stretch_recipes.h"
 #include "models/tile/core/tile_core_implementation.h"
 
 #include <fmt/format.h>
@@ -132,13 +133,24 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     start(number);
 }
 
+void TileCore::Implementation::run_worker(isa::Context& worker) {
+    const bool by_recipe = timing != nullptr && timing->recipes != nullptr && !audited &&
+                           !has_wait_loops && machine_target.steps_sharing == 1 &&
+                           !worker.shadow->may_scatter();
+    if (by_recipe) {
+        timing->recipes->run(worker);
+    } else {
+        engine->run_worker(worker);
+    }
+}
+
 /// A worker runs to its end at once: nothing that others do until the next sync may change what it
 /// does. Its fault is reported when no other context can fault before it.
 void TileCore::Implementation::start(std::size_t number) {
     isa::Context& worker = workers[number];
     const Address entry = worker.target;
     try {
-        engine->run_worker(worker);
+        run_worker(worker);
     } catch (const isa::ExecutionFault& fault) {
         Cycles issues = 0;
         if (fault.operation != nullptr) {

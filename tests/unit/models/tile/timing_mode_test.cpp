@@ -183,6 +183,23 @@ TEST_CASE("random programs take their cycles without data too, or say what they 
     CHECK(known_words > kPrograms * 10);
 }
 
+TEST_CASE("workers that go a known way leave what they leave instruction by instruction",
+          "[unit][tile]") {
+    constexpr unsigned kPrograms = 600;
+    constexpr int kMemories = 8;
+    std::int64_t met = 0;
+    for (unsigned seed = 0; seed < kPrograms; ++seed) {
+        std::mt19937 random(seed);
+        const test::RandomProgram program(
+            [&random] { return static_cast<std::uint32_t>(random()); });
+        CAPTURE(seed);
+        const auto found = program.run_by_recipes(kMemories);
+        CHECK(found.wrong == 0);
+        met += found.met;
+    }
+    CHECK(met > kPrograms); // or the property would hold of nothing
+}
+
 TEST_CASE("tiles that read the same are counted, others are run", "[unit][tile]") {
     TimedTiles tiles(kCountDown);
     tiles.hold({5, 0});
