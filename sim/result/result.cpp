@@ -408,8 +408,10 @@ Table<ipu::TimingFacts> timing_table() {
           {"items", {{"type", "string"}}},
           {"description", "what only a run with data finds"}},
          [](const Timing&) {
-             return json{"the answer", "its check",
-                         "addresses from lists and element conflicts inside repeats"};
+             return json{
+                 "the answer", "its check",
+                 "addresses from lists, and element conflicts inside repeats and where a worker "
+                 "goes a way that another went before"};
          }}};
 }
 

@@ -5,8 +5,8 @@
 usage: timing_test.py TESSERA PROJECT_DIRECTORY COUNT [SEED]
 
 COUNT random small workloads on random small machines, each with data on one thread and without data
-on two, all tiles audited: every counted tile is run as well, every pass of every repeat, and held
-against its class.
+on two, first with all tiles audited: every counted tile is run as well, every pass of every repeat, and
+held against its class. Then without audits, so that known ways of workers are taken over.
 """
 import json
 import pathlib
@@ -183,20 +183,27 @@ def main():
             timing_code, counted, timing_error = run(
                 tessera, project, file, sets,
                 ["--mode", "timing", "--audit", "100000", "--threads", "2"])
+            usual_code, usual, usual_error = run(
+                tessera, project, file, sets, ["--mode", "timing", "--audit", "0", "--threads", "2"])
             case = f"{json.dumps(workload)} {' '.join(sets)}"
             if code != timing_code:
                 wrong.append(f"{case}: exit code {code}, in timing mode {timing_code}: "
                              f"{error}{timing_error}")
+            if timing_code != usual_code:
+                wrong.append(f"{case}: exit code {timing_code} with audits, {usual_code} without: "
+                             f"{timing_error}{usual_error}")
             if code != 0:  # does not fit, or not on this machine
                 refused += 1
                 continue
-            if timing_code != 0:
+            if timing_code != 0 or usual_code != 0:
                 continue
             ran += 1
-            data, counted = json.loads(data), json.loads(counted)
+            data, counted, usual = json.loads(data), json.loads(counted), json.loads(usual)
             differing = [key for key in COMPARED if data[key] != counted[key]]
             if data["digests"]["tile_cycles"] != counted["digests"]["tile_cycles"]:
                 differing.append("cycles of the tiles")
+            if data["digests"]["tile_cycles"] != usual["digests"]["tile_cycles"]:
+                differing.append("cycles of the tiles without audits")
             if counted["timing"]["phases_run"] > counted["timing"]["phases"]:
                 differing.append("phases run")
             if differing:
