@@ -15,9 +15,10 @@ namespace {
 constexpr std::uint32_t kMostRecipes = 64; ///< of a start
 constexpr std::uint32_t kMostRefused = 2;  ///< recorded stretches that made no recipe
 constexpr std::uint32_t kJudged = 4096;    ///< stretches before a start is judged
-/// Stretches that are run between two that are recorded: to record one takes as long as to run some
-/// dozens, so that starts that are met a few times only are never recorded.
-constexpr std::uint32_t kBetween = 4;
+/// To record a stretch takes as long as to run some dozens, so that a start that is met a few times only
+/// is never recorded.
+constexpr std::uint32_t kFirst = 24;  ///< stretches that are run before one is recorded
+constexpr std::uint32_t kBetween = 4; ///< of those that miss, one in so many is recorded then
 
 } // namespace
 
@@ -34,7 +35,7 @@ bool StretchRecipes::is_worth_a_recipe(const Known& known) const {
     }
     const std::uint32_t missed = known.missed.load(std::memory_order_relaxed);
     return known.recipes.size() < kMostRecipes && known.refused < kMostRefused &&
-           missed % kBetween == kBetween - 1 &&
+           missed >= kFirst && missed % kBetween == 0 &&
            (missed < kJudged || known.met.load(std::memory_order_relaxed) >= missed);
 }
 
