@@ -225,8 +225,8 @@ public:
         return at_home(plan) + (problem_.passes.input_gradient ? 2 * once : once);
     }
 
-    /// Of the buffers that meet in the fullest step: buckets and operand beside the partial results,
-    /// or these beside the slices that are summed.
+    /// Whether the buffers of the fullest step fit: buckets and operand beside the partial results, or
+    /// these beside the slices that are summed.
     [[nodiscard]] bool fits(const Plan& plan) const {
         const std::int64_t b = plan.block;
         const std::int64_t n = plan.part.n;
@@ -279,7 +279,7 @@ private:
         return static_cast<double>(buckets * cycles);
     }
 
-    /// What this program does otherwise than the library's.
+    /// Sets the phases that this program does otherwise than the library's.
     void set_phases(Plan& plan, bool gradient) const {
         Phases& phases = gradient ? plan.input_gradient : plan.forward;
         const std::int64_t lines = gradient ? plan.part.columns : plan.part.rows;
@@ -287,7 +287,7 @@ private:
         phases.zero = knows_.round_cycles * ceil_div(ceil_div(partials, Bytes{8}), knows_.workers);
         phases.buckets = ceil_div((plan.split.z - 1) * plan.bucket.bytes, knows_.exchange_bytes);
     }
-    /// Of a part with so many blocks.
+    /// Sets the compute cycles of a part with so many blocks.
     void set_compute(Plan& plan, double blocks) const {
         const auto cycles = [&](bool gradient) {
             return static_cast<Cycles>(vertex(plan, plan.split.z, blocks, gradient));

@@ -15,7 +15,7 @@
 
 namespace tessera::dynamic {
 
-/// What patterns with equally likely places are expected to do in a division.
+/// How full a division's parts are expected to be, where all places are equally likely.
 struct Expected {
     double fullest_part = 0;  ///< blocks at most that a part has room for, in its own buckets
     double moves = 0;         ///< of all buckets along x or y
@@ -37,7 +37,7 @@ struct OwnPlan {
 [[nodiscard]] std::optional<OwnPlan> own_plan(const Problem& problem,
                                               const spec::MachineSpec& machine);
 
-/// What own_plan() has to say of a division, with the least room.
+/// Gives the plan that own_plan() makes of a division, with the least room.
 [[nodiscard]] OwnPlan priced_plan(const Problem& problem, const spec::MachineSpec& machine,
                                   const Split& split);
 

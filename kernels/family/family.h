@@ -113,8 +113,8 @@ struct Over {
     std::size_t input = 0;
 };
 
-/// What a step does with a sparse matrix whose pattern is known when planning: with others that read
-/// it, it may be planned together.
+/// Says what a step does with a sparse matrix whose pattern is known when planning. Steps that read the
+/// same matrix may be planned together.
 struct SparseUse {
     enum class Kind : std::uint8_t {
         Product,    ///< A B
