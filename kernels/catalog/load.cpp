@@ -285,7 +285,7 @@ private:
         const std::string pointer = config::child_pointer("/tensors", tensor.name);
         try {
             files_.resolve(tensor.values);
-            if (!tensor.is_sparse() && !has_told_of(pointer)) {
+            if (!tensor.is_sparse() && tensor.like.empty() && !has_told_of(pointer)) {
                 files_.check(tensor.values, tensor.type, tensor.shape);
             }
             if (tensor.pattern && tensor.pattern->source == PatternSpec::Source::File) {

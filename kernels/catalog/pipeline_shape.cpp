@@ -163,6 +163,19 @@ ShapePointer folder_shape() {
     return d.shape();
 }
 
+/// One that stands where a sparse tensor does.
+ShapePointer like_shape() {
+    Describe<PipelineTensor> d;
+    d.field("like", &PipelineTensor::like)
+        .name()
+        .required()
+        .says(
+            "name of a tensor with a sequence, in whose buckets this one stands: it begins with 0, "
+            "and each next step moves it along with the blocks that stay")
+        .from("docs/workloads.md#sequences-of-patterns");
+    return d.shape();
+}
+
 /// A form that a struct has where `holds` says so.
 template <class Struct, class Make, class Holds>
 Alternative form(std::string name, ShapePointer shape, Make make, Holds holds) {
@@ -180,14 +193,17 @@ ShapePointer tensor_shape() {
     const auto as_it_is = [](PipelineTensor&) {};
     Shape shape;
     shape.alternatives = {
+        form<PipelineTensor>("like", like_shape(), as_it_is,
+                             [](const PipelineTensor& tensor) { return !tensor.like.empty(); }),
         form<PipelineTensor>(
             "pattern", sparse_shape(), as_it_is,
             [](const PipelineTensor& tensor) { return tensor.is_sparse() && !tensor.folder; }),
         form<PipelineTensor>(
             "sequence", folder_shape(), as_it_is,
             [](const PipelineTensor& tensor) { return tensor.folder.has_value(); }),
-        form<PipelineTensor>("shape", dense_shape(), as_it_is,
-                             [](const PipelineTensor& tensor) { return !tensor.is_sparse(); })};
+        form<PipelineTensor>("shape", dense_shape(), as_it_is, [](const PipelineTensor& tensor) {
+            return !tensor.is_sparse() && tensor.like.empty();
+        })};
     return std::make_shared<const Shape>(std::move(shape));
 }
 

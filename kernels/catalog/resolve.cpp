@@ -98,7 +98,16 @@ public:
         : families_(families), told_(told) {
         note_passes(workload.steps);
         for (const PipelineTensor& tensor : workload.tensors) {
-            give(tensor, sparse);
+            if (tensor.like.empty()) {
+                give(tensor, sparse);
+            } else {
+                add(tensor.name, std::nullopt, &tensor);
+            }
+        }
+        for (const PipelineTensor& tensor : workload.tensors) {
+            if (!tensor.like.empty()) {
+                take_type(tensor);
+            }
         }
         note_writers(workload.steps, "/steps");
         is_some_step_hidden_ = workload.steps.empty();
@@ -173,7 +182,7 @@ private:
                                     : program::RemoteBuffer::Place::StreamingMemory;
             }
             added.grain_bytes = given->grain_bytes;
-            added.is_returned = given->sequence.has_value();
+            added.is_returned = given->sequence.has_value() || !given->like.empty();
         }
         return known;
     }
@@ -212,6 +221,31 @@ private:
             give_capacity(tensor, type);
         }
         add(tensor.name, std::move(type), &tensor);
+    }
+
+    /// Of one in the buckets of another, which may be given behind it: the type of that one.
+    void take_type(const PipelineTensor& given) {
+        const auto other = known_.find(given.like);
+        const bool is_known = other != known_.end();
+        const bool is_hidden =
+            is_known && !other->second.has_type && other->second.given->like.empty();
+        if (is_hidden || is_told("/tensors/" + given.name)) {
+            return;
+        }
+        if (!is_known || other->second.given->patterns() == 0 ||
+            !tensor(other->second).type.capacity) {
+            const Names all = names();
+            fail("/tensors/" + given.name + "/like",
+                 fmt::format("got '{}', expected a tensor with \"mode\": \"dynamic\" and a "
+                             "sequence",
+                             given.like),
+                 is_known ? "" : question(near(given.like, {all.begin(), all.end()})));
+            return;
+        }
+        Known& known = known_.at(given.name);
+        known.has_type = true;
+        tensor(known).type = tensor(other->second).type;
+        tensor(known).like = other->second.index;
     }
 
     /// Unless it is told the capacity is what the pattern has: of a pattern without blocks, one.
@@ -610,7 +644,12 @@ private:
                                       rounds_, step.inputs.front(), patterns));
         }
         made.inputs = {known.index};
-        made.outputs = {known.index};
+        for (const pipeline::Tensor& other : out_.pipeline.tensors) {
+            if (other.like == known.index) {
+                made.inputs.push_back(known_.at(other.name).index);
+            }
+        }
+        made.outputs.assign(made.inputs.begin(), made.inputs.end());
         if (known.given->sequence && !known.given->sequence->gradients.empty()) {
             take_gradients(known);
         }
@@ -699,7 +738,14 @@ private:
             if (family->multiplies_first) {
                 take_columns(step, inputs, pointer);
             }
-            types = make(step, inputs, made);
+            const auto& like = tensor(*inputs.front()).like;
+            if (like && (family->multiplies_first || family->samples_first)) {
+                fail(pointer + "/inputs/0",
+                     fmt::format("got '{}', which is in the buckets of '{}', expected that one",
+                                 step.inputs.front(), out_.pipeline.tensors[*like].name));
+            } else {
+                types = make(step, inputs, made);
+            }
         }
         name_step(step, pointer);
         made.outputs.resize(step.outputs.size());

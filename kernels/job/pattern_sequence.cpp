@@ -2,8 +2,8 @@
 #include "kernels/job/pattern_sequence.h"
 
 #include "base/bytes.h"
-#include "kernels/pattern/schedule.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -19,24 +19,32 @@ template <class Element> std::vector<Element> elements_of(const std::vector<std:
     return values;
 }
 
-/// Blocks of `before` that `after`, a pattern of the same grid, does not have.
-std::int64_t blocks_missing(const workload::SparsePattern& before,
-                            const workload::SparsePattern& after) {
-    std::int64_t missing = 0;
-    for (std::int64_t row = 0; row < before.block_rows(); ++row) {
-        std::int64_t at = after.first_block(row);
-        for (std::int64_t block = before.first_block(row); block < before.first_block(row + 1);
+/// Of each block of `after`, a pattern of the same grid, its number in `before`; -1: it came.
+std::vector<std::int64_t> numbers_before(const workload::SparsePattern& before,
+                                         const workload::SparsePattern& after) {
+    std::vector<std::int64_t> numbers;
+    numbers.reserve(after.block_column.size());
+    for (std::int64_t row = 0; row < after.block_rows(); ++row) {
+        std::int64_t at = before.first_block(row);
+        const std::int64_t end = before.first_block(row + 1);
+        for (std::int64_t block = after.first_block(row); block < after.first_block(row + 1);
              ++block) {
-            while (at < after.first_block(row + 1) &&
-                   after.column_of(at) < before.column_of(block)) {
+            while (at < end && before.column_of(at) < after.column_of(block)) {
                 ++at;
             }
-            const bool is_there =
-                at < after.first_block(row + 1) && after.column_of(at) == before.column_of(block);
-            missing += is_there ? 0 : 1;
+            const bool was_there = at < end && before.column_of(at) == after.column_of(block);
+            numbers.push_back(was_there ? at : -1);
         }
     }
-    return missing;
+    return numbers;
+}
+
+/// Values of the pattern before, as the new one has them. None stay none.
+template <class Element>
+std::vector<std::byte> moved(const pattern::PatternChange& change,
+                             const std::vector<std::byte>& bytes) {
+    return bytes.empty() ? bytes
+                         : bytes_of_all(pattern::moved_values(change, elements_of<Element>(bytes)));
 }
 
 } // namespace
@@ -63,8 +71,8 @@ void PatternSequence::change(const workload::Schedule& schedule, const Left& lef
         }
         pattern::PatternChange change =
             pattern::next_pattern(*now_.type.sparse, known, schedule, changes_);
-        now_.bytes = values.empty() ? std::vector<std::byte>{}
-                                    : bytes_of_all(pattern::moved_values(change, values));
+        now_.bytes = moved<Element>(change, left.values);
+        move_states(change, left);
         went_.push_back(static_cast<std::int64_t>(change.went.size()));
         is_drawn_instead_ = is_drawn_instead_ || change.is_drawn_instead;
         now_.type.sparse =
@@ -74,10 +82,24 @@ void PatternSequence::change(const workload::Schedule& schedule, const Left& lef
     ++changes_;
 }
 
-void PatternSequence::take(family::Value next) {
-    went_.push_back(blocks_missing(*now_.type.sparse, *next.type.sparse));
+void PatternSequence::take(family::Value next, const Left& left) {
+    pattern::PatternChange change;
+    change.pattern = *next.type.sparse;
+    change.from = numbers_before(*now_.type.sparse, *next.type.sparse);
+    const auto stayed =
+        std::ranges::count_if(change.from, [](std::int64_t number) { return number >= 0; });
+    went_.push_back(now_.type.sparse->blocks() - stayed);
+    move_states(change, left);
     now_ = std::move(next);
     ++changes_;
+}
+
+void PatternSequence::move_states(const pattern::PatternChange& change, const Left& left) {
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+        states_[i] = now_.type.type == ElementType::F32
+                         ? moved<float>(change, left.states.at(i))
+                         : moved<std::uint16_t>(change, left.states.at(i));
+    }
 }
 
 } // namespace tessera::job

@@ -156,7 +156,8 @@ public:
         std::vector<HostArray> arrays;
         for (const auto& write : planned_.writes) {
             if (write.encoder != nullptr) {
-                const std::vector<std::byte>& form = encoded_.at(write.encoder).at(write.form);
+                const std::vector<std::byte>& form =
+                    encoded_.at({write.encoder, write.tensor}).at(write.form);
                 if (!form.empty()) { // else they are not known
                     arrays.push_back({write.array, form});
                 }
@@ -170,7 +171,8 @@ public:
     std::vector<EncodedMatrix> encoded_matrices() const override {
         std::vector<EncodedMatrix> matrices;
         for (const auto& write : planned_.writes) {
-            if (write.encoder == nullptr || write.form != 0) {
+            if (write.encoder == nullptr || write.form != 0 ||
+                pipeline_.tensors[write.tensor].like) {
                 continue;
             }
             const auto step = std::ranges::find_if(planned_.finished, [&](const auto& finished) {
@@ -595,11 +597,11 @@ private:
         encoded_.clear();
         for (const auto& write : planned_.writes) {
             if (operands == Operands::None || write.encoder == nullptr ||
-                encoded_.contains(write.encoder)) {
+                encoded_.contains({write.encoder, write.tensor})) {
                 continue;
             }
             const auto& given = given_[write.tensor];
-            encoded_[write.encoder] = encoded(
+            encoded_[{write.encoder, write.tensor}] = encoded(
                 write,
                 given != nullptr ? *given
                                  : family::Value{pipeline_.tensors[write.tensor].type, {}, false},
@@ -618,6 +620,10 @@ private:
         const family::TensorType& type = pipeline_.tensors[tensor].type;
         if (draw.sparse) {
             return sparse_value(type, draw, std::move(matrices_[tensor].values));
+        }
+        if (pipeline_.tensors[tensor].like) {
+            const Bytes bytes = type.stored_elements() * bytes_of(type.type);
+            return {type, std::vector<std::byte>(static_cast<std::size_t>(bytes)), false};
         }
         return given_values(
             type, draw,
@@ -679,14 +685,22 @@ private:
         return checked;
     }
 
+    /// What the host gave of a pattern is compared with what it meant to give, tensor by tensor.
+    family::Checked check_next(const Node& node, std::vector<family::Value>& given) {
+        const PatternSequence& patterns = next_.at(node.inputs.front()).patterns;
+        const family::Value& now = patterns.now();
+        given.front().whole_numbers = now.whole_numbers;
+        const Bytes element = bytes_of(now.type.type);
+        family::Checked checked = compare_bytes(given.front().bytes, now.bytes, element);
+        for (std::size_t i = 1; i < given.size() && checked.passed; ++i) {
+            checked = compare_bytes(given[i].bytes, patterns.states().at(i - 1), element);
+        }
+        return checked;
+    }
+
     /// What a load has brought, or a store has taken, is compared with what stands at the other end.
     family::Checked check_row(const Node& node, std::int64_t row, family::Value& moved) {
         const Bytes element = bytes_of(moved.type.type);
-        if (node.kind == Node::Kind::Next) {
-            const family::Value& from = next_.at(node.inputs.front()).patterns.now();
-            moved.whole_numbers = from.whole_numbers;
-            return compare_bytes(moved.bytes, from.bytes, element);
-        }
         const family::Value& from = *values_[node.inputs.front()];
         moved.whole_numbers = from.whole_numbers;
         if (node.kind == Node::Kind::Load) {
@@ -721,7 +735,8 @@ private:
         case Node::Kind::Store:
             return {pipeline_.tensors[node.inputs.front()].type};
         case Node::Kind::Next:
-            return {next_.at(node.inputs.front()).patterns.now().type};
+            return std::vector(node.inputs.size(),
+                               next_.at(node.inputs.front()).patterns.now().type);
         default:
             break;
         }
@@ -737,55 +752,82 @@ private:
         return types;
     }
 
-    /// What the host gives of a tensor with a sequence.
+    /// What the host gives of a tensor with a sequence, and of those that stand like it.
     struct Next {
         PatternSequence patterns;
-        std::map<std::size_t, std::int64_t> given; ///< rows of each form
-        std::vector<std::vector<std::byte>> forms; ///< of the pattern at hand
+        std::vector<std::size_t> states;                ///< the others
+        std::map<program::ArrayId, std::int64_t> given; ///< rows of each buffer
+        /// By tensor, of the pattern at hand.
+        std::map<std::size_t, std::vector<std::vector<std::byte>>> forms;
     };
     [[nodiscard]] Next& next_of(std::size_t tensor) {
-        const auto& given = values_[tensor];
-        const auto begin = [&] {
-            return given != nullptr ? *given
-                                    : family::Value{pipeline_.tensors[tensor].type, {}, false};
-        };
         const auto found = next_.find(tensor);
-        return found != next_.end()
-                   ? found->second
-                   : next_.emplace(tensor, Next{PatternSequence(begin()), {}, {}}).first->second;
+        if (found != next_.end()) {
+            return found->second;
+        }
+        const auto value_or_none = [&](std::size_t of) {
+            return values_[of] != nullptr ? *values_[of]
+                                          : family::Value{pipeline_.tensors[of].type, {}, false};
+        };
+        std::vector<std::size_t> states;
+        std::vector<std::vector<std::byte>> bytes;
+        for (const auto& asked : planned_.asked) {
+            if (pipeline_.tensors[asked.tensor].like == tensor) {
+                states.push_back(asked.tensor);
+                bytes.push_back(value_or_none(asked.tensor).bytes);
+            }
+        }
+        PatternSequence patterns(value_or_none(tensor), std::move(bytes));
+        return next_.emplace(tensor, Next{std::move(patterns), std::move(states), {}, {}})
+            .first->second;
     }
-    /// A round asks for each form once; the first one brings the next pattern. Steps before may not have
-    /// been looked at yet: what stands in values_ changes when this one is.
+    /// A round asks for each buffer once; the first one brings the next pattern. Steps before may not
+    /// have been looked at yet: what stands in values_ changes when this one is.
     void give_next(const pipeline::Standing& asked, std::span<std::byte> rows,
                    const ReadArray& read) {
         Stopwatch watch;
-        Next& next = next_of(asked.tensor);
-        const std::int64_t round = next.given[asked.form]++;
+        const std::size_t tensor = pipeline_.tensors[asked.tensor].like.value_or(asked.tensor);
+        Next& next = next_of(tensor);
+        const std::int64_t round = next.given[asked.array]++;
         if (round > next.patterns.changes()) {
-            go_on(asked, next.patterns, read);
+            go_on(tensor, asked.encoder, next, read);
             next.forms.clear();
         }
-        if (next.forms.empty()) {
-            next.forms = encoded(asked, next.patterns.now(), round);
+        auto& forms = next.forms[asked.tensor];
+        if (forms.empty()) {
+            family::Value value = next.patterns.now();
+            if (asked.tensor != tensor) {
+                const auto state = std::ranges::find(next.states, asked.tensor);
+                value.bytes = next.patterns.states().at(
+                    static_cast<std::size_t>(state - next.states.begin()));
+            }
+            forms = encoded(asked, value, round);
         }
-        const std::vector<std::byte>& form = next.forms.at(asked.form);
+        const std::vector<std::byte>& form = forms.at(asked.form);
         std::memcpy(rows.data(), form.data(), std::min(form.size(), rows.size()));
         encode_s_ += watch.lap();
     }
-    void go_on(const pipeline::Standing& asked, PatternSequence& patterns, const ReadArray& read) {
-        const PipelineTensor& given = source_.pipeline.tensors[asked.tensor];
-        const bool has_values = given_[asked.tensor] != nullptr;
+    void go_on(std::size_t tensor, const family::Step* encoder, Next& next, const ReadArray& read) {
+        const PipelineTensor& given = source_.pipeline.tensors[tensor];
+        PatternSequence& patterns = next.patterns;
+        const bool has_values = given_[tensor] != nullptr;
+        // the rows have what the last round left
+        const auto left_of = [&](std::size_t of) {
+            return has_values ? encoder->decoded(read(values_row(of)), patterns.now().type)
+                              : std::vector<std::byte>{};
+        };
+        PatternSequence::Left left;
+        for (const std::size_t state : next.states) {
+            left.states.push_back(left_of(state));
+        }
         if (given.folder) {
-            patterns.take(file_of(asked.tensor, patterns.changes() + 1, has_values));
+            patterns.take(file_of(tensor, patterns.changes() + 1, has_values), left);
             return;
         }
-        PatternSequence::Left left;
-        if (has_values) { // the values' row has what the last round left
-            left.values =
-                asked.encoder->decoded(read(values_row(asked.tensor)), patterns.now().type);
-            if (const auto norms = pipeline_.tensors[asked.tensor].gradients) {
-                left.gradients = read(buffer_of(*norms));
-            }
+        left.values = left_of(tensor);
+        const auto norms = pipeline_.tensors[tensor].gradients;
+        if (has_values && norms) {
+            left.gradients = read(buffer_of(*norms));
         }
         patterns.change(*given.sequence, left);
     }
@@ -856,9 +898,10 @@ private:
         for (const std::size_t input : node.inputs) {
             inputs.push_back(values_[input].get());
         }
-        family::Checked checked = node.kind == Node::Kind::Step
-                                      ? node.step->check(inputs, outputs, threads)
-                                      : check_row(node, row, outputs.front());
+        family::Checked checked =
+            node.kind == Node::Kind::Step   ? node.step->check(inputs, outputs, threads)
+            : node.kind == Node::Kind::Next ? check_next(node, outputs)
+                                            : check_row(node, row, outputs.front());
         Outcome& outcome = outcomes_[index];
         ++outcome.rounds;
         if (!checked.overflow_warning.empty() && ++outcome.overflowed_rounds == 1) {
@@ -888,8 +931,9 @@ private:
     std::vector<std::shared_ptr<const family::Value>> values_; ///< by tensor, as it stands
     /// Of them those outside the tiles that steps have written rows of.
     std::map<std::size_t, std::shared_ptr<family::Value>> stored_;
-    /// Forms of a tensor with a capacity, by the step that encodes it: steps with other plans have others.
-    std::map<const family::Step*, std::vector<std::vector<std::byte>>> encoded_;
+    /// Forms of tensors with a capacity, by the step that encodes them and the tensor: steps with other plans have others.
+    std::map<std::pair<const family::Step*, std::size_t>, std::vector<std::vector<std::byte>>>
+        encoded_;
     std::map<std::size_t, Next> next_; ///< of tensors with a sequence
     double encode_s_ = 0;
     std::vector<Outcome> outcomes_; ///< by planned_.finished

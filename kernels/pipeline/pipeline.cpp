@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -337,6 +338,7 @@ private:
         site.matrix = matrix_of(node);
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
+            stand_like(node, input);
             where.push_back(standing_[input]);
         }
         family::Emitted emitted = emit_part(node, site, where);
@@ -581,33 +583,68 @@ private:
         if (!standing_[tensor]) {
             stand(node, tensor, first_tile, tiles);
         }
-        std::vector<TensorId> places{*standing_[tensor]};
-        places.insert(places.end(), forms_.at(tensor).begin(), forms_.at(tensor).end());
-        const family::Step* encoder = encoder_of(places.front());
-        std::vector<graph::Step> steps;
-        const bool is_new = next_buffers_.try_emplace(tensor, graph_.remote_buffers.size()).second;
-        const std::size_t first_buffer = next_buffers_.at(tensor);
-        for (std::size_t form = 0; form < places.size(); ++form) {
-            const auto buffer = static_cast<std::uint32_t>(first_buffer + form);
-            if (is_new) {
-                add_next_buffer(tensor, places[form], form);
-                planned_.asked.push_back({tensor, program::remote_buffer(buffer), encoder, form});
-            }
-            const bool is_written = writers_[tensor] > 1; // not by this step alone
-            if (form == 0 && is_written && pipeline_.tensors[tensor].is_returned) {
-                steps.push_back(copy_all(node, buffer, places[form], false));
-            }
-            if (form == 0) { // the host has what all tiles have left
-                graph::Step& sync = steps.emplace_back();
-                sync.kind = graph::Step::Kind::Sync;
-            }
-            steps.push_back(copy_all(node, buffer, places[form], true));
+        std::vector<Standing> rows = forms_that_stand(tensor);
+        for (std::size_t i = 1; i < node.inputs.size(); ++i) { // those that stand like it
+            stand_like(node, node.inputs[i]);
+            rows.push_back(forms_that_stand(node.inputs[i]).front());
         }
+        const bool is_new = next_buffers_.try_emplace(tensor, graph_.remote_buffers.size()).second;
+        auto buffer = static_cast<std::uint32_t>(next_buffers_.at(tensor));
+        std::vector<graph::Step> steps;
+        std::vector<graph::Step> reads;
+        for (const Standing& row : rows) {
+            const TensorId place{row.array.index};
+            if (is_new) {
+                add_next_buffer(row.tensor, place, row.form);
+                planned_.asked.push_back(
+                    {row.tensor, program::remote_buffer(buffer), row.encoder, row.form});
+            }
+            const bool is_written = writers_[row.tensor] > 1; // not by this step alone
+            if (row.form == 0 && is_written && pipeline_.tensors[row.tensor].is_returned) {
+                steps.push_back(copy_all(node, buffer, place, false));
+            }
+            reads.push_back(copy_all(node, buffer, place, true));
+            ++buffer;
+        }
+        graph::Step& sync = steps.emplace_back(); // the host has what all tiles have left
+        sync.kind = graph::Step::Kind::Sync;
+        std::ranges::move(reads, std::back_inserter(steps));
         Finished& finished = note_finished(node);
-        finished.outputs = {array_of(places.front())};
-        finished.encoders = {encoder};
+        for (const std::size_t input : node.inputs) {
+            finished.outputs.push_back(array_of(*standing_[input]));
+            finished.encoders.push_back(encoder_of(*standing_[input]));
+        }
         name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+    /// A tensor in buckets: its values, then what says where they are.
+    [[nodiscard]] std::vector<Standing> forms_that_stand(std::size_t tensor) const {
+        const family::Step* encoder = encoder_of(*standing_[tensor]);
+        std::vector<Standing> forms{{tensor, array_of(*standing_[tensor]), encoder, 0}};
+        const auto others = forms_.find(tensor);
+        for (std::size_t i = 0; others != forms_.end() && i < others->second.size(); ++i) {
+            forms.push_back({tensor, array_of(others->second[i]), encoder, i + 1});
+        }
+        return forms;
+    }
+    /// In the buckets of another tensor, if that is where it belongs and it stands nowhere yet.
+    void stand_like(const Node& node, std::size_t tensor) {
+        const auto& like = pipeline_.tensors[tensor].like;
+        if (!like || standing_[tensor]) {
+            return;
+        }
+        const Tensor& called = pipeline_.tensors[tensor];
+        if (!standing_[*like]) {
+            throw NotModelled(fmt::format(
+                "{}: step '{}' reads '{}' before a product reads '{}', in whose buckets it is: not "
+                "modelled; see docs/kernels.md#pipelines",
+                pipeline_.name, node.name, called.name, pipeline_.tensors[*like].name));
+        }
+        const TensorId model = *standing_[*like];
+        const TensorId place = graph::add_alike(graph_, called.name, called.type.type, model);
+        give(tensor, place);
+        planned_.writes.back().encoder = encoder_of(model);
+        encoders_.try_emplace(place.index, encoder_of(model));
     }
     /// Where the first product with the tensor will have it.
     void stand(const Node& node, std::size_t tensor, TileId first_tile, std::int64_t tiles) {
@@ -764,7 +801,8 @@ private:
     graph::Step bring(const Node& node, std::size_t input, TensorId wanted) {
         const Tensor& tensor = pipeline_.tensors[input];
         graph::Tensor& place = graph_.tensors[wanted.index];
-        const bool may_stand_twice = tensor.type.sparse != nullptr && writers_[input] == 0;
+        const bool may_stand_twice =
+            tensor.type.sparse != nullptr && !tensor.like && writers_[input] == 0;
         if (standing_[input] && *standing_[input] != wanted && may_stand_twice) {
             place.given = true; // the host writes it there, too
             planned_.writes.push_back({input, array_of(wanted)});

@@ -40,6 +40,8 @@ struct Tensor {
     bool row_major = false;
     Bytes grain_bytes = 8;    ///< row_major: least run of bytes on a tile
     bool is_returned = false; ///< the host makes its next pattern of the values that steps left
+    /// It stands in the buckets of this one, a tensor with a sequence, and has its pattern.
+    std::optional<std::size_t> like = {};
     /// And of norms of all blocks of its gradient: the tensor outside the tiles that has them.
     std::optional<std::size_t> gradients = {};
 };

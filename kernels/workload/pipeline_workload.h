@@ -51,7 +51,9 @@ struct PipelineTensor {
     bool is_dynamic = false; ///< sparse: its pattern comes when the program runs
     double capacity = 0;     ///< dynamic: density of blocks there is room for; 0: the pattern's
     double excess = 0.3;     ///< dynamic: room of a tile beyond its even share
-    std::optional<Sequence> sequence = {};    ///< dynamic: how a "next" step makes the next pattern
+    std::optional<Sequence> sequence = {}; ///< dynamic: how a "next" step makes the next pattern
+    /// A tensor with a sequence, in whose buckets this one stands: state of its optimiser, at first 0.
+    std::string like = {};
     std::optional<PatternFolder> folder = {}; ///< dynamic: where a "next" step finds it instead
     bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds

@@ -49,7 +49,7 @@ tessera_test(test_kernels_rows LABELS kernels
           kernels/pipeline/rows_pipeline_test.cpp kernels/rearrange/rows_rules_test.cpp
   LINK tessera_softmax tessera_reduce tessera_transpose tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp kernels/job/micro_job_test.cpp kernels/job/pipeline_job_test.cpp
-          kernels/job/names_test.cpp kernels/job/one_product_test.cpp kernels/job/random_pipelines_test.cpp kernels/job/views_test.cpp
+          kernels/job/names_test.cpp kernels/job/pattern_sequence_test.cpp kernels/job/one_product_test.cpp kernels/job/random_pipelines_test.cpp kernels/job/views_test.cpp
   APART kernels/job/given_test.cpp
   LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180

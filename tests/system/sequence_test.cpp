@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -434,4 +435,28 @@ TEST_CASE("a sequence takes the patterns and values of a folder's files") {
     }
     CHECK(trained.patterns.front().went == went);
     check_given(trained, patterns, 0);
+}
+
+TEST_CASE("state of an optimiser moves along with the pattern") {
+    workload::Workload workload = training(8, false);
+    auto& pipeline = std::get<workload::PipelineWorkload>(workload.kind);
+    pipeline.tensors.push_back({.name = "momentum", .like = "w"});
+    auto& steps = pipeline.steps.front().children;
+    steps.push_back(step("add", {"momentum", "dw"}, "momentum"));
+    steps.push_back(step("add", {"w", "momentum"}, "w"));
+    const Trained trained = train(workload);
+    check_sequence(trained);
+    // values, metadata and control words of w, and the values of the momentum
+    const auto forms = trained.job->encoded_matrices().front().encoder->encoded(
+        without_values(trained.job->encoded_matrices().front(),
+                       *trained.job->encoded_matrices().front().type->sparse));
+    REQUIRE(trained.given.size() == forms.size() + 1);
+    const auto& momentum = trained.given.rbegin()->second;
+    REQUIRE(momentum.size() == kPatterns);
+    const auto is_zero = [](const std::vector<std::byte>& bytes) {
+        return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+    };
+    CHECK(is_zero(momentum.front()));
+    CHECK_FALSE(is_zero(momentum[1]));
+    CHECK(momentum[1] != momentum[2]);
 }

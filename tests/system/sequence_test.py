@@ -166,6 +166,47 @@ class SequenceTest(CliTest):
         self.schedule(tensors={"norms": NORMS["norms"] | {"shape": [1, 1, 1]}}, **by)
         says(f"got 'norms' of f32 1 x 1 x 1, expected f32 1 x {ROWS // BLOCK} x {COLUMNS // BLOCK}")
 
+    def test_state_in_the_buckets_of_a_tensor_moves_along(self):
+        momentum = {"momentum": {"like": "w"}}
+        steps = [{"family": "scale", "factor": 0.5, "inputs": ["momentum"], "output": "momentum"},
+                 {"family": "add", "name": "of_dw", "inputs": ["momentum", "dw"],
+                  "output": "momentum"}]
+        self.make_folder()
+        by_folder = self.workload(3, {"sequence": {"folder": "patterns"}}, momentum, steps)
+        self.equal_in_both_modes(by_folder)
+        drawn = {"prune": "random", "regrow": "random"}
+        moved, _ = self.equal_in_both_modes(
+            self.schedule(tensors=momentum, steps=steps, **drawn))
+        plain, _ = self.equal_in_both_modes(self.schedule(**drawn))
+        for one, other in zip(moved["rounds"], plain["rounds"], strict=True):
+            self.assertGreater(one["kernels"]["next_w"], other["kernels"]["next_w"])
+
+    def test_state_that_no_step_writes_stays_zero(self):
+        steps = [{"family": "add", "name": "same", "inputs": ["m", "dw"], "output": "sum"}]
+        self.equal_in_both_modes(self.schedule(tensors={"m": {"like": "w"}}, steps=steps,
+                                               prune="random", regrow="random"))
+
+    def test_mistakes_of_state(self):
+        def says(text, tensors, steps=()):
+            self.schedule(tensors=tensors, steps=steps)
+            self.assertIn(text, self.tessera("check", "./training.json", code=3).stderr)
+
+        wanted = "expected a tensor with \"mode\": \"dynamic\" and a sequence"
+        says(f"/tensors/m/like: got 'v', {wanted}", {"m": {"like": "v"}})
+        says(f"/tensors/m/like: got 'x', {wanted}", {"m": {"like": "x"}})
+        says("/tensors/m/like: got 'n'", {"m": {"like": "n"}, "n": {"like": "w"}})
+        for key, value in (("sequence", {"patterns": 2}), ("sequence", {"folder": "patterns"}),
+                           ("type", "f16"), ("shape", [ROWS, COLUMNS]),
+                           ("pattern", {"generator": "uniform", "density": 0.25})):
+            says(f"/tensors/m/{key}: does not go with 'like'", {"m": {"like": "w", key: value}})
+        for other in ("m", "x"):  # no sequence
+            says(f"/tensors/m/like: got '{other}', {wanted}", {"m": {"like": other}})
+        says("/tensors/m/like: ", {"m": {"like": 3}})
+        says("did you mean 'norms'?", {"m": {"like": "norm"}, **NORMS})
+        says("/tensors/m: no step reads it", {"m": {"like": "w"}})
+        says("got 'm', which is in the buckets of 'w', expected that one", {"m": {"like": "w"}},
+             [{"family": "spmm", "inputs": ["m", "x"], "output": "z"}])
+
     def test_another_seed_has_the_same_program_and_another_capacity_another(self):
         first = self.result(self.schedule(), *MACHINE)
         other = self.result(self.schedule(pattern_seed=2, seed=3), *MACHINE)

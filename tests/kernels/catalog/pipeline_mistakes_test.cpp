@@ -67,9 +67,8 @@ TEST_CASE("a bound is one of whole numbers", "[unit][catalog]") {
 
 TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
     CHECK(of_tensors(R"("z": {"shap": [3]})") ==
-          Lines{"a.json:3:6: /tensors/z: missing, expected pattern or sequence or shape; got key "
-                "'shap', did "
-                "you mean 'shape'?"});
+          Lines{"a.json:3:6: /tensors/z: missing, expected like or pattern or sequence or shape; "
+                "got key 'shap', did you mean 'shape'?"});
     CHECK(of_tensors(R"("z": {"shape": [3, 0]})") ==
           Lines{"a.json:3:20: /tensors/z/shape/1: got 0 elements, expected 1..1000000 elements"});
     CHECK(of_tensors(R"("z": {"shape": 3})") ==
