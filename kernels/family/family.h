@@ -39,8 +39,13 @@ namespace tessera::lower {
 struct Lowered;
 }
 
+namespace tessera::workload {
+struct PipelineStep;
+}
+
 namespace tessera::family {
 
+struct GradientRequest;
 struct Division;
 struct Estimate;
 
@@ -246,6 +251,9 @@ struct Family {
     std::vector<const char*> outputs = {};
     bool multiplies_first = false; ///< a capacity of the first input is one for such products
     bool samples_first = false;    ///< its output has values where the first input has them
+    /// The steps that make gradients of inputs from those of outputs (kernels/family/gradient.h). Null:
+    /// it has none.
+    std::vector<workload::PipelineStep> (*gradient)(const GradientRequest& request) = nullptr;
 };
 
 /// The option's value as told, or as it is otherwise.
