@@ -95,7 +95,7 @@ void keep_group(Calibration& calibration, const std::string& asked) {
 
 /// The results of runs; nothing and the reason where one failed.
 struct Results {
-    std::vector<nlohmann::json> of_runs;
+    std::vector<nlohmann::json> of_runs; ///< null for a run that may not fit and does not
     std::string failure;
     bool not_modelled = false;
 };
@@ -104,7 +104,7 @@ Results results_of(const std::vector<Run>& runs, const RunOutcomes& outcomes) {
     Results results;
     for (const Run& run : runs) {
         const RunOutcome& outcome = outcomes.at(run.key());
-        if (!outcome.failure.empty()) {
+        if (!outcome.failure.empty() && !(run.may_not_fit && outcome.does_not_fit)) {
             return {{}, outcome.failure, outcome.not_modelled};
         }
         results.of_runs.push_back(outcome.result);
@@ -171,8 +171,16 @@ void read_results(RowOutcome& row, int seeds, const RunOutcomes& outcomes) {
     row.simulated = figure_of(*measurement, results, row.failure);
     row.not_modelled = results.not_modelled;
     if (row.simulated && group_of(measurement->group).kind != Group::Kind::Micro) {
-        for (const auto& result : results.of_runs) {
-            row.facts.push_back(facts_of(result));
+        for (std::size_t i = 0; i < results.of_runs.size(); ++i) {
+            if (!results.of_runs[i].is_null()) {
+                row.facts.push_back(facts_of(results.of_runs[i]));
+                row.facts.back().called = measurement->runs[i].called;
+            }
+        }
+    }
+    if (row.simulated && measurement->decides) {
+        for (const std::size_t run : measurement->decides(results.of_runs)) {
+            row.best.push_back(measurement->runs[run].called);
         }
     }
     if (row.simulated && seeds > 1 && draws(*measurement)) {

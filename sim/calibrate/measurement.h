@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -24,6 +25,9 @@ struct Run {
     std::string vertex = {};                  ///< name of a vertex file: one tile runs it
     std::vector<std::string> parameters = {}; ///< of the vertex: name=value
     std::string called = {}; ///< label in reports, where a row has several runs; no part of key
+    /// Where it does not fit on the machine, the row goes without it: its result is null. For the best
+    /// of several sizes. No part of the key.
+    bool may_not_fit = false;
 
     [[nodiscard]] std::string key() const;
     /// Whether its workload draws a sparse pattern, which a seed decides.
@@ -36,7 +40,10 @@ struct Measurement {
     std::string group;
     std::vector<Run> runs;
     /// The simulated figure in the row's unit, from the results (result.json) of `runs`.
+    /// @throws IoError where none of several fits
     std::function<double(const std::vector<nlohmann::json>&)> read;
+    /// Of several runs those that the figure is of, for people; empty: it is of all.
+    std::function<std::vector<std::size_t>(const std::vector<nlohmann::json>&)> decides = {};
     /// The same runs by our own plans, for comparison with the published ones; empty: none.
     std::vector<Run> ours = {};
     /// For a rate: the ratio of times counts, which is above 1 where we are slower than measured.

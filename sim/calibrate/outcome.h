@@ -27,7 +27,9 @@ struct RowOutcome {
     /// As simulated, of each seed's pattern, the first seed's first; empty where no pattern is drawn
     /// or one alone. `simulated` is their geometric mean.
     std::vector<double> of_seeds = {};
-    std::vector<RunFacts> facts = {}; ///< of each of the measurement's runs
+    std::vector<RunFacts> facts = {}; ///< of each of the measurement's runs that fits
+    /// What the runs are called that the figure is of, where it is not of all.
+    std::vector<std::string> best = {};
 
     [[nodiscard]] const Measurement* measurement() const {
         return std::get_if<Measurement>(&mapped);

@@ -140,28 +140,58 @@ Mapped sparse_over_dense(const ReferenceRow& row, const RowMachine& machine) {
     return measurement;
 }
 
+/// Runs of one product with several numbers of columns, from the `first` of a measurement's on.
+struct Candidates {
+    std::size_t first = 0;
+    std::vector<double> flops;
+};
+
+struct Best {
+    double rate = 0; ///< in flop/s
+    std::size_t run = 0;
+};
+
+/// The fastest of those that fit. @throws IoError where none does
+Best best_of(const Candidates& candidates, const std::vector<json>& results) {
+    Best best;
+    for (std::size_t i = 0; i < candidates.flops.size(); ++i) {
+        const json& result = results[candidates.first + i];
+        if (result.is_null()) {
+            continue;
+        }
+        const double rate =
+            candidates.flops[i] * clock_of(result) / cycles_of(result, kWholeProduct);
+        if (rate > best.rate) {
+            best = {rate, candidates.first + i};
+        }
+    }
+    if (best.rate == 0) {
+        throw IoError("the product fits with no number of columns");
+    }
+    return best;
+}
+
 /// The best rate of runs with these numbers of columns; `run` makes one.
 Measurement best_over(const ReferenceRow& row, const std::vector<std::int64_t>& columns,
                       ProductSize size, const std::function<Run(const ProductSize&)>& run) {
     Measurement measurement;
-    std::vector<double> flops;
+    Candidates candidates;
     for (const std::int64_t n : columns) {
         size.n = n;
         Run one = run(size);
         one.called = fmt::format("n = {}", n);
+        one.may_not_fit = true;
         measurement.runs.push_back(std::move(one));
-        flops.push_back(size.flops());
+        candidates.flops.push_back(size.flops());
     }
     measurement.timed = kWholeProduct.text();
     measurement.ratio_of_times = true;
     measurement.read = [unit = unit_in(row, "flop/s"),
-                        flops = std::move(flops)](const std::vector<json>& results) {
-        double best = 0;
-        for (std::size_t i = 0; i < flops.size(); ++i) {
-            best = std::max(best,
-                            flops[i] * clock_of(results[i]) / cycles_of(results[i], kWholeProduct));
-        }
-        return best / unit;
+                        candidates](const std::vector<json>& results) {
+        return best_of(candidates, results).rate / unit;
+    };
+    measurement.decides = [candidates = std::move(candidates)](const std::vector<json>& results) {
+        return std::vector{best_of(candidates, results).run};
     };
     return measurement;
 }
@@ -253,42 +283,37 @@ Measurement dynamic_over(const ReferenceRow& row, const RowMachine& machine,
                          const std::vector<std::int64_t>& columns, double other_density,
                          const std::function<Run(const ProductSize&)>& other) {
     const DynamicRow of = dynamic_row(row);
-    struct Rate {
-        double flops = 0;
-        bool is_dynamic = false;
-    };
-    std::vector<Rate> rates;
     Measurement measurement;
-    const auto add = [&](std::int64_t n, bool is_dynamic) {
-        ProductSize size = of.size;
-        size.n = n;
-        Run run = is_dynamic ? dynamic_run(machine, size, of) : other(size);
-        run.called = fmt::format("{}, n = {}", is_dynamic ? "dynamic" : "other", n);
+    const auto add = [&](Candidates& candidates, const ProductSize& size, Run run,
+                         const char* called) {
+        run.called = fmt::format("{}, n = {}", called, size.n);
+        run.may_not_fit = true;
         measurement.runs.push_back(std::move(run));
-        size.density = is_dynamic ? of.size.density : other_density;
-        rates.push_back({size.flops(), is_dynamic});
+        candidates.flops.push_back(size.flops());
     };
+    ProductSize size = of.size;
+    Candidates dynamic;
     for (const std::int64_t n : dynamic_columns(of, machine)) {
-        add(n, true);
+        size.n = n;
+        add(dynamic, size, dynamic_run(machine, size, of), "dynamic");
     }
+    Candidates others{.first = measurement.runs.size(), .flops = {}};
     for (const std::int64_t n : columns) {
-        add(n, false);
+        size.n = n;
+        ProductSize other_size = size;
+        other_size.density = other_density;
+        add(others, other_size, other(size), "other");
     }
     measurement.timed = kWholeProduct.text();
     measurement.ratio_of_times = true;
     // rates on the same non-zeros: those of a dense product do as much for them as its density says
-    measurement.read = [unit = unit_in(row, "1"), rates = std::move(rates),
+    measurement.read = [unit = unit_in(row, "1"), dynamic, others,
                         density =
                             of.size.density / other_density](const std::vector<json>& results) {
-        double best = 0;
-        double best_other = 0;
-        for (std::size_t i = 0; i < rates.size(); ++i) {
-            const double rate =
-                rates[i].flops * clock_of(results[i]) / cycles_of(results[i], kWholeProduct);
-            double& most = rates[i].is_dynamic ? best : best_other;
-            most = std::max(most, rate);
-        }
-        return best / (best_other * density) / unit;
+        return best_of(dynamic, results).rate / (best_of(others, results).rate * density) / unit;
+    };
+    measurement.decides = [dynamic, others](const std::vector<json>& results) {
+        return std::vector{best_of(dynamic, results).run, best_of(others, results).run};
     };
     return measurement;
 }

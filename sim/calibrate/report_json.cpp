@@ -71,6 +71,9 @@ json row_json(const RowOutcome& row) {
             out[key] = *figure;
         }
     };
+    if (!row.best.empty()) {
+        out["best"] = row.best;
+    }
     if (!row.of_seeds.empty()) {
         out["of_seeds"] = row.of_seeds;
     }

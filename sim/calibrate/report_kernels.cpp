@@ -41,8 +41,8 @@ std::string steps_text(const RunFacts& facts) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string run_text(const std::string& called, const RunFacts& facts) {
-    return fmt::format("{}{}: {}", called.empty() ? "" : called + " ",
+std::string run_text(const RunFacts& facts) {
+    return fmt::format("{}{}: {}", facts.called.empty() ? "" : facts.called + " ",
                        grouped(static_cast<std::int64_t>(std::llround(facts.cycles))),
                        steps_text(facts));
 }
@@ -51,8 +51,8 @@ std::string worst_text(const GroupOutcome& outcome, const Layout& layout) {
     Rows rows;
     for (const RowOutcome* row : outcome.worst) {
         std::vector<std::string> runs;
-        for (std::size_t i = 0; i < row->facts.size(); ++i) {
-            runs.push_back(run_text(row->measurement()->runs[i].called, row->facts[i]));
+        for (const RunFacts& facts : row->facts) {
+            runs.push_back(run_text(facts));
         }
         rows.push_back({row->row.id(), fmt::format("{:.3f}", *row->ratio()),
                         fmt::format("{}", fmt::join(runs, "; "))});

@@ -120,12 +120,18 @@ std::string RowLines::row(const RowOutcome& row) const {
                                                      : "failed",
                                   ratio_text(row.ratio()), ratio_text(row.no_sync_ratio()),
                                   ratio_text(row.ours_ratio()));
-    std::string note = row.note();
-    if (const auto spread = row.spread()) {
-        note += fmt::format("{}{} seeds, {} apart", note.empty() ? "" : "; ", row.of_seeds.size(),
-                            percent_text(*spread - 1));
+    std::vector<std::string> notes;
+    if (std::string note = row.note(); !note.empty()) {
+        notes.push_back(std::move(note));
     }
-    return paragraph(layout_, head, head.size() + 2, note);
+    if (!row.best.empty()) {
+        notes.push_back(fmt::format("best: {}", fmt::join(row.best, " and ")));
+    }
+    if (const auto spread = row.spread()) {
+        notes.push_back(
+            fmt::format("{} seeds, {} apart", row.of_seeds.size(), percent_text(*spread - 1)));
+    }
+    return paragraph(layout_, head, head.size() + 2, fmt::format("{}", fmt::join(notes, "; ")));
 }
 
 std::string RowLines::line(const std::string& id, const std::string& unit,

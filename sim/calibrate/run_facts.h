@@ -16,6 +16,7 @@ struct StepCycles {
 };
 
 struct RunFacts {
+    std::string called = {}; ///< as the run is
     double cycles = 0;
     std::optional<double> sync_cycles; ///< nothing for a vertex, which has no barrier
     double words_per_tile = 0;         ///< received in all exchanges, mean over the machine's tiles

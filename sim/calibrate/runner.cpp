@@ -19,9 +19,12 @@ namespace {
 
 using nlohmann::json;
 
-process::ChildOutcome failed(const std::string& why, bool not_modelled = false) {
-    return {process::kOk,
-            config::text_of_json(json{{"failure", why}, {"not_modelled", not_modelled}})};
+constexpr const char* kNotModelled = "not modelled";
+constexpr const char* kDoesNotFit = "does not fit";
+
+/// `kind`: of the error, where a reader of outcomes tells it apart.
+process::ChildOutcome failed(const std::string& why, const char* kind = "") {
+    return {process::kOk, config::text_of_json(json{{"failure", why}, {"kind", kind}})};
 }
 
 /// What steps have for each tile is of no use here and much.
@@ -82,7 +85,9 @@ process::ChildOutcome run_one(const Run& run, const run::Elaborate& elaborate) {
         const Diagnostic& first = error.diagnostics().front();
         return failed(fmt::format("{}: {}", first.pointer, first.message));
     } catch (const NotModelled& absent) {
-        return failed(absent.what(), true);
+        return failed(absent.what(), kNotModelled);
+    } catch (const DoesNotFit& error) {
+        return failed(error.what(), kDoesNotFit);
     } catch (const std::exception& error) {
         return failed(error.what());
     }
@@ -94,7 +99,11 @@ RunOutcome outcome_of(const process::ChildOutcome& child) {
     }
     json told = json::parse(child.text);
     if (told.contains("failure")) {
-        return {nullptr, told["failure"].get<std::string>(), told["not_modelled"].get<bool>()};
+        const std::string& kind = told["kind"].get_ref<const std::string&>();
+        return {.result = nullptr,
+                .failure = told["failure"].get<std::string>(),
+                .not_modelled = kind == kNotModelled,
+                .does_not_fit = kind == kDoesNotFit};
     }
     return {std::move(told["result"]), {}};
 }

@@ -21,6 +21,7 @@ struct RunOutcome {
     nlohmann::json result;
     std::string failure;
     bool not_modelled = false; ///< why it failed
+    bool does_not_fit = false; ///< why it failed
 };
 
 using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key

@@ -298,6 +298,15 @@ TEST_CASE("a best rate is that of the run that is fastest, over the columns that
         results.push_back(run_of(n == 64 ? 50.0 * n : 100.0 * n));
     }
     CHECK(eighth.read(results) == Approx(2.0 * 1024 * 512 / 8 * kClock / 50 / 1e12));
+    CHECK(eighth.decides(results) == std::vector<std::size_t>{2});
+    CHECK(std::all_of(eighth.runs.begin(), eighth.runs.end(),
+                      [](const auto& run) { return run.may_not_fit; }));
+    results[2] = nullptr; // what does not fit is no candidate
+    results[4] = run_of(80.0 * 1024);
+    CHECK(eighth.read(results) == Approx(2.0 * 1024 * 512 / 8 * kClock / 80 / 1e12));
+    CHECK(eighth.decides(results) == std::vector<std::size_t>{4});
+    const std::vector<json> none(results.size());
+    CHECK_THROWS_WITH(eighth.read(none), "the product fits with no number of columns");
 }
 
 TEST_CASE("a run with a sparse pattern has another one with another seed, others draw none") {
@@ -411,5 +420,16 @@ TEST_CASE("a dynamic speed-up is the best dynamic rate over the best of the othe
         }
         // a dense product does 16 times the work, of which a sixteenth is on the non-zeros
         CHECK(measurement.read(results) == Approx(500.0 / 200));
+        CHECK(measurement.decides(results) == std::vector<std::size_t>{1, dynamic_runs + 3});
+        // a number of columns that does not fit is no candidate on either side
+        CHECK(measurement.runs.front().may_not_fit);
+        CHECK(measurement.runs.back().may_not_fit);
+        results[1] = nullptr;
+        CHECK(measurement.read(results) == Approx(500.0 / 300));
+        results[dynamic_runs + 3] = nullptr;
+        CHECK(measurement.read(results) == Approx(900.0 / 300));
+        std::fill(results.begin() + static_cast<std::ptrdiff_t>(dynamic_runs), results.end(),
+                  json{});
+        CHECK_THROWS_WITH(measurement.read(results), "the product fits with no number of columns");
     }
 }
