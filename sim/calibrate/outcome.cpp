@@ -100,9 +100,10 @@ std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibrati
     if (!of.spreads.empty()) {
         outcome.spread = nearness(of.spreads).ratio_mean;
     }
-    if (group.kind == Group::Kind::Signs) {
-        outcome.signs = signs(of.factors);
-        outcome.ours_signs = signs(of.ours_factors);
+    if (group.target.sign_share) {
+        const double clear = group.kind == Group::Kind::Signs ? kClear : 0;
+        outcome.signs = signs(of.factors, clear);
+        outcome.ours_signs = signs(of.ours_factors, clear);
     }
     if (group.kind == Group::Kind::Micro) {
         outcome.worst.clear();

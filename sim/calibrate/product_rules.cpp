@@ -240,13 +240,22 @@ DynamicRow dynamic_row(const ReferenceRow& row) {
     return dynamic;
 }
 
-/// Numbers of columns whose plan fits at the first bound of temporary memory. Powers of two: small matrices
-/// were measured with more columns than large ones.
-std::vector<std::int64_t> dynamic_columns(const DynamicRow& of, const RowMachine& machine) {
+/// Powers of two: small matrices were measured with more columns than large ones.
+std::vector<std::int64_t> all_columns() {
     constexpr std::int64_t kFewest = 16;
     constexpr std::int64_t kMost = 65'536;
     std::vector<std::int64_t> columns;
     for (std::int64_t n = kFewest; n <= kMost; n *= 2) {
+        columns.push_back(n);
+    }
+    return columns;
+}
+
+/// Numbers of columns whose plan fits at the first bound of temporary memory. Powers of two: small matrices
+/// were measured with more columns than large ones.
+std::vector<std::int64_t> dynamic_columns(const DynamicRow& of, const RowMachine& machine) {
+    std::vector<std::int64_t> columns;
+    for (const std::int64_t n : all_columns()) {
         const dynamic::Problem problem{
             .m = of.size.m,
             .k = of.size.k,
@@ -320,11 +329,9 @@ Measurement dynamic_over(const ReferenceRow& row, const RowMachine& machine,
 
 Mapped dynamic_over_static(const ReferenceRow& row, const RowMachine& machine) {
     const DynamicRow of = dynamic_row(row);
-    return dynamic_over(
-        row, machine, sparse_columns(of.size.density), of.size.density,
-        [&](const ProductSize& size) {
-            return sparse_run(machine, size, {of.dtype, of.dtype}, of.block, kPublished);
-        });
+    return dynamic_over(row, machine, all_columns(), of.size.density, [&](const ProductSize& size) {
+        return sparse_run(machine, size, {of.dtype, of.dtype}, of.block, kPublished);
+    });
 }
 
 Mapped dynamic_over_dense(const ReferenceRow& row, const RowMachine& machine) {

@@ -145,11 +145,12 @@ json group_json(const GroupOutcome& outcome) {
     if (outcome.ours.rows > 0) {
         out["ratio_ours"] = outcome.ours.ratio_mean;
     }
-    if (outcome.group.kind == Group::Kind::Signs) {
+    if (outcome.group.target.sign_share) {
         out["sign_rows"] = outcome.signs.rows;
         out["sign_share"] = outcome.signs.share();
         out["sign_share_ours"] = outcome.ours_signs.share();
-    } else {
+    }
+    if (outcome.group.kind != Group::Kind::Signs) {
         out["unexplained"] = unexplained_json(outcome.unexplained);
     }
     return out;

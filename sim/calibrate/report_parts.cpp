@@ -64,7 +64,7 @@ std::string verdict(const GroupOutcome& outcome, const Layout& layout) {
               : !judged           ? ": no row judged"
               : outcome.reached() ? ": " + painted(layout, Paint::Good, "reached")
                                   : ": " + painted(layout, Paint::Bad, "MISSED");
-    if (outcome.group.kind == Group::Kind::Signs) {
+    if (outcome.group.target.sign_share) {
         target +=
             fmt::format(", {} of {}", percent_text(outcome.signs.share()), outcome.signs.rows);
     }

@@ -131,7 +131,7 @@ json calibration_schema() {
                {"reached", {{"type", "boolean"}}},
                {"ratio_no_sync", number("of kernels: without the cycles of barriers")},
                {"ratio_ours", number("of kernels: by our own plans")},
-               {"sign_rows", whole("rows whose measured |log2| is above 0.2")},
+               {"sign_rows", whole("rows whose order is judged")},
                {"sign_share", number("of them: the same one is faster")},
                {"sign_share_ours", number("the same by our own plans")},
                {"worst", list_of("of kernels: the rows that are farthest off", "one row",

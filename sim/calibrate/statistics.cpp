@@ -31,12 +31,12 @@ Nearness nearness(const std::vector<double>& ratios) {
     return out;
 }
 
-Signs signs(const std::vector<Factors>& factors) {
+Signs signs(const std::vector<Factors>& factors, double clear) {
     Signs out;
     for (const Factors& factor : factors) {
         TESSERA_ASSERT(factor.measured > 0 && factor.simulated > 0);
         const double measured = std::log2(factor.measured);
-        if (std::abs(measured) > kClear) {
+        if (std::abs(measured) > clear) {
             ++out.rows;
             out.right += measured * std::log2(factor.simulated) > 0 ? 1 : 0;
         }

@@ -22,7 +22,7 @@ struct Nearness {
 
 /// How often two factors name the same program as the faster one: both are above 1, or both below.
 struct Signs {
-    std::size_t rows = 0; ///< whose measured factor is clear: |log2| above kClear
+    std::size_t rows = 0; ///< whose measured factor is clear
     std::size_t right = 0;
 
     /// Guards zero.
@@ -39,8 +39,9 @@ struct Factors {
     double simulated = 1;
 };
 
-/// Contract: all factors are above zero. A simulated factor of 1 never counts as right.
-[[nodiscard]] Signs signs(const std::vector<Factors>& factors);
+/// Of factors whose measured |log2| is above `clear`. Contract: all factors are above zero. A
+/// simulated factor of 1 never counts as right.
+[[nodiscard]] Signs signs(const std::vector<Factors>& factors, double clear = kClear);
 
 struct Range {
     double least = 0;

@@ -53,14 +53,16 @@ RowOutcome speedup(const std::string& id, const std::string& value, double simul
                         {.machine = "bow", .machine_sets = {}, .workload = {{"kind", "spmm"}}}};
     measurement.runs[0].called = "dense";
     measurement.runs[1].called = "static";
-    const RunFacts facts{
-        .cycles = 100, .sync_cycles = 10, .by_step = {{"multiply", 90}, {"sync", 10}}};
+    RunFacts dense{.cycles = 100, .sync_cycles = 10, .by_step = {{"multiply", 90}, {"sync", 10}}};
+    dense.called = "dense";
+    RunFacts sparse = dense;
+    sparse.called = "static";
     return {.row = test::row_of({{"id", id}, {"value", value}, {"unit", "x"}}),
             .mapped = measurement,
             .simulated = simulated,
             .failure = {},
             .ours = 2.0,
-            .facts = {facts, facts}};
+            .facts = {dense, sparse}};
 }
 
 Calibration kernels() {
@@ -306,4 +308,35 @@ TEST_CASE("every group has a target, and signs stand for the marks of groups tha
     CHECK(text.find("=: most of its figures") != std::string::npos);
     CHECK(text.find("+: which steps") != std::string::npos);
     CHECK(text.find("*:") == std::string::npos);
+}
+
+TEST_CASE("of dynamic speed-ups every row counts for the order, also one that is near 1") {
+    Calibration calibration;
+    calibration.rows = {speedup("near", "0.95", 1.02), speedup("far", "0.5", 0.52)};
+    const auto judged = [&](const char* group) {
+        for (RowOutcome& row : calibration.rows) {
+            std::get<Measurement>(row.mapped).group = group;
+        }
+        const auto outcomes = group_outcomes(calibration);
+        return std::pair(outcomes[0].signs.rows, outcomes[0].reached());
+    };
+    CHECK(judged("dynamic over static") == std::pair(std::size_t{2}, false));
+    CHECK(judged("dynamic over dense") == std::pair(std::size_t{2}, false));
+    CHECK(judged("static over dense: sign") == std::pair(std::size_t{1}, true));
+    calibration.rows[0].simulated = 0.99;
+    CHECK(judged("dynamic over static").second);
+    CHECK(judged("dynamic over dense").second);
+    calibration.rows[1].simulated = 0.5 * 1.26; // each row within a quarter, not only the mean
+    CHECK(judged("dynamic over static").second);
+    CHECK_FALSE(judged("dynamic over dense").second);
+}
+
+TEST_CASE("the runs that decide a row's figure stand behind it") {
+    Calibration calibration;
+    calibration.rows = {speedup("both", "0.5", 0.5)};
+    calibration.rows[0].best = {"dynamic, n = 64", "other, n = 16"};
+    CHECK(rows_text(calibration, {.columns = 160, .color = false}, true)
+              .find("best: dynamic, n = 64 and other, n = 16") != std::string::npos);
+    CHECK(calibration_json(calibration)["rows"][0]["best"] ==
+          nlohmann::json{"dynamic, n = 64", "other, n = 16"});
 }

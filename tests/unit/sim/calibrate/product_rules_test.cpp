@@ -389,7 +389,10 @@ TEST_CASE("a dynamic speed-up is the best dynamic rate over the best of the othe
         const char* kind;
     };
     for (const Other& other :
-         {Other{"static", "dynamic over static", {4, 16, 64, 256, 1024, 4096}, "spmm"},
+         {Other{"static",
+                "dynamic over static",
+                {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536},
+                "spmm"},
           Other{"dense", "dynamic over dense", {4, 16, 64, 256, 1024, 4096, 16384}, "matmul"}}) {
         CAPTURE(other.name);
         const auto measurement = measured(
@@ -402,6 +405,8 @@ TEST_CASE("a dynamic speed-up is the best dynamic rate over the best of the othe
         const std::size_t dynamic_runs = columns.size();
         columns.insert(columns.end(), other.columns.begin(), other.columns.end());
         REQUIRE(columns_of(measurement) == columns);
+        const auto best_other = static_cast<std::size_t>(
+            std::find(other.columns.begin(), other.columns.end(), 256) - other.columns.begin());
         std::vector<json> results;
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const auto& run = measurement.runs[i];
@@ -420,13 +425,14 @@ TEST_CASE("a dynamic speed-up is the best dynamic rate over the best of the othe
         }
         // a dense product does 16 times the work, of which a sixteenth is on the non-zeros
         CHECK(measurement.read(results) == Approx(500.0 / 200));
-        CHECK(measurement.decides(results) == std::vector<std::size_t>{1, dynamic_runs + 3});
+        CHECK(measurement.decides(results) ==
+              std::vector<std::size_t>{1, dynamic_runs + best_other});
         // a number of columns that does not fit is no candidate on either side
         CHECK(measurement.runs.front().may_not_fit);
         CHECK(measurement.runs.back().may_not_fit);
         results[1] = nullptr;
         CHECK(measurement.read(results) == Approx(500.0 / 300));
-        results[dynamic_runs + 3] = nullptr;
+        results[dynamic_runs + best_other] = nullptr;
         CHECK(measurement.read(results) == Approx(900.0 / 300));
         std::fill(results.begin() + static_cast<std::ptrdiff_t>(dynamic_runs), results.end(),
                   json{});

@@ -112,6 +112,9 @@ TEST_CASE("signs are counted where the measured factor is clear") {
     CHECK(of.right == 2);
     CHECK(of.share() == 0.5);
     CHECK(signs({}).share() == 0);
+    const auto all = signs({{unclear, 0.5}, {1 / unclear, 0.5}, {1, 1}}, 0);
+    CHECK(all.rows == 2); // a measured 1 has no order
+    CHECK(all.right == 1);
 }
 
 TEST_CASE("a target may ask for a range of the mean ratio and for a share of signs") {
