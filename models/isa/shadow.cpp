@@ -8,6 +8,19 @@
 #include <tuple>
 
 namespace tessera::isa {
+namespace {
+
+/// Calls `visit(number)` for each bit that is set, ascending.
+template <class Visit>
+void for_each_bit(const std::vector<std::uint64_t>& bits, const Visit& visit) {
+    for (std::size_t index = 0; index < bits.size(); ++index) {
+        for (std::uint64_t left = bits[index]; left != 0; left &= left - 1) {
+            visit(index * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+        }
+    }
+}
+
+} // namespace
 
 void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* bytes,
                          program::TileWords& known, const std::vector<SharedWords>* shared,
@@ -21,11 +34,21 @@ void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* byt
     rounds_read_.clear();
     running_.scattered = nullptr;
     unknown_addresses = 0;
-    const std::size_t size = (words + 63) / 64;
-    settled_.assign(size, 0);
-    lost_.assign(size, 0);
-    stored_.assign(size, 0);
-    asked_.assign(size, 0);
+    const std::size_t size = (words + std::size_t{63}) / 64;
+    if (size != settled_.size()) {
+        touched_.assign((size + 63) / 64, 0);
+        settled_.assign(size, 0);
+        lost_.assign(size, 0);
+        stored_.assign(size, 0);
+        asked_.assign(size, 0);
+    }
+    for_each_bit(touched_, [this](std::size_t index) {
+        settled_[index] = 0;
+        lost_[index] = 0;
+        stored_[index] = 0;
+        asked_[index] = 0;
+    });
+    std::fill(touched_.begin(), touched_.end(), 0);
     reads_.clear();
     watching = false;
     gathering = false;
@@ -40,11 +63,13 @@ void ShadowMemory::first_read(std::uint32_t word) {
     for (const SharedWords& one : *shared_) {
         if (word - one.words.first < one.words.count) {
             // What this phase has stored among them stays what it is: known, and settled.
+            touch(one.words);
             word_bits::fill(settled_.data(), one.words.first, one.words.count, true);
             reads_.push_back({ShadowRead::Kind::Shared, one.words.first, one.identity});
             return;
         }
     }
+    touch(word);
     word_bits::set(settled_.data(), word);
     std::uint32_t value = 0;
     std::memcpy(&value, bytes_ + std::size_t{word} * 4, sizeof value);
@@ -106,6 +131,7 @@ bool ShadowMemory::are_known(WordRange words) {
     const bool known = known_->all(words);
     reads_.push_back({ShadowRead::Kind::AreKnown, words.first, known ? 1U : 0U, words.count});
     if (known) {
+        touch(words);
         word_bits::fill(asked_.data(), words.first, words.count, true);
     }
     return known;
@@ -162,15 +188,22 @@ void ShadowMemory::skip_stores(std::uint32_t passes) {
 }
 
 void ShadowMemory::lose(WordRange range) {
-    word_bits::fill(settled_.data(), range.first, range.count, true);
-    word_bits::fill(lost_.data(), range.first, range.count, true);
-    word_bits::fill(stored_.data(), range.first, range.count, false);
+    if (range.count == 0) {
+        return;
+    }
+    touch(range);
+    word_bits::for_masks(range.first, range.count, [this](std::uint32_t index, std::uint64_t mask) {
+        settled_[index] |= mask;
+        lost_[index] |= mask;
+        stored_[index] &= ~mask;
+        return false;
+    });
     known_->clear(range);
 }
 
 std::vector<WordRange> ShadowMemory::ranges(const std::vector<std::uint64_t>& bits) const {
     std::vector<WordRange> found;
-    for (std::size_t index = 0; index < bits.size(); ++index) {
+    for_each_bit(touched_, [&](std::size_t index) {
         for (std::uint64_t left = bits[index]; left != 0;) {
             const auto shift = static_cast<std::uint32_t>(std::countr_zero(left));
             const auto count = static_cast<std::uint32_t>(std::countr_one(left >> shift));
@@ -182,7 +215,7 @@ std::vector<WordRange> ShadowMemory::ranges(const std::vector<std::uint64_t>& bi
             }
             left = shift + count >= 64 ? 0 : left & (~std::uint64_t{0} << (shift + count));
         }
-    }
+    });
     return found;
 }
 

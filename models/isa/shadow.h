@@ -104,8 +104,9 @@ public:
             return;
         }
         const std::uint32_t word = offset / 4;
-        word_bits::set(settled_.data(), word);
         if (known) {
+            touch(word);
+            word_bits::set(settled_.data(), word);
             known_->set(word);
             word_bits::set(stored_.data(), word);
             word_bits::clear(lost_.data(), word);
@@ -175,7 +176,15 @@ private:
     void first_read(std::uint32_t word);
     /// Whether the word is a known round that the phase does not know yet.
     bool read_round(std::uint32_t word);
+    /// Bits of the word change below.
+    void touch(std::uint32_t word) { word_bits::set(touched_.data(), word / 64); }
+    void touch(WordRange words) {
+        const std::uint32_t first = words.first / 64;
+        const std::uint32_t end = (words.first + words.count + 63) / 64;
+        word_bits::fill(touched_.data(), first, end - first, true);
+    }
     void lose(std::uint32_t word) {
+        touch(word);
         word_bits::set(settled_.data(), word);
         word_bits::set(lost_.data(), word);
         word_bits::clear(stored_.data(), word);
@@ -191,6 +200,7 @@ private:
     std::vector<std::uint32_t> rounds_read_; ///< words
     Running running_;
     Address base_ = 0;
+    std::vector<std::uint64_t> touched_; ///< one bit for 64 words: elsewhere no bit below is set
     std::vector<std::uint64_t> settled_; ///< read before, or written in this phase
     std::vector<std::uint64_t> lost_;
     std::vector<std::uint64_t> stored_;

@@ -6,6 +6,8 @@
 #include "models/isa/stretch_recorder.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -20,7 +22,38 @@ constexpr std::uint32_t kJudged = 4096;    ///< stretches before a start is judg
 constexpr std::uint32_t kFirst = 24;  ///< stretches that are run before one is recorded
 constexpr std::uint32_t kBetween = 4; ///< of those that miss, one in so many is recorded then
 
+std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
 } // namespace
+
+StretchRecipes::StretchRecipes() : number_(next_number()) {}
+
+StretchRecipes::Known& StretchRecipes::known_of(const Start& start) {
+    // Each thread looks among the starts that it met lately, as the map is slow and shared.
+    struct Lately {
+        std::uint64_t of = 0; ///< number of the recipes
+        Start start;
+        Known* known = nullptr;
+    };
+    constexpr std::size_t kPlaces = 1024;
+    thread_local std::array<Lately, kPlaces> lately;
+    const auto address = reinterpret_cast<std::uintptr_t>(start.operation);
+    Lately& place =
+        lately[(address / sizeof(MicroOperation) * 8 + static_cast<std::size_t>(start.worker)) %
+               kPlaces];
+    if (place.of != number_ || !(place.start == start)) {
+        const std::unique_lock change(starts_);
+        auto& known = known_[start];
+        if (known == nullptr) {
+            known = std::make_unique<Known>();
+        }
+        place = {number_, start, known.get()};
+    }
+    return *place.known;
+}
 
 /// Whether recipes meet one in two at least.
 bool StretchRecipes::is_worth_a_look(const Known& known) {
@@ -44,17 +77,7 @@ void StretchRecipes::run(Context& worker) {
     const MicroOperation* op = engine.enter(worker);
     std::shared_lock lock(mutex_);
     while (op != nullptr) {
-        const auto found = known_.find({op, worker.number});
-        if (found == known_.end()) {
-            lock.unlock();
-            {
-                const std::unique_lock change(mutex_);
-                known_.try_emplace({op, worker.number}, std::make_unique<Known>());
-            }
-            lock.lock();
-            continue;
-        }
-        Known& known = *found->second;
+        Known& known = known_of({op, worker.number});
         if (is_worth_a_look(known)) {
             const auto met = std::find_if(
                 known.recipes.begin(), known.recipes.end(), [&](const Candidate& candidate) {
@@ -81,7 +104,7 @@ void StretchRecipes::run(Context& worker) {
 }
 
 std::int64_t StretchRecipes::met() const {
-    const std::shared_lock lock(mutex_);
+    const std::unique_lock lock(starts_);
     std::int64_t all = 0;
     for (const auto& [start, known] : known_) {
         all += known->met.load(std::memory_order_relaxed);
@@ -93,7 +116,7 @@ std::int64_t StretchRecipes::met() const {
 const MicroOperation* StretchRecipes::record(Context& worker, const MicroOperation* first) {
     RecordedStretch recorded = record_stretch(worker, first);
     const std::unique_lock lock(mutex_);
-    Known& known = *known_.at({first, worker.number});
+    Known& known = known_of({first, worker.number});
     // A sum takes somewhat longer than an instruction of the shadow engine.
     if (recorded.recipe == nullptr ||
         (!records_all_ && 2 * recorded.instructions < 3 * recorded.recipe->sums())) {

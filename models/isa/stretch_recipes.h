@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
@@ -19,10 +20,10 @@ namespace tessera::isa {
 
 class StretchRecipes {
 public:
-    StretchRecipes() = default;
+    StretchRecipes();
     /// Makes a recipe of every stretch that meets none, even if it saves no time.
     struct All {};
-    explicit StretchRecipes(All) : records_all_(true) {}
+    explicit StretchRecipes(All) : StretchRecipes() { records_all_ = true; }
 
     /// Runs a launched worker to its exit, as the shadow engine's run_worker. The code has no wait
     /// loops, the running vertex scatters nowhere. @throws ExecutionFault
@@ -55,12 +56,16 @@ private:
         std::atomic<std::uint32_t> missed = 0; ///< the others
         std::uint32_t refused = 0;             ///< of those, recorded ones that made no recipe
     };
+    /// Of this start, made if there is none; it stays where it is.
+    [[nodiscard]] Known& known_of(const Start& start);
     [[nodiscard]] static bool is_worth_a_look(const Known& known);
     [[nodiscard]] bool is_worth_a_recipe(const Known& known) const;
     const MicroOperation* record(Context& worker, const MicroOperation* first);
 
+    std::uint64_t number_; ///< no other has it
     bool records_all_ = false;
-    mutable std::shared_mutex mutex_;
+    std::shared_mutex mutex_;   ///< of the recipes of a start
+    mutable std::mutex starts_; ///< of known_
     std::unordered_map<Start, std::unique_ptr<Known>, StartHash> known_;
 };
 

@@ -5,47 +5,6 @@
 
 namespace tessera::program {
 
-namespace word_bits {
-namespace {
-
-/// Calls `body(index of 64 bits, mask)` for what [first, first + count) covers; until it is true.
-template <class Body> bool for_masks(std::uint32_t first, std::uint32_t count, const Body& body) {
-    while (count > 0) {
-        const std::uint32_t shift = first % 64;
-        const std::uint32_t here = std::min(count, 64 - shift);
-        const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
-        if (body(first / 64, ones << shift)) {
-            return true;
-        }
-        first += here;
-        count -= here;
-    }
-    return false;
-}
-
-} // namespace
-
-void fill(std::uint64_t* bits, std::uint32_t first, std::uint32_t count, bool value) {
-    for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
-        bits[index] = value ? bits[index] | mask : bits[index] & ~mask;
-        return false;
-    });
-}
-
-bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
-    return for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
-        return (bits[index] & mask) != 0;
-    });
-}
-
-bool all(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
-    return !for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
-        return (bits[index] & mask) != mask;
-    });
-}
-
-} // namespace word_bits
-
 namespace {
 
 /// Ascending, each word once.

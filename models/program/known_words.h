@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "base/zero_pages.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,12 +26,39 @@ inline void set(std::uint64_t* bits, std::uint32_t word) {
 inline void clear(std::uint64_t* bits, std::uint32_t word) {
     bits[word / 64] &= ~(std::uint64_t{1} << (word % 64));
 }
+/// Calls `body(index of 64 bits, mask)` for what [first, first + count) covers; until it is true.
+template <class Body> bool for_masks(std::uint32_t first, std::uint32_t count, const Body& body) {
+    while (count > 0) {
+        const std::uint32_t shift = first % 64;
+        const std::uint32_t here = std::min(count, 64 - shift);
+        const std::uint64_t ones = here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1;
+        if (body(first / 64, ones << shift)) {
+            return true;
+        }
+        first += here;
+        count -= here;
+    }
+    return false;
+}
 /// Sets or clears words [first, first + count).
-void fill(std::uint64_t* bits, std::uint32_t first, std::uint32_t count, bool value);
+inline void fill(std::uint64_t* bits, std::uint32_t first, std::uint32_t count, bool value) {
+    for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
+        bits[index] = value ? bits[index] | mask : bits[index] & ~mask;
+        return false;
+    });
+}
 /// Whether one of words [first, first + count) is set.
-[[nodiscard]] bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count);
+[[nodiscard]] inline bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
+    return for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
+        return (bits[index] & mask) != 0;
+    });
+}
 /// Whether all of them are.
-[[nodiscard]] bool all(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count);
+[[nodiscard]] inline bool all(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
+    return !for_masks(first, count, [&](std::uint32_t index, std::uint64_t mask) {
+        return (bits[index] & mask) != mask;
+    });
+}
 
 } // namespace word_bits
 

@@ -144,7 +144,7 @@ void LockstepTile::Implementation::supervise() {
 std::optional<StallReason> LockstepTile::Implementation::waits_for(const isa::MicroOperation& op,
                                                                    Cycles cycle) {
     if (syncing) {
-        if (any_worker_active(cycle)) {
+        if (slots.any_held(cycle)) {
             return StallReason::Sync;
         }
         syncing = false;
@@ -167,8 +167,7 @@ std::optional<StallReason> LockstepTile::Implementation::waits_for(const isa::Mi
     if (loads_weights && cycle < weight_address_ready) {
         return StallReason::WeightAddress;
     }
-    if (const auto slot = static_cast<std::size_t>(cycle % round);
-        slot < lanes.size() && cycle < slot_free[slot]) {
+    if (!slots.is_free(cycle)) {
         return StallReason::Slot;
     }
     return std::nullopt;
@@ -218,7 +217,7 @@ void LockstepTile::Implementation::start(std::size_t number) {
     lane = Lane{};
     lane.active = true;
     lane.next_issue = worker.start_cycle;
-    slot_free[number] = kNever;
+    slots.hold(number, kNever);
     if (supervisor.shadow != nullptr) {
         lane.vertex = supervisor.shadow->running();
     }
@@ -314,7 +313,7 @@ void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle)
     TESSERA_ASSERT(lane.issues == worker.issues);
     lane.active = false;
     standstill.changed();
-    slot_free[number] = cycle + spec->tile.pipeline_cycles;
+    slots.hold(number, cycle + spec->tile.pipeline_cycles);
     exited(number, lane.issues);
     bundles_taken += lane.executed;
     if (spans != nullptr) {

@@ -36,7 +36,7 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
                                          std::byte* bytes)
     : spec(&machine), machine_target(isa::target_of(machine)), tile(tile_id),
       round(machine.tile.round_cycles()), workers(static_cast<std::size_t>(machine.tile.workers)),
-      registers(workers.size(), machine_target) {
+      registers(workers.size(), machine_target), slots(workers.size(), round) {
     memory.bytes = bytes;
     memory.base = machine.memory.region0_begin();
     memory.span_bytes = static_cast<std::uint32_t>(machine.memory.bytes());
@@ -58,7 +58,6 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
         workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
         workers[n].issue_limit = machine.tile.phase_limit_cycles / round;
     }
-    slot_free.assign(workers.size(), 0);
     launch_issues.assign(workers.size(), 0);
 }
 

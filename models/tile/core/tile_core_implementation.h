@@ -10,6 +10,7 @@
 #include "models/tile/core/supervisor_registers.h"
 #include "models/tile/core/tile_classes.h"
 #include "models/tile/core/tile_core.h"
+#include "models/tile/core/worker_slots.h"
 
 #include <array>
 #include <limits>
@@ -80,10 +81,6 @@ struct TileCore::Implementation {
     void check_phase_limit(const isa::MicroOperation& op, Cycles issue) const;
     const isa::MicroOperation* jump(Address target, const isa::MicroOperation* from);
     [[nodiscard]] Cycles earliest_issue(const isa::MicroOperation& op) const;
-    /// Whether no worker holds the slot of this clock: the supervisor may issue.
-    [[nodiscard]] bool is_slot_free(Cycles cycle) const;
-    [[nodiscard]] Cycles next_owned_slot(Cycles cycle) const;
-    [[nodiscard]] bool any_worker_active(Cycles cycle) const;
     [[nodiscard]] bool in_fetch_window(const isa::MicroOperation& op, std::uint32_t offset) const;
     bool conflict_goes_on(Address address);
     void supervisor_operation(const isa::MicroOperation& op, Cycles issue);
@@ -143,7 +140,7 @@ struct TileCore::Implementation {
     Cycles now = 0;                 ///< earliest next issue of the supervisor
     std::array<Cycles, 20> ready{}; ///< when each $m of the supervisor may be read
     Cycles weight_address_ready = 0;
-    std::vector<Cycles> slot_free;     ///< when each worker's slot is the supervisor's again
+    WorkerSlots slots;
     std::optional<Fault> worker_fault; ///< the first in time that is known of
     ComputeOutcome outcome;
     std::int64_t worker_issues = 0;

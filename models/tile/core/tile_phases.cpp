@@ -35,7 +35,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     now = 0;
     ready.fill(0);
     weight_address_ready = 0;
-    std::fill(slot_free.begin(), slot_free.end(), 0);
+    slots.clear();
     std::fill(launch_issues.begin(), launch_issues.end(), 0);
     supervisor.taken = false;
     supervisor.issues = 0;
@@ -55,7 +55,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     } catch (const isa::ExecutionFault& fault) {
         fault_of(supervisor, fault, supervisor.start_cycle);
     }
-    if (any_worker_active(outcome.cycles)) {
+    if (slots.any_held(outcome.cycles)) {
         fault_of(supervisor,
                  {"the phase ends while a worker is active: sync first", false, nullptr},
                  outcome.cycles);

@@ -35,25 +35,6 @@ bool is_of_tile(const isa::MicroOperation& op) {
 
 } // namespace
 
-Cycles TileCore::Implementation::next_owned_slot(Cycles cycle) const {
-    for (Cycles at = cycle; at < cycle + round; ++at) {
-        if (is_slot_free(at)) {
-            return at;
-        }
-    }
-    return next_owned_slot(*std::min_element(slot_free.begin(), slot_free.end()));
-}
-
-bool TileCore::Implementation::is_slot_free(Cycles cycle) const {
-    const auto slot = static_cast<std::size_t>(cycle % round);
-    return slot >= slot_free.size() || slot_free[slot] <= cycle;
-}
-
-bool TileCore::Implementation::any_worker_active(Cycles cycle) const {
-    return std::any_of(slot_free.begin(), slot_free.end(),
-                       [cycle](Cycles free) { return free > cycle; });
-}
-
 Cycles TileCore::Implementation::earliest_issue(const isa::MicroOperation& op) const {
     const auto index = static_cast<std::size_t>(&op - supervisor.program->operations.data());
     Cycles cycle = now;
@@ -65,7 +46,7 @@ Cycles TileCore::Implementation::earliest_issue(const isa::MicroOperation& op) c
     if (opcode == isa::Opcode::ld64putcs || opcode == isa::Opcode::ld128putcs) {
         cycle = std::max(cycle, weight_address_ready);
     }
-    return next_owned_slot(cycle);
+    return slots.next_free(cycle);
 }
 
 const isa::MicroOperation* TileCore::Implementation::jump(Address target,
@@ -160,11 +141,11 @@ void TileCore::Implementation::start(std::size_t number) {
         if (!worker_fault || cycle < worker_fault->cycle) {
             worker_fault = report_of(worker, fault, cycle);
         }
-        slot_free[number] = kNever;
+        slots.hold(number, kNever);
         return;
     }
     const Cycles last = worker.start_cycle + round * (worker.issues - 1);
-    slot_free[number] = last + spec->tile.pipeline_cycles;
+    slots.hold(number, last + spec->tile.pipeline_cycles);
     exited(number, worker.issues);
     if (spans != nullptr) {
         spans->push_back({static_cast<int>(number), entry, worker.start_cycle, last + 1});
@@ -204,7 +185,7 @@ void TileCore::Implementation::launch_all(const isa::MicroOperation& op, Address
 }
 
 void TileCore::Implementation::wait_for_workers() {
-    now = std::max(now, *std::max_element(slot_free.begin(), slot_free.end()));
+    now = std::max(now, slots.all_free_from());
     end_launch();
 }
 
@@ -233,7 +214,7 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
     const std::size_t existing = weights.registers.size() / 2 * machine_target.accumulator_sets();
     const auto first = static_cast<std::size_t>(op.imm);
     std::string reason;
-    if (any_worker_active(issue)) {
+    if (slots.any_held(issue)) {
         reason = "the weight store is written while a worker is active: sync first";
     } else if (offset > memory.span_bytes - access_bytes) {
         reason = fmt::format("weight load at {:#x}: outside tile memory", address);
@@ -273,8 +254,8 @@ std::uint32_t TileCore::Implementation::get(const isa::MicroOperation& op, Cycle
         return static_cast<std::uint32_t>(clock >> 32U);
     case isa::kCsrContextStatus: {
         std::uint32_t running = 1; // the supervisor itself
-        for (std::size_t n = 0; n < slot_free.size(); ++n) {
-            running |= slot_free[n] > issue ? 1U << (2 * n + 2) : 0U;
+        for (std::size_t n = 0; n < slots.workers(); ++n) {
+            running |= slots.is_held(n, issue) ? 1U << (2 * n + 2) : 0U;
         }
         return running;
     }
@@ -292,14 +273,14 @@ void TileCore::Implementation::put(const isa::MicroOperation& op, Cycles issue) 
         zero_weights(op, issue);
     }
     if (const std::int32_t worker = registers.worker_of(op.imm);
-        worker >= 0 && slot_free[static_cast<std::size_t>(worker)] > issue) {
+        worker >= 0 && slots.is_held(static_cast<std::size_t>(worker), issue)) {
         throw isa::ExecutionFault{"a worker's base is set while it is active", false, &op};
     }
     registers.write(op.imm, value);
 }
 
 void TileCore::Implementation::zero_weights(const isa::MicroOperation& op, Cycles issue) {
-    if (any_worker_active(issue)) {
+    if (slots.any_held(issue)) {
         throw isa::ExecutionFault{"the weight store is zeroed while a worker is active: sync first",
                                   false, &op};
     }
@@ -354,19 +335,20 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
     const auto stride = static_cast<Address>(op.imm) * 4U;
     switch (static_cast<isa::Opcode>(op.code)) {
     case isa::Opcode::runall:
-        if (any_worker_active(issue)) {
+        if (slots.any_held(issue)) {
             throw isa::ExecutionFault{"runall while a worker is active", false, &op};
         }
         launch_all(op, vertex_base, stride, issue);
         break;
     case isa::Opcode::run: {
-        const auto free = std::find_if(slot_free.begin(), slot_free.end(),
-                                       [issue](Cycles cycle) { return cycle <= issue; });
-        if (free == slot_free.end()) {
+        std::size_t free = 0;
+        while (free < slots.workers() && slots.is_held(free, issue)) {
+            ++free;
+        }
+        if (free == slots.workers()) {
             throw isa::ExecutionFault{"run without a free worker", false, &op};
         }
-        launch(op, static_cast<std::size_t>(free - slot_free.begin()),
-               vertex_base + stride + memory.base, issue);
+        launch(op, free, vertex_base + stride + memory.base, issue);
         break;
     }
     case isa::Opcode::sync:
