@@ -55,6 +55,8 @@ const std::vector<const family::Family*>& families() {
         &elementwise::bias(),
         &elementwise::relu(),
         &elementwise::gelu(),
+        &elementwise::relu_gradient(),
+        &elementwise::gelu_gradient(),
         &elementwise::add(),
         &elementwise::multiply(),
         &elementwise::scale(),

@@ -18,7 +18,8 @@ struct MapLoop {
     std::int64_t ahead = 1; ///< units of a row that are not rounds
 };
 
-constexpr std::int64_t kSigmWaits = 4; ///< behind the issue of an f32sigm
+constexpr std::int64_t kSigmWaits = 4;     ///< behind the issue of an f32sigm
+constexpr std::int64_t kHalfSigmWaits = 1; ///< behind that of an f16v2sigm
 
 constexpr MapLoop kReluLoop{19, 8, 2};
 constexpr MapLoop kScaleLoop{20, 8, 2};
@@ -26,6 +27,9 @@ constexpr MapLoop kWidenLoop{19, 10, 4};
 constexpr MapLoop kNarrowLoop{19, 8, 2};
 constexpr MapLoop kGeluF16Loop{21, 16, 10};
 constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
+constexpr MapLoop kReluGradientLoop{24, 10, 3};
+constexpr MapLoop kGeluGradientF16Loop{24, 7, 16 + 2 * kHalfSigmWaits, 0};
+constexpr MapLoop kGeluGradientF32Loop{24, 7, 17 + 2 * kSigmWaits, 0};
 constexpr MapLoop kAddLoop{24, 10, 3};
 constexpr MapLoop kAddWholeLoop{24, 7, 8, 0};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};

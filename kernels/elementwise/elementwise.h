@@ -14,5 +14,7 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& add();      ///< x + y
 [[nodiscard]] const family::Family& multiply(); ///< x * y, element by element
 [[nodiscard]] const family::Family& bias();     ///< x + bias, a vector, in every row
+[[nodiscard]] const family::Family& relu_gradient(); ///< dy where y > 0, else 0
+[[nodiscard]] const family::Family& gelu_gradient(); ///< dy times the derivative of gelu at x
 
 } // namespace tessera::elementwise

@@ -95,7 +95,7 @@ family::Checked Map::check(std::span<const family::Value* const> inputs,
                              ? 0
                              : family::number_at(*inputs[1], i % inputs[1]->type.stored_elements());
         const double exact = function_.value(x, y);
-        return family::Expected{exact, function_.tolerance ? function_.tolerance(x, exact) : 0};
+        return family::Expected{exact, function_.tolerance ? function_.tolerance(x, y, exact) : 0};
     });
 }
 

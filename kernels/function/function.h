@@ -29,11 +29,15 @@ struct Function {
     double flops = 1;                                ///< of an element
     std::function<double(double x, double y)> value; ///< of one input: y is 0
     /// By what a result may differ from the exact value; nothing: by nothing.
-    std::function<double(double x, double exact)> tolerance = {};
+    std::function<double(double x, double y, double exact)> tolerance = {};
 };
 
 [[nodiscard]] Function relu(ElementType type);
 [[nodiscard]] Function gelu(ElementType type);
+/// y where x is positive, else 0: the gradient of relu, of whose input or output x is one.
+[[nodiscard]] Function relu_gradient(ElementType type);
+/// y times the derivative of gelu at x.
+[[nodiscard]] Function gelu_gradient(ElementType type);
 [[nodiscard]] Function multiply(ElementType type);
 /// x + y; where y has no bytes from row to row it is added to every row.
 [[nodiscard]] Function add(ElementType type);
@@ -41,7 +45,7 @@ struct Function {
 [[nodiscard]] Function add_to_rows(ElementType type);
 
 /// A tolerance of results that are rounded once.
-[[nodiscard]] std::function<double(double, double)> one_rounding(ElementType type);
+[[nodiscard]] std::function<double(double, double, double)> one_rounding(ElementType type);
 
 /// An input or the output of vertices.
 struct Side {

@@ -24,8 +24,8 @@ double whole_sum(ElementType type, double x, double y) {
 
 } // namespace
 
-std::function<double(double, double)> one_rounding(ElementType type) {
-    return [type](double, double exact) { return workload::rounding(type, exact); };
+std::function<double(double, double, double)> one_rounding(ElementType type) {
+    return [type](double, double, double exact) { return workload::rounding(type, exact); };
 }
 
 Function relu(ElementType type) {
@@ -35,6 +35,19 @@ Function relu(ElementType type) {
             .vertex = typed("relu", type),
             .loop = codelets::kReluLoop,
             .value = [](double x, double) { return std::fmax(x, 0); }};
+}
+
+Function relu_gradient(ElementType type) {
+    return {.name = "relu gradient",
+            .codelet = "elementwise_relu_gradient",
+            .vertex = typed("relu_gradient", type),
+            .loop = codelets::kReluGradientLoop,
+            .value = [](double x, double y) { return x > 0 ? y : 0; },
+            // subnormals of y pass, where arithmetic would take them as zero
+            .tolerance =
+                [type](double, double, double) {
+                    return type == ElementType::F32 ? workload::rounding(type, 0) : 0;
+                }};
 }
 
 Function multiply(ElementType type) {

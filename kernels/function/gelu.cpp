@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/function/constants.h"
 #include "kernels/function/function.h"
-#include "kernels/workload/half.h"
 #include "kernels/workload/overflow.h"
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
 
 namespace tessera::function {
@@ -25,7 +23,7 @@ double inner(double x) {
 ///                       tanh(w) then differs by 5 u |w| / cosh^2 of a number between the two
 ///   tanh                u / 2, half of the last place below 1
 ///   1 + tanh, times x / 2    u of the result each; x / 2 and the result may be subnormals
-double f16_tolerance(double x, double exact) {
+double f16_tolerance(double x, double /*y*/, double exact) {
     const double u = unit_roundoff(ElementType::F16);
     const double w = std::fabs(inner(x));
     const double cosh = std::cosh((1 - 6 * u) * w);
@@ -37,18 +35,11 @@ double f16_tolerance(double x, double exact) {
 /// With u = 2^-24: v = 2 w as above is off by 5 u of itself, which changes sigm(v) by (1 - sigm(v)) |v| 5 u
 /// of itself. The instruction is right to 2.5 units in the last place, 5 u; the product with x rounds.
 /// Where sigm(v) is a subnormal it becomes zero, and so may the result.
-double f32_tolerance(double x, double exact) {
+double f32_tolerance(double x, double /*y*/, double exact) {
     const double v = 2 * inner(x);
     const double roundings = 5 * std::fabs(v) / (1 + std::exp(v)) + 6;
     return kSecondOrder * unit_roundoff(ElementType::F32) * roundings * std::fabs(exact) +
            (std::fabs(x) + 1) * workload::rounding(ElementType::F32, 0);
-}
-
-graph::Field halves(double lower, double upper) {
-    return graph::word(workload::f64_to_f16(lower) | workload::f64_to_f16(upper) << 16U);
-}
-graph::Field single(double value) {
-    return graph::word(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
 }
 
 } // namespace

@@ -146,7 +146,7 @@ workload::AfterProduct after_product(const workload::MatmulWorkload& workload,
         if (!bias.empty()) {
             product.value =
                 workload::in_range(type, product.value) + bias[static_cast<std::size_t>(column)];
-            product.tolerance += rounding(0, std::fabs(product.value) + product.tolerance);
+            product.tolerance += rounding(0, 0, std::fabs(product.value) + product.tolerance);
         }
         if (!activation) {
             return product;
@@ -156,7 +156,7 @@ workload::AfterProduct after_product(const workload::MatmulWorkload& workload,
         double own = 0; // the activation's: its argument is anywhere between these
         for (const double x : {product.value - off, product.value, product.value + off}) {
             own = std::max(own, activation->tolerance
-                                    ? activation->tolerance(x, activation->value(x, 0))
+                                    ? activation->tolerance(x, 0, activation->value(x, 0))
                                     : 0.0);
         }
         result.tolerance += own;

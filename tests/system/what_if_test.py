@@ -15,6 +15,7 @@ BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).
 
 # Each workload of configs/ on a few tiles, and what makes it small enough to run in a blink.
 REDUCED = {
+    "activation_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.dy.shape=[32,64]",
     "attention_head": "chip.tiles=16 workload.tensors.queries.shape=[16,64] workload.tensors.keys.shape=[64,64]"
                       " workload.tensors.values.shape=[64,64]",
     "benchmark_dense": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",

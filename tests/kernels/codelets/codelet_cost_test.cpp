@@ -483,6 +483,7 @@ void expect_map(CountedCodelet& codelet, const std::string& name, const MapLoop&
 
 TEST_CASE("functions of every element cost what their texts have", "[kernels]") {
     CountedCodelet relu("elementwise_relu");
+    CountedCodelet relu_gradient("elementwise_relu_gradient");
     CountedCodelet scale("elementwise_scale");
     CountedCodelet add("elementwise_add");
     CountedCodelet add_whole("elementwise_add_i32");
@@ -490,6 +491,7 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet multiply("elementwise_multiply");
     for (const std::string type : {"f16", "f32"}) {
         expect_map(relu, "relu_" + type, kReluLoop);
+        expect_map(relu_gradient, "relu_gradient_" + type, kReluGradientLoop);
         expect_map(scale, "scale_" + type, kScaleLoop);
         expect_map(add, "add_" + type, kAddLoop);
         expect_map(multiply, "multiply_" + type, kMultiplyLoop);
@@ -500,7 +502,11 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet gelu("elementwise_gelu");
     expect_map(gelu, "gelu_f16", kGeluF16Loop);
     expect_map(gelu, "gelu_f32", kGeluF32Loop, 2 * kSigmWaits);
-    for (const CountedCodelet& codelet : {relu, scale, add, add_whole, multiply, cast, gelu}) {
+    CountedCodelet gelu_gradient("elementwise_gelu_gradient");
+    expect_map(gelu_gradient, "gelu_gradient_f16", kGeluGradientF16Loop, 2 * kHalfSigmWaits);
+    expect_map(gelu_gradient, "gelu_gradient_f32", kGeluGradientF32Loop, 2 * kSigmWaits);
+    for (const CountedCodelet& codelet :
+         {relu, relu_gradient, scale, add, add_whole, multiply, cast, gelu, gelu_gradient}) {
         CHECK(codelet.uncounted().empty());
     }
 }

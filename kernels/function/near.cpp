@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/function/near.h"
+
+#include "kernels/workload/overflow.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::function {
+namespace {
+
+/// From here on the logistic function is 0 or 1 in every type, by more than its instruction is off.
+constexpr double kSaturated = 32;
+/// The instruction of FP32 is right to 2.5 units in the last place.
+constexpr double kSigmRoundings = 5;
+
+Near rounded(ElementType type, double exact, double off) {
+    return {type, exact, off + workload::rounding(type, std::fabs(exact) + off)};
+}
+
+double logistic(double v) {
+    return 1 / (1 + std::exp(-v));
+}
+
+} // namespace
+
+Near near(ElementType type, double exact) {
+    return {type, exact, 0};
+}
+
+Near near_constant(ElementType type, double exact) {
+    return rounded(type, exact, 0);
+}
+
+Near operator+(const Near& a, const Near& b) {
+    return rounded(a.type, a.exact + b.exact, a.off + b.off);
+}
+
+Near operator-(const Near& a, const Near& b) {
+    return rounded(a.type, a.exact - b.exact, a.off + b.off);
+}
+
+Near operator*(const Near& a, const Near& b) {
+    return rounded(a.type, a.exact * b.exact,
+                   std::fabs(a.exact) * b.off + std::fabs(b.exact) * a.off + a.off * b.off);
+}
+
+Near sigm(const Near& v) {
+    const double exact = logistic(v.exact);
+    if (std::fabs(v.exact) - v.off > kSaturated) {
+        return {v.type, exact, std::min(exact, 1 - exact)};
+    }
+    const double carried =
+        std::max(logistic(v.exact + v.off) - exact, exact - logistic(v.exact - v.off));
+    const double one = workload::rounding(v.type, exact + carried);
+    return {v.type, exact, carried + (v.type == ElementType::F32 ? kSigmRoundings : 1) * one};
+}
+
+} // namespace tessera::function
