@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// Timing mode: at each bound that a recipe of a worker's way looks at, a tile that may go by recipes
+// leaves what it leaves instruction by instruction, and goes by them wherever they hold.
+#include "models/isa/assembler.h"
+#include "models/isa/machine_target.h"
+#include "models/isa/stretch_recipes.h"
+#include "models/program/known_words.h"
+#include "models/tile/core/tile_classes.h"
+#include "models/tile/core/tile_core.h"
+#include "tests/support/random_code.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+
+namespace {
+
+constexpr Address kElement = 1024;
+constexpr Address kRegion = 8192;
+constexpr Address kBase = 0x4c000;
+constexpr Address kData = kBase + 4096;   ///< words that the worker loads
+constexpr Address kResult = kData + 1024; ///< words that it stores
+constexpr TileId kTile = 1;
+
+struct Left {
+    std::string fault; ///< without registers; empty if there was none
+    Cycles cycles = 0;
+    std::vector<std::uint32_t> memory; ///< 0 where it is not known
+    std::vector<bool> known;
+
+    bool operator==(const Left&) const = default;
+};
+
+/// One worker in timing mode, all of whose memory is known.
+class Worker {
+public:
+    explicit Worker(const std::string& body, spec::MachineSpec machine = test::random_machine(true))
+        : spec_(std::move(machine)),
+          codelets_{isa::assemble("test",
+                                  {{"test.S", ".supervisor\n.globl start\nstart: setzi $m0, "
+                                              "worker\nrun $m0, $mzero, 0\n"
+                                              "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\n" +
+                                                  body}},
+                                  kBase, isa::options_for(isa::target_of(spec_)))},
+          cache_(codelets_), known_(kTile + 1, kBase, spec_.memory.bytes()) {
+        const auto& words = codelets_.front().words;
+        auto bytes = std::make_shared<std::vector<std::byte>>(words.size() * 4);
+        std::memcpy(bytes->data(), words.data(), bytes->size());
+        image_.segments.push_back({codelets_.front().address, static_cast<Bytes>(bytes->size()),
+                                   program::SegmentKind::Code, "test", bytes});
+    }
+
+    [[nodiscard]] Address code_end() const {
+        return kBase + static_cast<Address>(codelets_.front().words.size()) * 4;
+    }
+
+    /// A phase with these words at kData. `unknown`: how many words behind them are not known.
+    Left run(const std::vector<std::uint32_t>& data, isa::StretchRecipes* recipes,
+             std::uint32_t unknown = 0) {
+        std::vector<std::uint64_t> memory(static_cast<std::size_t>(spec_.memory.bytes()) / 8);
+        auto* const words = reinterpret_cast<std::uint32_t*>(memory.data());
+        for (std::uint32_t word = 0; word < 2 * memory.size(); ++word) {
+            words[word] = word * 0x01030507U;
+        }
+        std::copy(data.begin(), data.end(), words + (kData - kBase) / 4);
+        known_.forget(kTile, kBase, spec_.memory.bytes());
+        known_.learn(kTile, kBase, spec_.memory.bytes());
+        known_.forget(kTile, kData + static_cast<Address>(data.size()) * 4, Bytes{4} * unknown);
+        tile::TileClasses classes;
+        tile::TileCore core(spec_, kTile, reinterpret_cast<std::byte*>(memory.data()));
+        tile::TimingMode mode{known_, classes, nullptr, true, recipes};
+        core.set_timing(mode);
+        core.load(image_, cache_);
+        Left left;
+        try {
+            left.cycles = core.run(codelets_.front().symbols.at("start")).cycles;
+        } catch (const tile::TileFault& fault) {
+            left.fault = fault.what();
+            left.fault.resize(std::min(left.fault.size(), left.fault.find("; $m0")));
+            left.cycles = fault.fault().cycle;
+            return left;
+        }
+        for (std::uint32_t word = 0; word < known_.words_of_tile(); ++word) {
+            left.known.push_back(known_.of_tile(kTile).get(word));
+            left.memory.push_back(left.known.back() ? words[word] : 0);
+        }
+        return left;
+    }
+
+private:
+    spec::MachineSpec spec_;
+    std::vector<program::Codelet> codelets_;
+    tile::CodeCache cache_;
+    program::KnownWords known_;
+    program::Image image_;
+};
+
+/// A way that is recorded with some words and then meets others.
+struct Again {
+    bool met = false;
+    bool faults = false;
+    bool is_same = false; ///< as it is instruction by instruction
+};
+Again again(Worker& worker, const std::vector<std::uint32_t>& recorded,
+            const std::vector<std::uint32_t>& then) {
+    isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+    REQUIRE(worker.run(recorded, &recipes).fault.empty());
+    const std::int64_t before = recipes.met();
+    const Left by_recipe = worker.run(then, &recipes);
+    const Left plain = worker.run(then, nullptr);
+    return {recipes.met() > before, !plain.fault.empty(), by_recipe == plain};
+}
+
+struct Kind {
+    const char* text;
+    Address bytes;
+    bool loads; ///< a main register
+};
+constexpr Kind kKinds[] = {
+    {"ldz8 $m2, $m1, 0", 1, true},
+    {"lds8 $m2, $m1, 0", 1, true},
+    {"ldz16 $m2, $m1, $mzero, 0", 2, true},
+    {"lds16 $m2, $m1, $mzero, 0", 2, true},
+    {"ld32 $m2, $m1, $mzero, 0", 4, true},
+    {"st32 $m3, $m1, $mzero, 0", 4, false},
+    {"ld32 $a0, $m1, $mzero, 0", 4, false},
+    {"st32 $a0, $m1, $mzero, 0", 4, false},
+    {"ld64 $a0:1, $m1, $mzero, 0", 8, false},
+    {"st64 $a0:1, $m1, $mzero, 0", 8, false},
+};
+
+/// A worker whose `access` stands `before` words behind the first that may be at its place.
+std::string accessing(const std::string& access, std::uint32_t before) {
+    std::string body;
+    for (std::uint32_t word = 0; word < before; ++word) {
+        body += "setzi $m4, 0\n";
+    }
+    return body + fmt::format(".align 8\nworker: setzi $m0, {}\nsetzi $m3, 77\n"
+                              "ld32 $m1, $m0, $mzero, 0\n{}\nsetzi $m0, {}\n"
+                              "st32 $m2, $m0, $mzero, 0\nexitz $mzero\n",
+                              kData, access, kResult);
+}
+
+} // namespace
+
+TEST_CASE("a known way is gone at every address of its region where an instruction may stand",
+          "[unit][tile]") {
+    const Address region1 = kBase + kRegion;
+    for (const bool conflicts : {true, false}) {
+        for (const Kind& kind : kKinds) {
+            Worker worker(accessing(kind.text, 0), test::random_machine(conflicts));
+            for (const Address recorded : {kData - 2 * kElement, region1 + 2 * kElement}) {
+                unsigned met = 0;
+                for (const Address bound :
+                     {kBase, worker.code_end() & ~7U, kBase + kElement, kData, kResult, region1,
+                      region1 + kRegion, Address{8}, ~Address{7}}) {
+                    for (Address off = 0; off < 33; ++off) {
+                        const Address address = bound + off - 16;
+                        CAPTURE(conflicts, kind.text, recorded, address);
+                        const Again found = again(worker, {recorded}, {address});
+                        CHECK(found.is_same);
+                        const bool in_region0 = address < region1;
+                        const bool stores_what_it_read =
+                            (kind.loads && address / 4 == kResult / 4) ||
+                            (kind.text[0] == 's' && (address | 4U) == (kData | 4U));
+                        const bool lost_where_it_stores =
+                            kind.text[0] == 's' && !kind.loads && address / 4 <= kResult / 4 &&
+                            kResult / 4 < address / 4 + (kind.bytes + 3) / 4;
+                        if (!stores_what_it_read && !lost_where_it_stores) {
+                            CHECK(found.met ==
+                                  (!found.faults && in_region0 == (recorded < region1)));
+                        }
+                        met += found.met ? 1 : 0;
+                    }
+                }
+                CHECK(met > 3);
+            }
+        }
+    }
+}
+
+TEST_CASE("a known way keeps clear of the elements from which its code is fetched",
+          "[unit][tile]") {
+    // The access stands in front of, at and behind the end of the first element.
+    for (const std::uint32_t before : {232U, 234U, 236U, 238U, 240U, 242U, 244U, 246U, 248U}) {
+        Worker worker(accessing("ld32 $a0, $m1, $mzero, 0", before));
+        for (const Address bound : {kBase, kBase + kElement, kBase + 2 * kElement}) {
+            for (Address off = 0; off < 33; off += 4) {
+                const Address address = bound + off - 16;
+                CAPTURE(before, address);
+                const Again found = again(worker, {kData - kElement}, {address});
+                CHECK(found.is_same);
+                CHECK(found.met == !found.faults);
+            }
+        }
+    }
+}
+
+TEST_CASE("a known way ends at the limit of the phase as it does instruction by instruction",
+          "[unit][tile]") {
+    constexpr std::uint32_t kPasses = 12;
+    std::int64_t met = 0;
+    unsigned faults = 0;
+    for (Cycles limit = 30; limit < 700; ++limit) {
+        auto machine = test::random_machine(true);
+        machine.tile.phase_limit_cycles = limit;
+        Worker worker(fmt::format(".align 8\nworker: setzi $m0, {}\nld32 $m1, $m0, $mzero, 0\n"
+                                  "1: add $m2, $m2, 3\nst32 $m2, $m0, $mzero, 1\n"
+                                  "brnzdec $m1, 1b\nexitz $mzero\n",
+                                  kData),
+                      machine);
+        CAPTURE(limit);
+        isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+        const Left plain = worker.run({kPasses}, nullptr);
+        for (int time = 0; time < 2; ++time) {
+            CHECK((worker.run({kPasses}, &recipes) == plain));
+        }
+        met += recipes.met();
+        faults += plain.fault.empty() ? 0 : 1;
+    }
+    CHECK(met > 2 * kPasses);
+    CHECK(faults > 100);
+    CHECK(faults < 670);
+}
+
+TEST_CASE("sums of a known way have up to five terms, or what they are made of has to be as it was",
+          "[unit][tile]") {
+    constexpr std::uint32_t kRecorded = 3;
+    for (std::uint32_t terms = 1; terms <= 8; ++terms) {
+        std::string body =
+            fmt::format(".align 8\nworker: setzi $m0, {}\nsetzi $m2, {}\n", kData, kBase + kRegion);
+        for (std::uint32_t word = 0; word < terms; ++word) {
+            body += fmt::format("ld32 $m1, $m0, $mzero, {}\n{} $m2, $m2, $m1\n", word,
+                                word == 1 ? "sub" : "add");
+        }
+        Worker worker(body + fmt::format("st32 $a0, $m2, $mzero, 0\nsetzi $m0, {}\n"
+                                         "st32 $m2, $m0, $mzero, 0\nexitz $mzero\n",
+                                         kResult));
+        const std::vector<std::uint32_t> recorded(terms, 4 * kRecorded);
+        CHECK(again(worker, recorded, recorded).met);
+        for (std::uint32_t word = 0; word < terms; ++word) {
+            auto others = recorded;
+            others[word] += word == 1 ? 4U - 8U : 4U;
+            CAPTURE(terms, word);
+            const Again found = again(worker, recorded, others);
+            CHECK(found.is_same);
+            CHECK_FALSE(found.faults);
+            CHECK(found.met ==
+                  (terms <= isa::StretchSum::kMostTerms || word > isa::StretchSum::kMostTerms));
+        }
+    }
+}
+
+TEST_CASE("a known way holds as many loaded words as there is room for", "[unit][tile]") {
+    constexpr std::uint32_t kMost = isa::StretchRecipe::kMostFound - isa::StretchRecipe::kRegisters;
+    for (const std::uint32_t loads : {kMost - 1, kMost, kMost + 1, kMost + 2}) {
+        std::string body = fmt::format(".align 8\nworker: setzi $m0, {}\n", kData);
+        for (std::uint32_t word = 0; word < loads; ++word) {
+            body += fmt::format("ld32 $m1, $m0, $mzero, {}\n", word);
+        }
+        Worker worker(body + fmt::format("setzi $m0, {}\nst32 $m1, $m0, $mzero, 0\n"
+                                         "exitz $mzero\n",
+                                         kResult));
+        std::vector<std::uint32_t> recorded(loads);
+        std::vector<std::uint32_t> others(loads);
+        others.back() = 9;
+        CAPTURE(loads);
+        const Again found = again(worker, recorded, others);
+        CHECK(found.is_same);
+        CHECK(found.met == (loads <= kMost));
+    }
+}
+
+TEST_CASE("a known way is gone only with the words that it loads known as they were",
+          "[unit][tile]") {
+    Worker worker(fmt::format(".align 8\nworker: setzi $m0, {}\nld32 $m1, $m0, $mzero, 0\n"
+                              "st32 $m1, $m0, $mzero, 16\nexitz $mzero\n",
+                              kData));
+    for (const bool recorded : {true, false}) {
+        for (const bool then : {true, false}) {
+            CAPTURE(recorded, then);
+            const auto data = [](bool known) {
+                return known ? std::vector<std::uint32_t>{5} : std::vector<std::uint32_t>{};
+            };
+            isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+            static_cast<void>(worker.run(data(recorded), &recipes, recorded ? 0 : 1));
+            const Left by_recipe = worker.run(data(then), &recipes, then ? 0 : 1);
+            CHECK((by_recipe == worker.run(data(then), nullptr, then ? 0 : 1)));
+            CHECK(by_recipe.known.at((kData - kBase) / 4 + 16) == then);
+            CHECK(recipes.met() == (recorded == then ? 1 : 0));
+        }
+    }
+}
