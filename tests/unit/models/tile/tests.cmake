@@ -6,7 +6,7 @@ tessera_test(test_unit_tile CORE LABELS unit
     unit/models/tile/race_detector_test.cpp unit/models/tile/races_test.cpp unit/models/tile/random_code_test.cpp
     unit/models/tile/rules_test.cpp unit/models/tile/lockstep_test.cpp
     unit/models/tile/observation_test.cpp unit/models/tile/pipeline_trace_test.cpp
-    unit/models/tile/sparse_loop_test.cpp unit/models/tile/timing_mode_test.cpp unit/models/tile/steps_test.cpp unit/models/tile/stretch_recipe_test.cpp
+    unit/models/tile/sparse_loop_test.cpp unit/models/tile/timing_mode_test.cpp unit/models/tile/steps_test.cpp unit/models/tile/stretch_instructions_test.cpp unit/models/tile/stretch_recipe_test.cpp
     unit/models/tile/boundaries_test.cpp unit/models/tile/round_state_test.cpp unit/models/tile/counts_test.cpp unit/models/tile/standstill_test.cpp unit/models/tile/wait_loops_test.cpp unit/models/tile/waits_test.cpp
   LINK tessera_tile_core)
 tessera_test(test_timing_tile LABELS timing
