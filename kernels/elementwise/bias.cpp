@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/elementwise/backward.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/map.h"
 #include "kernels/family/numbers.h"
@@ -139,8 +140,9 @@ std::unique_ptr<family::Step> make_bias(const family::Request& request) {
 } // namespace
 
 const family::Family& bias() {
-    static const family::Family family{
-        "bias", "x + bias, a vector, in every row", {"x", "bias"}, {}, make_bias};
+    static const family::Family family = family::with_gradient(
+        family::Family{"bias", "x + bias, a vector, in every row", {"x", "bias"}, {}, make_bias},
+        bias_backward);
     return family;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
+#include "kernels/elementwise/backward.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/map.h"
 #include "kernels/family/numbers.h"
@@ -107,60 +108,75 @@ std::unique_ptr<family::Step> of_x_and_y(const Request& request,
 } // namespace
 
 const Family& relu() {
-    static const Family family{
-        "relu", "max(x, 0) of every element", {"x"}, {}, [](const Request& request) {
-            return of_x(request, function::relu);
-        }};
+    static const Family family = family::with_gradient(
+        Family{"relu",
+               "max(x, 0) of every element",
+               {"x"},
+               {},
+               [](const Request& request) { return of_x(request, function::relu); }},
+        relu_backward);
     return family;
 }
 
 const Family& gelu() {
-    static const Family family{
-        "gelu",
-        "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of every element",
-        {"x"},
-        {},
-        [](const Request& request) { return of_x(request, function::gelu); }};
+    static const Family family = family::with_gradient(
+        Family{"gelu",
+               "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of every element",
+               {"x"},
+               {},
+               [](const Request& request) { return of_x(request, function::gelu); }},
+        gelu_backward);
     return family;
 }
 
 const Family& scale() {
-    static const Family family{"scale",
-                               "factor * x of every element",
-                               {"x"},
-                               {{.key = "factor",
-                                 .says = "the factor, rounded to the type of x",
-                                 .words = {},
-                                 .number = 1}},
-                               make_scale};
+    static const Family family =
+        family::with_gradient(Family{"scale",
+                                     "factor * x of every element",
+                                     {"x"},
+                                     {{.key = "factor",
+                                       .says = "the factor, rounded to the type of x",
+                                       .words = {},
+                                       .number = 1}},
+                                     make_scale},
+                              scale_backward);
     return family;
 }
 
 const Family& cast() {
-    static const Family family{
-        "cast",
-        "x as another type",
-        {"x"},
-        {{.key = "to", .says = "the other type", .words = {"f16", "f32"}, .word = "f16"}},
-        make_cast};
+    static const Family family = family::with_gradient(
+        Family{"cast",
+               "x as another type",
+               {"x"},
+               {{.key = "to", .says = "the other type", .words = {"f16", "f32"}, .word = "f16"}},
+               make_cast},
+        cast_backward);
     return family;
 }
 
 const Family& add() {
-    static const Family family{
-        "add", "x + y, element by element", {"x", "y"}, {}, [](const Request& request) {
-            static constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32,
-                                                     ElementType::I32, ElementType::U32};
-            return of_x_and_y(request, function::add, kTypes);
-        }};
+    static const Family family = family::with_gradient(
+        Family{"add",
+               "x + y, element by element",
+               {"x", "y"},
+               {},
+               [](const Request& request) {
+                   static constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32,
+                                                            ElementType::I32, ElementType::U32};
+                   return of_x_and_y(request, function::add, kTypes);
+               }},
+        add_backward);
     return family;
 }
 
 const Family& multiply() {
-    static const Family family{
-        "multiply", "x * y, element by element", {"x", "y"}, {}, [](const Request& request) {
-            return of_x_and_y(request, function::multiply);
-        }};
+    static const Family family = family::with_gradient(
+        Family{"multiply",
+               "x * y, element by element",
+               {"x", "y"},
+               {},
+               [](const Request& request) { return of_x_and_y(request, function::multiply); }},
+        multiply_backward);
     return family;
 }
 

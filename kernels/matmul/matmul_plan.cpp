@@ -4,6 +4,7 @@
 #include "kernels/graph/transpose.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_epilogue.h"
+#include "kernels/matmul/matmul_gradient.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_groups.h"
 #include "kernels/matmul/matmul_search.h"
@@ -333,6 +334,7 @@ const family::Family& family() {
              .says = "the tiles multiply c = a b as it is told, never c' = b' a'",
              .words = {},
              .is_flag = true});
+        made.gradient = gradient;
         return made;
     }();
     return matmul;

@@ -2,6 +2,7 @@
 #include "kernels/reduce/reduce.h"
 
 #include "base/error.h"
+#include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 #include "kernels/graph/rows.h"
 #include "kernels/plan/repeat_limit.h"
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace tessera::reduce {
@@ -146,6 +148,27 @@ private:
     RowReduction reduction_;
 };
 
+/// The gradient of a row's sum is that of each of its elements: added to 0 in every row of the
+/// transpose.
+family::Steps gradient(const family::GradientRequest& request) {
+    if (const auto op = request.step.options.find("op");
+        op != request.step.options.end() && std::get<std::string>(op->second) != "sum") {
+        throw family::Refused(-1, "op", "got max, expected sum: others have no gradient");
+    }
+    if (request.inputs[0].shape.size() != 2) {
+        throw family::Refused(0, {},
+                              fmt::format("got {}, expected rows and columns where a gradient is "
+                                          "wanted",
+                                          family::shape_text(request.inputs[0])));
+    }
+    const std::string& x = request.of_inputs[0];
+    return {
+        family::backward_step("scale", {request.step.inputs[0]}, x + "_zero", {{"factor", 0.0}}),
+        family::backward_step("transpose", {x + "_zero"}, x + "_turned"),
+        family::backward_step("bias", {x + "_turned", request.of_outputs[0]}, x + "_columns"),
+        family::backward_step("transpose", {x + "_columns"}, x)};
+}
+
 } // namespace
 
 Cycles cycles(const spec::MachineSpec& machine, RowReduction reduction, ElementType type,
@@ -164,18 +187,19 @@ Cycles cycles(const spec::MachineSpec& machine, RowReduction reduction, ElementT
 }
 
 const family::Family& family() {
-    static const family::Family reduce{
-        "reduce",
-        "y = sum, or largest, of each row of x",
-        {"x"},
-        {{.key = "op",
-          .says = "what becomes of a row",
-          .words = {"sum", "max"},
-          .number = 0,
-          .word = "sum"}},
-        [](const family::Request& request) -> std::unique_ptr<family::Step> {
-            return std::make_unique<ReduceStep>(request);
-        }};
+    static const family::Family reduce = family::with_gradient(
+        family::Family{"reduce",
+                       "y = sum, or largest, of each row of x",
+                       {"x"},
+                       {{.key = "op",
+                         .says = "what becomes of a row",
+                         .words = {"sum", "max"},
+                         .number = 0,
+                         .word = "sum"}},
+                       [](const family::Request& request) -> std::unique_ptr<family::Step> {
+                           return std::make_unique<ReduceStep>(request);
+                       }},
+        gradient);
     return reduce;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/transpose/transpose.h"
 
+#include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 #include "kernels/graph/rows.h"
 #include "kernels/graph/transpose.h"
@@ -84,15 +85,19 @@ private:
 } // namespace
 
 const family::Family& family() {
-    static const family::Family transpose{
-        "transpose",
-        "y = x with the last two sizes exchanged, where x stands",
-        {"x"},
-        {},
-        [](const family::Request& request) -> std::unique_ptr<family::Step> {
-            return std::make_unique<TransposeStep>(request);
-        },
-        true};
+    static const family::Family transpose = family::with_gradient(
+        family::Family{"transpose",
+                       "y = x with the last two sizes exchanged, where x stands",
+                       {"x"},
+                       {},
+                       [](const family::Request& request) -> std::unique_ptr<family::Step> {
+                           return std::make_unique<TransposeStep>(request);
+                       },
+                       true},
+        [](const family::GradientRequest& request) -> family::Steps {
+            return {
+                family::backward_step("transpose", {request.of_outputs[0]}, request.of_inputs[0])};
+        });
     return transpose;
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/elementwise/backward.h"
+
+#include "base/element_type.h"
+#include "kernels/family/numbers.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace tessera::elementwise {
+
+using family::backward_step;
+using family::GradientRequest;
+using family::same_gradient;
+using family::Steps;
+
+Steps relu_backward(const GradientRequest& request) {
+    return {backward_step("relu_gradient", {request.step.outputs[0], request.of_outputs[0]},
+                          request.of_inputs[0])};
+}
+
+Steps gelu_backward(const GradientRequest& request) {
+    return {backward_step("gelu_gradient", {request.step.inputs[0], request.of_outputs[0]},
+                          request.of_inputs[0])};
+}
+
+Steps scale_backward(const GradientRequest& request) {
+    return {backward_step("scale", {request.of_outputs[0]}, request.of_inputs[0],
+                          family::told(request.step, {"factor"}))};
+}
+
+Steps cast_backward(const GradientRequest& request) {
+    return {backward_step("cast", {request.of_outputs[0]}, request.of_inputs[0],
+                          {{"to", std::string(tessera::name_of(request.inputs[0].type))}})};
+}
+
+Steps add_backward(const GradientRequest& request) {
+    Steps steps;
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (request.wants(i)) {
+            steps.push_back(same_gradient(request.of_outputs[0], request.of_inputs[i]));
+        }
+    }
+    return steps;
+}
+
+Steps multiply_backward(const GradientRequest& request) {
+    Steps steps;
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (request.wants(i)) {
+            steps.push_back(backward_step("multiply",
+                                          {request.of_outputs[0], request.step.inputs[1 - i]},
+                                          request.of_inputs[i]));
+        }
+    }
+    return steps;
+}
+
+Steps bias_backward(const GradientRequest& request) {
+    Steps steps;
+    if (request.wants(0)) {
+        steps.push_back(same_gradient(request.of_outputs[0], request.of_inputs[0]));
+    }
+    if (request.wants(1)) {
+        if (request.inputs[1].shape.size() != 1) {
+            throw family::Refused(1, {},
+                                  fmt::format("got {}, expected one size of a bias whose gradient "
+                                              "is wanted",
+                                              family::shape_text(request.inputs[1])));
+        }
+        family::add_sums_of_rows(steps, request.of_outputs[0], request.outputs[0].shape.size(), 1,
+                                 request.of_inputs[1]);
+    }
+    return steps;
+}
+
+} // namespace tessera::elementwise

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The backward steps of functions of every element.
+#pragma once
+
+#include "kernels/family/gradient.h"
+
+namespace tessera::elementwise {
+
+[[nodiscard]] family::Steps relu_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps gelu_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps scale_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps cast_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps add_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps multiply_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps bias_backward(const family::GradientRequest& request);
+
+} // namespace tessera::elementwise

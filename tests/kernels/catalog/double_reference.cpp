@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "tests/kernels/catalog/double_reference.h"
+
+#include "kernels/family/gradient.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <variant>
+
+namespace tessera::test {
+namespace {
+
+using workload::PipelineStep;
+
+double gelu(double x) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+/// By the definition of the function, not by the codelet's formula.
+double gelu_slope(double x) {
+    const double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+    const double tanh = std::tanh(inner);
+    return 0.5 * (1 + tanh) +
+           0.5 * x * (1 - tanh * tanh) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+}
+
+Array transposed(const Array& x) {
+    std::vector<std::int64_t> shape = x.shape;
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    Array out = zeros(shape);
+    const std::int64_t columns = x.columns();
+    const std::int64_t rows = x.shape[x.shape.size() - 2];
+    out.stored.resize(x.stored.size());
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        const std::int64_t group = i / (rows * columns);
+        const std::int64_t row = i / columns % rows;
+        const std::int64_t to = group * rows * columns + i % columns * rows + row;
+        out.at(to) = x.at(i);
+        if (!x.stored.empty()) {
+            out.stored[static_cast<std::size_t>(to)] = x.stored[static_cast<std::size_t>(i)];
+        }
+    }
+    return out;
+}
+
+Array map(const Array& x, const std::function<double(double)>& of) {
+    Array out = x;
+    std::ranges::transform(x.values, out.values.begin(), of);
+    return out;
+}
+
+Array map(const Array& x, const Array& y, const std::function<double(double, double)>& of) {
+    Array out = x;
+    std::ranges::transform(x.values, y.values, out.values.begin(), of);
+    return out;
+}
+
+/// y has an element for each column, or for each column of each matrix.
+Array with_rows(const Array& x, const Array& y) {
+    Array out = x;
+    const std::int64_t rows = x.shape[x.shape.size() - 2];
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        const std::int64_t group = y.size() == x.columns() ? 0 : i / (rows * x.columns());
+        out.at(i) += y.at(group * x.columns() + i % x.columns());
+    }
+    return out;
+}
+
+Array product(const PipelineStep& step, const Array& told_a, const Array& told_b) {
+    const Array a = family::has_flag(step, "transpose_a") ? transposed(told_a) : told_a;
+    const Array b = family::has_flag(step, "transpose_b") ? transposed(told_b) : told_b;
+    const std::int64_t rows = a.shape[a.shape.size() - 2];
+    const std::int64_t depth = a.columns();
+    std::vector<std::int64_t> shape = a.shape;
+    shape.back() = b.columns();
+    Array out = zeros(shape);
+    for (std::int64_t i = 0; i < out.size(); ++i) {
+        const std::int64_t row = i / out.columns();
+        for (std::int64_t k = 0; k < depth; ++k) {
+            out.at(i) += a.at(row * depth + k) *
+                         b.at((row / rows * depth + k) * b.columns() + i % out.columns());
+        }
+    }
+    return out;
+}
+
+Array matmul(const PipelineStep& step, const Arrays& inputs) {
+    const bool accumulates = family::has_flag(step, "accumulate");
+    Array out = product(step, inputs[0], inputs[1]);
+    if (inputs.size() - (accumulates ? 1 : 0) > 2) {
+        out = with_rows(out, inputs[2]);
+    }
+    const auto activation = step.options.find("activation");
+    if (activation != step.options.end()) {
+        const auto& name = std::get<std::string>(activation->second);
+        out = map(out, [&](double x) {
+            return name == "relu" ? std::max(x, 0.0) : name == "gelu" ? gelu(x) : x;
+        });
+    }
+    return accumulates ? map(out, inputs.back(), std::plus<>()) : out;
+}
+
+Array sampled(const Array& a, const Array& dy, const Array& x) {
+    PipelineStep turned;
+    turned.options["transpose_b"] = true;
+    Array out = product(turned, dy, x);
+    out.stored = a.stored;
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+        out.values[i] = out.stored[i] ? out.values[i] : 0;
+    }
+    return out;
+}
+
+Array sums(const Array& x) {
+    Array out = zeros({x.shape.begin(), x.shape.end() - 1});
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        out.at(i / x.columns()) += x.at(i);
+    }
+    return out;
+}
+
+Array softmax(const Array& x) {
+    Array out = map(x, [](double element) { return std::exp(element); });
+    const Array all = sums(out);
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        out.at(i) /= all.at(i / x.columns());
+    }
+    return out;
+}
+
+Array softmax_gradient(const Array& y, const Array& dy) {
+    const Array dots = sums(map(y, dy, std::multiplies<>()));
+    Array out = y;
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+        out.at(i) = y.at(i) * (dy.at(i) - dots.at(i / y.columns()));
+    }
+    return out;
+}
+
+Reference of_x(double (*of)(double)) {
+    return [of](const PipelineStep&, const Arrays& in) { return Arrays{map(in[0], of)}; };
+}
+
+Reference of_x_and_y(double (*of)(double, double)) {
+    return [of](const PipelineStep&, const Arrays& in) { return Arrays{map(in[0], in[1], of)}; };
+}
+
+} // namespace
+
+Array zeros(std::vector<std::int64_t> shape) {
+    const std::int64_t size =
+        std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    return {std::move(shape), std::vector<double>(static_cast<std::size_t>(size))};
+}
+
+const std::map<std::string, Reference>& references() {
+    static const std::map<std::string, Reference> all{
+        {"matmul",
+         [](const PipelineStep& step, const Arrays& in) { return Arrays{matmul(step, in)}; }},
+        {"spmm",
+         [](const PipelineStep& step, const Arrays& in) { return Arrays{matmul(step, in)}; }},
+        {"sddmm", [](const PipelineStep&,
+                     const Arrays& in) { return Arrays{sampled(in[0], in[1], in[2])}; }},
+        {"bias",
+         [](const PipelineStep&, const Arrays& in) { return Arrays{with_rows(in[0], in[1])}; }},
+        {"relu", of_x([](double x) { return std::max(x, 0.0); })},
+        {"gelu", of_x(gelu)},
+        {"tanh", of_x([](double x) { return std::tanh(x); })},
+        {"sigmoid", of_x([](double x) { return 1 / (1 + std::exp(-x)); })},
+        {"scale",
+         [](const PipelineStep& step, const Arrays& in) {
+             const auto told = step.options.find("factor");
+             const double factor = told == step.options.end() ? 1 : std::get<double>(told->second);
+             return Arrays{map(in[0], [factor](double x) { return factor * x; })};
+         }},
+        {"cast", of_x([](double x) { return x; })},
+        {"add", of_x_and_y([](double x, double y) { return x + y; })},
+        {"multiply", of_x_and_y([](double x, double y) { return x * y; })},
+        {"transpose",
+         [](const PipelineStep&, const Arrays& in) { return Arrays{transposed(in[0])}; }},
+        {"reduce", [](const PipelineStep&, const Arrays& in) { return Arrays{sums(in[0])}; }},
+        {"softmax", [](const PipelineStep&, const Arrays& in) { return Arrays{softmax(in[0])}; }},
+        {"softmax_gradient",
+         [](const PipelineStep&, const Arrays& in) {
+             return Arrays{softmax_gradient(in[0], in[1])};
+         }},
+        {"relu_gradient", of_x_and_y([](double y, double dy) { return y > 0 ? dy : 0; })},
+        {"gelu_gradient", of_x_and_y([](double x, double dy) { return dy * gelu_slope(x); })},
+        {"tanh_gradient", of_x_and_y([](double y, double dy) { return dy * (1 - y * y); })},
+        {"sigmoid_gradient", of_x_and_y([](double y, double dy) { return dy * y * (1 - y); })},
+    };
+    return all;
+}
+
+} // namespace tessera::test
