@@ -3,12 +3,14 @@
 
 #include "kernels/dynamic/dynamic.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/family/gradient.h"
 #include "kernels/gather/gather.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/sparse/spmm.h"
+#include "kernels/sparse/spmm_gradient.h"
 #include "kernels/transpose/transpose.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ namespace {
 /// A sparse operand says by its capacity whether its pattern is known when planning.
 const family::Family& spmm() {
     static const family::Family both = [] {
-        family::Family made = sparse::family();
+        family::Family made = family::with_gradient(sparse::family(), sparse::gradient);
         made.multiplies_first = true;
         made.make = [](const family::Request& request) {
             const auto& a = request.inputs.front();

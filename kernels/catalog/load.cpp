@@ -3,6 +3,7 @@
 
 #include "base/config/read.h"
 #include "base/text.h"
+#include "kernels/catalog/expand.h"
 #include "kernels/catalog/resolve.h"
 #include "kernels/workload/mistake.h"
 #include "kernels/workload/pattern.h"
@@ -243,7 +244,16 @@ public:
             check_pattern(tensor, mistakes);
         }
         name_tensors(document_.root, "steps", pipeline_.steps);
-        for (const Diagnostic& found : resolve(pipeline_, families, {}, told_).mistakes) {
+        Resolved resolved = resolve(pipeline_, families, {}, told_);
+        if (pipeline_.train) {
+            std::erase_if(resolved.mistakes, [&](const Diagnostic& found) {
+                return is_unread(found.pointer); // by now
+            });
+        }
+        if (pipeline_.train && mistakes.empty() && resolved.mistakes.empty()) {
+            train(families, resolved);
+        }
+        for (const Diagnostic& found : resolved.mistakes) {
             mistakes.push_back(document_.at_value(found.pointer, found.message, found.hint));
         }
         if (mistakes.empty() && no_file_ != nullptr) {
@@ -252,6 +262,26 @@ public:
     }
 
 private:
+    /// Whether a mistake says that no step reads a tensor.
+    [[nodiscard]] bool is_unread(const std::string& pointer) const {
+        return std::any_of(pipeline_.tensors.begin(), pipeline_.tensors.end(),
+                           [&](const PipelineTensor& tensor) {
+                               return pointer == config::child_pointer("/tensors", tensor.name);
+                           });
+    }
+
+    /// Writes what is made for training into the steps; `resolved` has mistakes of that then.
+    void train(Families families, Resolved& resolved) {
+        Expanded expanded = expand(pipeline_, resolved, families);
+        resolved.mistakes = std::move(expanded.mistakes);
+        if (resolved.mistakes.empty()) {
+            for (Diagnostic& mistake : resolve(expanded.workload, families, {}, told_).mistakes) {
+                resolved.mistakes.push_back(expanded.in_file(std::move(mistake)));
+            }
+        }
+        pipeline_ = std::move(expanded.workload);
+    }
+
     /// Mistakes of --set are called by their path.
     static std::string pointer_of(const Diagnostic& mistake) {
         const std::string prefix = kSetPrefix;
@@ -380,6 +410,18 @@ private:
     std::exception_ptr no_file_;
 };
 
+/// The document of a workload of kind pipeline, with its tensors as they were `written`.
+nlohmann::json expanded_of(Workload workload, const std::vector<PipelineTensor>& written,
+                           const Shape& shape) {
+    for (PipelineTensor& tensor : std::get<PipelineWorkload>(workload.kind).tensors) {
+        const auto given = std::ranges::find(written, tensor.name, &PipelineTensor::name);
+        if (given != written.end()) {
+            tensor = *given;
+        }
+    }
+    return config::resolved(shape, &workload);
+}
+
 } // namespace
 
 Document read_workload(const fs::path& file) {
@@ -424,7 +466,15 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
     }
     const Files files{document, out.file, paths, out.inputs};
     if (auto* pipeline = std::get_if<PipelineWorkload>(&out.workload.kind)) {
+        const std::vector<PipelineTensor> written = pipeline->tensors;
+        const bool trains = pipeline->train.has_value();
         PipelineCheck(*pipeline, document, files).run(families, mistakes);
+        if (trains && mistakes.empty()) {
+            out.expanded = expanded_of(out.workload, written, shape);
+        }
+    }
+    if (out.expanded.is_null()) {
+        out.expanded = out.resolved;
     }
     config::throw_if_any(std::move(mistakes));
     config::throw_if_any(mistakes_of(out.workload, document));

@@ -23,6 +23,7 @@ struct InputFile {
 struct LoadedWorkload {
     workload::Workload workload; ///< file paths resolved
     nlohmann::json resolved;     ///< every parameter; file paths as they were written
+    nlohmann::json expanded;     ///< the same of what `workload` is, with the steps that were made
     config::Origins origins;     ///< of the values that the file or --set gave
     std::filesystem::path file;
     std::vector<InputFile> inputs;

@@ -2,6 +2,7 @@
 #include "kernels/catalog/pipeline_shape.h"
 
 #include "base/config/describe.h"
+#include "kernels/catalog/expand.h"
 #include "kernels/catalog/operand_shapes.h"
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/schedule.h"
@@ -9,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,6 +30,7 @@ using ShapePointer = std::shared_ptr<const Shape>;
 using Kind = PipelineStep::Kind;
 
 constexpr const char* kSource = "docs/workloads.md#pipeline";
+constexpr const char* kTrainSource = "docs/workloads.md#gradients";
 constexpr int kMostSteps = 10'000; ///< of one list
 constexpr int kMostDimensions = 8;
 
@@ -464,6 +469,64 @@ ShapePointer parallel_shape(const ShapePointer& step) {
     return d.shape();
 }
 
+/// Family and options of the steps that update weights.
+ShapePointer optimiser_shape(Families optimisers) {
+    Shape shape;
+    shape.selector = "family";
+    const auto add = [&shape](const std::string& name, const char* says,
+                              const std::vector<family::Option>& options) {
+        Describe<PipelineStep> d;
+        d.fixed("family", name).required().says(says).from(kTrainSource);
+        for (const family::Option& option : options) {
+            describe_option(d, option);
+        }
+        shape.alternatives.push_back(form<PipelineStep>(
+            name, d.shape(), [name](PipelineStep& step) { step.family = name; },
+            [name](const PipelineStep& step) { return step.family == name; }));
+    };
+    add(kDescent, "w - rate * gradient, by steps of the families scale and add",
+        {{.key = kRate, .says = "how far a step goes", .words = {}, .number = kDefaultRate}});
+    for (const family::Family* family : optimisers) {
+        add(std::string(family->name), family->says, family->options);
+    }
+    return std::make_shared<const Shape>(std::move(shape));
+}
+
+ShapePointer train_shape(Families families) {
+    Describe<Training> d;
+    d.field("loss", &Training::loss)
+        .name()
+        .empty_if_absent("outputs have gradients")
+        .says("name of a tensor of one element, whose gradient is 1")
+        .from(kTrainSource);
+    d.list("outputs", &Training::outputs, [](FieldLine one) { one.name(); })
+        .unit("tensors")
+        .range(1, kMostSteps)
+        .empty_if_absent("the loss has one")
+        .says(
+            "instead of a loss, names of tensors: the gradient of y is a tensor y_gradient, which "
+            "is given or written by a step")
+        .from(kTrainSource);
+    d.list("with_respect_to", &Training::with_respect_to, [](FieldLine one) { one.name(); })
+        .unit("tensors")
+        .range(1, kMostSteps)
+        .required()
+        .says("names of the tensors whose gradients are wanted: that of w is a tensor w_gradient")
+        .from(kTrainSource);
+    std::vector<const family::Family*> optimisers;
+    std::ranges::copy_if(families, std::back_inserter(optimisers),
+                         [](const family::Family* family) { return is_optimiser(*family); });
+    d.object("optimiser", &Training::optimiser, optimiser_shape(optimisers))
+        .says("how each of these tensors is updated by its gradient, where it stands")
+        .from(kTrainSource);
+    d.field("steps", &Training::steps)
+        .unit("times")
+        .range(1, kMostRepeats)
+        .says("how often all steps are done, the backward ones and the updates too")
+        .from(kTrainSource);
+    return d.shape();
+}
+
 /// A step may hold steps, so the shape holds itself.
 ShapePointer step_shape(Families families) {
     const auto shape = std::make_shared<Shape>();
@@ -503,6 +566,9 @@ ShapePointer pipeline_shape(Families families) {
         .required()
         .says("what is done, one after the other")
         .from(kSource);
+    d.object("train", &PipelineWorkload::train, train_shape(families))
+        .says("which gradients are made behind the steps, and what is done with them")
+        .from(kTrainSource);
     return d.shape();
 }
 

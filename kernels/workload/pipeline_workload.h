@@ -135,10 +135,25 @@ template <class Step, class Visit> void visit_lists(Step& step, const Visit& vis
     }
 }
 
+/// Asks for more steps than are written: gradients, updates, and rounds of all of them.
+struct Training {
+    std::string loss;                 ///< a tensor whose gradient is 1; empty: see `outputs`
+    std::vector<std::string> outputs; ///< tensors whose gradients are there as gradient_name()
+    std::vector<std::string> with_respect_to; ///< tensors whose gradients are wanted
+    std::optional<PipelineStep> optimiser;    ///< family and options of the update of each of them
+    std::int64_t steps = 1;                   ///< rounds
+};
+
+/// The name of a tensor's gradient.
+[[nodiscard]] inline std::string gradient_name(const std::string& tensor) {
+    return tensor + "_gradient";
+}
+
 struct PipelineWorkload {
     std::uint64_t seed = 1;
     std::vector<PipelineTensor> tensors; ///< by name
     std::vector<PipelineStep> steps;
+    std::optional<Training> train = {}; ///< kernels/catalog writes it into the steps
 };
 
 } // namespace tessera::workload

@@ -85,6 +85,7 @@ struct DescribeCommand {
     std::string name; ///< name or path; empty: the list of parameters
     std::vector<std::string> sets;
     bool json = false;
+    bool expanded = false; ///< a workload with all steps that are made of it
 };
 
 struct CheckCommand {

@@ -215,7 +215,7 @@ Command make_list(const Given& given) {
 
 Command make_describe(const Given& given) {
     return DescribeCommand{given.operands()[0], operand_or_nothing(given, 1), given.texts("set"),
-                           given.has("json")};
+                           given.has("json"), given.has("expanded")};
 }
 
 Command make_check(const Given& given) {

@@ -140,6 +140,7 @@ struct Resolved {
     std::string name;
     nlohmann::json document;
     config::Origins origins;
+    nlohmann::json expanded = {}; ///< of a workload
 };
 
 Resolved resolve(bool is_workload, const std::string& name_or_path,
@@ -160,7 +161,8 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
     }
     if (is_workload) {
         auto loaded = catalog::load_workload(name_or_path, paths, split.workload);
-        return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins)};
+        return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins),
+                std::move(loaded.expanded)};
     }
     auto loaded = spec::load_machine(name_or_path, paths, split.machine);
     return {loaded.spec.name, std::move(loaded.resolved), std::move(loaded.origins)};
@@ -183,7 +185,7 @@ const config::Shape* kind_called(const cli::DescribeCommand& command) {
     const bool is_config =
         config::is_path(command.name) ||
         config::find_name(config::default_config_paths(), "workloads", command.name);
-    if (is_config || command.json || !command.sets.empty()) {
+    if (is_config || command.json || command.expanded || !command.sets.empty()) {
         return nullptr;
     }
     for (const config::Alternative& kind : catalog::workload_shape().alternatives) {
@@ -258,6 +260,9 @@ std::string describe_text(const cli::DescribeCommand& command, const Layout& lay
     const bool is_workload = command.what == "workload";
     const auto& shape = is_workload ? catalog::workload_shape() : spec::machine_shape();
     const std::string prefix = is_workload ? catalog::kSetPrefix : "";
+    if (command.expanded && (!is_workload || command.name.empty())) {
+        throw cli::UsageError("describe: --expanded needs the name of a workload");
+    }
     if (command.name.empty()) {
         if (command.json || !command.sets.empty()) {
             throw cli::UsageError("describe: --json and --set need the name of a " + command.what);
@@ -268,6 +273,9 @@ std::string describe_text(const cli::DescribeCommand& command, const Layout& lay
         return config::parameters_text(config::parameters(*kind, prefix), layout);
     }
     const Resolved resolved = resolve(is_workload, command.name, command.sets);
+    if (command.expanded) {
+        return result::json_text(resolved.expanded);
+    }
     return command.json
                ? result::json_text(resolved.document)
                : config::resolved_text(shape, prefix, resolved.document, resolved.origins, layout);

@@ -289,3 +289,9 @@ add_test(NAME "situations that users met"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/cases_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("situations that users met" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+
+add_test(NAME "pipelines that train on the command line"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/training_test.py"
+          $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
+set_tests_properties("pipelines that train on the command line" PROPERTIES LABELS system TIMEOUT 240)

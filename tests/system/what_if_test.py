@@ -38,6 +38,8 @@ REDUCED = {
     "host_write": "chip.tiles=4",
     "known_gather": "chip.tiles=16 workload.tensors.table.shape=[256,64] workload.tensors.ids.shape=[100]"
                     " workload.tensors.ids.below=300",
+    "layer_gradients": "chip.tiles=16 workload.tensors.x.shape=[64,32] workload.tensors.weights.shape=[32,48]"
+                       " workload.tensors.bias.shape=[48] workload.tensors.y_gradient.shape=[64,48]",
     "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
            " workload.tensors.bias_1.shape=[128] workload.tensors.weights_2.shape=[128,64] workload.tensors.bias_2.shape=[64]",
     "product_gradients": "chip.tiles=16 workload.tensors.x.shape=[64,32] workload.tensors.weights.shape=[32,48]"
@@ -61,6 +63,9 @@ REDUCED = {
     "tiny_matmul_f32": "chip.tiles=4",
     "tiny_spmm_b1": "chip.tiles=4",
     "tiny_spmm_b16": "chip.tiles=4",
+    "train_two_layers": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
+                        " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
+                        " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",
     "update_loop": "chip.tiles=4 workload.tensors.weights.shape=[32,64] workload.tensors.change.shape=[32,64]",
     "two_side_by_side": "chip.tiles=16 workload.steps.0.parallel.0.tiles=8 workload.steps.0.parallel.1.tiles=8" +
                         "".join(f" workload.tensors.{name}.shape=[64,64]"

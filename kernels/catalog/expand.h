@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Writes what a pipeline's `train` asks for into its steps: the steps of the file, the steps that
+// make gradients, in reverse order, and one update of each tensor that is trained.
+//
+//     y = x w                          y = x w
+//     e = y - t             becomes    e = y - t
+//     train: e, of w                   w_gradient = x^T e_gradient
+//                                      w = sgd(w, w_gradient)
+//
+// It stands between reading and resolving; families say their gradients in the pipeline's own words.
+#pragma once
+
+#include "base/error.h"
+#include "kernels/catalog/catalog.h"
+#include "kernels/catalog/resolve.h"
+#include "kernels/workload/pipeline_workload.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::catalog {
+
+struct Expanded {
+    workload::PipelineWorkload workload; ///< without `train`
+    std::vector<Diagnostic> mistakes;    ///< all of them, with JSON pointers of the file
+    /// JSON pointers in the file, one for each step of the longest list: what it comes from.
+    std::vector<std::string> origins;
+    std::size_t written = 0; ///< how many of them the file has itself
+    std::string list;        ///< JSON pointer of that list
+
+    /// A mistake that resolving `workload` has found, where the file has what it comes from.
+    [[nodiscard]] Diagnostic in_file(Diagnostic mistake) const;
+};
+
+/// `forward`: the same workload, resolved without mistakes, though nobody may read some tensors yet.
+[[nodiscard]] Expanded expand(const workload::PipelineWorkload& workload, const Resolved& forward,
+                              Families families = catalog::families());
+
+/// The optimiser that is no family: w - rate * gradient, by steps of the families scale and add.
+inline constexpr const char* kDescent = "descent";
+inline constexpr const char* kRate = "rate"; ///< its option
+inline constexpr double kDefaultRate = 0.01;
+
+/// Whether the steps of a family update weights by their gradient, where they stand.
+[[nodiscard]] bool is_optimiser(const family::Family& family);
+
+} // namespace tessera::catalog

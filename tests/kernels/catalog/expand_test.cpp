@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Steps that training makes of a pipeline, and what it refuses.
+#include "kernels/catalog/load.h"
+#include "tests/kernels/catalog/pipeline_support.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::test;
+using workload::PipelineStep;
+using workload::PipelineWorkload;
+
+namespace {
+
+catalog::LoadedWorkload load_all(const std::string& text) {
+    return catalog::load_workload(config::parse_document(text, "a.json"), "a.json", source_paths());
+}
+
+/// Tensors x 4 x 8, w 8 x 6, b 6, s 4 x 4, i of 4 whole numbers, and gradients of y and z, which have 4 x 6.
+std::string trained(const std::string& steps, const std::string& train) {
+    return kHead +
+           std::string(R"("tensors": {"x": {"shape": [4, 8]}, "w": {"shape": [8, 6]}, )"
+                       R"("b": {"shape": [6]}, "y_gradient": {"shape": [4, 6]}},)"
+                       "\n\"steps\": [\n") +
+           steps + "],\n\"train\": {" + train + "}}";
+}
+
+const char* const kProduct = R"({"family": "matmul", "inputs": ["x", "w"], "output": "h"},
+{"family": "bias", "inputs": ["h", "b"], "output": "y"})";
+
+PipelineWorkload expanded(const std::string& text) {
+    return std::get<PipelineWorkload>(load_all(text).workload.kind);
+}
+
+Lines mistakes_in(const std::string& text) {
+    return mistakes_of([&] { static_cast<void>(load_all(text)); });
+}
+
+/// "matmul x y_gradient -> w_gradient transpose_a"
+std::string line_of(const PipelineStep& step) {
+    std::string text = fmt::format("{} {} -> {}", step.family, fmt::join(step.inputs, " "),
+                                   fmt::join(step.outputs, " "));
+    for (const auto& [key, value] : step.options) {
+        text += value == PipelineStep::OptionValue(true) ? " " + key : "";
+    }
+    return text;
+}
+
+/// Those behind the first `written`.
+Lines made(const std::vector<PipelineStep>& steps, std::size_t written) {
+    Lines lines;
+    for (std::size_t i = written; i < steps.size(); ++i) {
+        lines.push_back(line_of(steps[i]));
+    }
+    return lines;
+}
+
+const char* const kOfAll = R"("outputs": ["y"], "with_respect_to": ["x", "w", "b"])";
+
+} // namespace
+
+TEST_CASE("backward steps stand in reverse order behind the others", "[unit][catalog][gradient]") {
+    const auto workload = expanded(trained(kProduct, kOfAll));
+    CHECK_FALSE(workload.train);
+    CHECK(made(workload.steps, 2) == Lines{"transpose y_gradient -> b_gradient_columns_2",
+                                           "reduce b_gradient_columns_2 -> b_gradient",
+                                           "matmul y_gradient w -> x_gradient transpose_b",
+                                           "matmul x y_gradient -> w_gradient transpose_a"});
+}
+
+TEST_CASE("only what the wanted gradients need is made", "[unit][catalog][gradient]") {
+    const std::string beside = R"(,
+{"repeat": 2, "steps": [{"family": "softmax", "inputs": ["y"], "output": "p"}]})";
+    const auto workload =
+        expanded(trained(kProduct + beside, R"("outputs": ["y"], "with_respect_to": ["w"])"));
+    CHECK(made(workload.steps, 3) == Lines{"matmul x y_gradient -> w_gradient transpose_a"});
+}
+
+TEST_CASE("a tensor with several readers gets the sum of their gradients",
+          "[unit][catalog][gradient]") {
+    const std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "h"},
+{"family": "multiply", "inputs": ["h", "h"], "output": "square"},
+{"family": "add", "inputs": ["square", "h"], "output": "y"})";
+    const auto workload = expanded(trained(
+        steps + std::string(",") + R"({"family": "bias", "inputs": ["y", "b"], "output": "other"})",
+        R"("outputs": ["y"], "with_respect_to": ["w"])"));
+    CHECK(made(workload.steps, 4) == Lines{"multiply y_gradient h -> h_gradient_2",
+                                           "multiply y_gradient h -> h_gradient_3",
+                                           "add y_gradient h_gradient_2 -> h_gradient",
+                                           "add h_gradient h_gradient_3 -> h_gradient",
+                                           "matmul x h_gradient -> w_gradient transpose_a"});
+}
+
+TEST_CASE("a product adds its part of a gradient to those before", "[unit][catalog][gradient]") {
+    const std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "h"},
+{"family": "scale", "inputs": ["w"], "output": "v", "factor": 2},
+{"family": "matmul", "inputs": ["x", "v"], "output": "g"},
+{"family": "add", "inputs": ["h", "g"], "output": "k"},
+{"family": "bias", "inputs": ["k", "b"], "output": "y"})";
+    const auto workload =
+        expanded(trained(steps, R"("outputs": ["y"], "with_respect_to": ["w", "x"])"));
+    CHECK(made(workload.steps, 5) ==
+          Lines{"matmul y_gradient v -> x_gradient_1 transpose_b",
+                "matmul x y_gradient -> v_gradient transpose_a", "scale v_gradient -> w_gradient_1",
+                "matmul y_gradient w x_gradient_1 -> x_gradient accumulate transpose_b",
+                "matmul x y_gradient w_gradient_1 -> w_gradient accumulate transpose_a"});
+}
+
+TEST_CASE("rounds stand around all steps", "[unit][catalog][gradient]") {
+    const auto workload = expanded(trained(kProduct, kOfAll + std::string(R"(, "steps": 3)")));
+    REQUIRE(workload.steps.size() == 1);
+    CHECK(workload.steps[0].repeats == 3);
+    CHECK(workload.steps[0].children.size() == 6);
+}
+
+TEST_CASE("the gradient of a loss is 1", "[unit][catalog][gradient]") {
+    const auto workload =
+        expanded(kHead + std::string(R"("tensors": {"x": {"shape": [1, 8]}, "w": {"shape": [8, 1]}},
+"steps": [{"family": "matmul", "inputs": ["x", "w"], "output": "loss"}],
+"train": {"loss": "loss", "with_respect_to": ["w"]}})"));
+    const auto ones = std::find_if(workload.tensors.begin(), workload.tensors.end(),
+                                   [](const auto& one) { return one.name == "loss_gradient"; });
+    REQUIRE(ones != workload.tensors.end());
+    CHECK(ones->values.constant == 1);
+    CHECK(ones->shape == std::vector<std::int64_t>{1, 1});
+    CHECK(made(workload.steps, 1) == Lines{"matmul x loss_gradient -> w_gradient transpose_a"});
+}
+
+TEST_CASE("the expanded document is a workload of its own", "[unit][catalog][gradient]") {
+    const auto compact = load_all(trained(kProduct, kOfAll + std::string(R"(, "steps": 3)")));
+    CHECK(compact.resolved.contains("train"));
+    CHECK_FALSE(compact.expanded.contains("train"));
+    const auto flat = load_all(compact.expanded.dump());
+    CHECK(flat.resolved == compact.expanded);
+    CHECK(flat.expanded == compact.expanded);
+    const auto other =
+        load_all(with_steps(R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"})"));
+    CHECK(other.expanded == other.resolved);
+}
+
+TEST_CASE("training refuses what it cannot do, at its place", "[unit][catalog][gradient]") {
+    CHECK(mistakes_in(trained(kProduct, R"("with_respect_to": ["w"])")) ==
+          Lines{"a.json:6:10: /train: got neither loss nor outputs, expected one of them"});
+    CHECK(mistakes_in(trained(kProduct, R"("outputs": ["h"], "with_respect_to": ["w"])")) ==
+          Lines{"a.json:6:23: /train/outputs/0: got 'h', whose gradient 'h_gradient' is not there; "
+                "it is given, or a step writes it; a tensor \"loss\" needs none"});
+    CHECK(mistakes_in(trained(kProduct, R"("loss": "y", "with_respect_to": ["w"])")) ==
+          Lines{"a.json:6:19: /train/loss: got 'y' of 4 x 6, expected a tensor of one element"});
+    CHECK(
+        mistakes_in(trained(kProduct, R"("outputs": ["y"], "with_respect_to": ["v", "b", "b"])")) ==
+        Lines{"a.json:6:49: /train/with_respect_to/0: unknown tensor 'v'",
+              "a.json:6:59: /train/with_respect_to/2: got 'b' again, expected each name once"});
+    CHECK(mistakes_in(trained(R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"},
+{"family": "bias", "inputs": ["y", "b"], "output": "z"})",
+                              R"("outputs": ["y"], "with_respect_to": ["b"])")) ==
+          Lines{"a.json:6:49: /train/with_respect_to/0: got 'b', on which y does not depend"});
+}
+
+TEST_CASE("a step without a gradient is told with those that have one",
+          "[unit][catalog][gradient]") {
+    const auto told =
+        mistakes_in(trained(std::string(R"({"repeat": 2, "steps": [)") + kProduct + "]}", kOfAll));
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].find("a.json:4:1: /steps/0: got a repeat on the way from x, w, b to y, expected "
+                       "a step whose family has a gradient: matmul, spmm, bias") == 0);
+    const auto largest = mistakes_in(
+        kHead + std::string(R"("tensors": {"x": {"shape": [4, 8]}, "y_gradient": {"shape": [4]}},
+"steps": [{"family": "reduce", "inputs": ["x"], "op": "max", "output": "y"}],
+"train": {"outputs": ["y"], "with_respect_to": ["x"]}})"));
+    CHECK(largest == Lines{"a.json:3:55: /steps/0/op: got max, expected sum: others have no "
+                           "gradient"});
+}
+
+TEST_CASE("elements that backward steps read stay", "[unit][catalog][gradient]") {
+    const auto told = mistakes_in(
+        trained(kProduct + std::string(",\n") +
+                    R"({"name": "new", "family": "add", "inputs": ["w", "w"], "output": "w"})",
+                kOfAll));
+    CHECK(told == Lines{"a.json:6:1: /steps/2: got 'w' to be written anew, expected another name: "
+                        "the gradient of step 'h' reads its elements"});
+}
+
+TEST_CASE("names that are made are free in the file", "[unit][catalog][gradient]") {
+    const auto told =
+        mistakes_in(trained(kProduct + std::string(",\n") +
+                                R"({"family": "relu", "inputs": ["x"], "output": "w_gradient"})",
+                            kOfAll));
+    CHECK(told == Lines{"a.json:4:1: /steps/0: got a tensor or step 'w_gradient', expected another "
+                        "name: one that the gradients make is called so"});
+}
