@@ -8,6 +8,7 @@
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -80,10 +81,9 @@ Ran run(const workload::PipelineWorkload& pipeline) {
     return ran;
 }
 
-/// Tells the job of each compute set and exchange that ends.
+/// Tells the job of each leaf that ends.
 void run_leaves(job::Job& job, const program::Step& step, const job::ReadArray& read) {
-    if (step.kind == program::Step::Kind::ComputeSet ||
-        step.kind == program::Step::Kind::Exchange) {
+    if (step.children.empty()) {
         job.ended(step, read, 1);
     }
     for (const program::Step& child : step.children) {
@@ -219,6 +219,82 @@ TEST_CASE("where nothing runs, what is there from the start is looked at too") {
     CHECK(outcome.passed);
     CHECK(outcome.json.at("steps").at(0).at("rounds") == 1);
     CHECK(outcome.json.at("steps").at(0).at("elements") == 24);
+}
+
+TEST_CASE("elements of a row that are not as they were are counted, and the first one is named") {
+    constexpr std::int64_t kElements = 20;
+    constexpr std::int64_t kRow = 1;
+    constexpr std::int64_t kBytes = 2;
+    for (const std::vector<std::int64_t>& wrong : std::vector<std::vector<std::int64_t>>{
+             {}, {0}, {1}, {kElements - 1}, {3, 7}, {0, kElements - 1}, {4, 5, 6}}) {
+        for (const std::int64_t byte : {0, 1}) {
+            workload::PipelineWorkload pipeline;
+            pipeline.tensors = {tensor("data", {3, 4, 5})};
+            pipeline.tensors.front().place = workload::Place::Remote;
+            workload::PipelineStep load;
+            load.kind = workload::PipelineStep::Kind::Load;
+            load.inputs = {"data"};
+            load.outputs = {"x"};
+            load.row = kRow;
+            pipeline.steps = {load, step("transpose", {"x"}, "y")};
+            const auto job = job::make_job({"test", pipeline});
+            const program::Program& program = job->plan(small_machine());
+            const auto data = job->operands().front().bytes;
+            const auto first = data.begin() + kRow * kElements * kBytes;
+            std::vector<std::byte> row(first, first + kElements * kBytes);
+            for (const std::int64_t element : wrong) {
+                row[static_cast<std::size_t>(element * kBytes + byte)] ^= std::byte{1};
+            }
+            const auto read = [&](program::ArrayId array) {
+                auto got = row;
+                if (program.tensors.at(array.index).name.find("y:") == 0) {
+                    for (std::int64_t i = 0; i < kElements; ++i) {
+                        const std::int64_t from = i % 4 * 5 + i / 4;
+                        std::copy_n(row.begin() + from * kBytes, kBytes, got.begin() + i * kBytes);
+                    }
+                }
+                return got;
+            };
+            job->begun(read, 1);
+            run_leaves(*job, program.control, read);
+            const auto outcome = job->check(read, 1);
+            CAPTURE(wrong.size(), byte);
+            const auto& told = outcome.json.at("steps").at(0);
+            CHECK(told.at("rounds") == 1);
+            CHECK(told.at("elements") == kElements);
+            CHECK(told.at("failed_elements") == wrong.size());
+            CHECK(told.at("sentence") ==
+                  (wrong.empty()
+                       ? fmt::format("exact: all {} elements as they were", kElements)
+                       : fmt::format("WRONG: {} of {} elements are not as they were, the first of "
+                                     "them number {}",
+                                     wrong.size(), kElements, wrong.front())));
+            CHECK(outcome.passed == wrong.empty());
+        }
+    }
+}
+
+TEST_CASE("a result that changes behind its step is told with its first byte that did") {
+    workload::PipelineWorkload pipeline;
+    pipeline.tensors = {tensor("x", {6, 4})};
+    pipeline.steps = {step("transpose", {"x"}, "t")};
+    const auto ran = run(pipeline);
+    const auto read = [&](program::ArrayId array) { return ran.arrays.at(array); };
+    ran.job->begun(read, 1);
+    const std::size_t bytes = ran.job->operands().front().bytes.size();
+    for (const std::size_t changed : {std::size_t{0}, std::size_t{1}, bytes - 1}) {
+        const auto later = [&](program::ArrayId array) {
+            auto got = ran.arrays.at(array);
+            got.at(changed) ^= std::byte{4};
+            got.at(std::max(changed, bytes - 2)) ^= std::byte{8};
+            return got;
+        };
+        const auto outcome = ran.job->check(later, 1);
+        CHECK_FALSE(outcome.passed);
+        CHECK(outcome.text ==
+              fmt::format("WRONG: result t: byte {} has changed since its step left it", changed));
+    }
+    CHECK(ran.job->check(read, 1).passed);
 }
 
 TEST_CASE("a sentence names the families in the order of the steps, with what is around them") {
