@@ -553,8 +553,8 @@ Diagnostic Expanded::in_file(Diagnostic mistake) const {
         if (!is_written) {
             const auto& steps = list == "/steps" ? workload.steps : workload.steps.front().children;
             mistake.message =
-                fmt::format("its backward step '{}' of family {}: {}", steps.at(step).called(),
-                            steps.at(step).family, mistake.message);
+                fmt::format("in step '{}' of family {}, which is made for training: {}",
+                            steps.at(step).called(), steps.at(step).family, mistake.message);
         }
         mistake.pointer =
             origins.at(step) +

@@ -79,6 +79,30 @@ class TrainingTest(CliTest):
         self.assertEqual(self.tessera("describe", "workload", flat, "--expanded").stdout,
                          flat.read_text())
 
+    def test_sparse_weights_train(self):
+        schedule = {"prune": "random", "regrow": "random", "fraction": 0.5, "decay": "cosine",
+                    "patterns": 3, "seed": 1}
+        for name, keys, first in (("known pattern", {}, []), ("dynamic", {"mode": "dynamic"}, []),
+                                  ("sequence", {"mode": "dynamic", "sequence": schedule},
+                                   [{"next": "w"}])):
+            with self.subTest(name):
+                pattern = {"generator": "uniform", "density": 0.3}
+                file = self.file("sparse.json", json.dumps({
+                    "schema_version": 1, "kind": "pipeline",
+                    "tensors": {"w": {"shape": [128, 192], "block": 16, "pattern": pattern, **keys},
+                                "x": {"shape": [192, 32]}, "minus_target": {"shape": [128, 32]}},
+                    "steps": [*first,
+                              {"family": "spmm", "inputs": ["w", "x"], "output": "y"},
+                              {"family": "add", "inputs": ["y", "minus_target"],
+                               "output": "y_gradient"}],
+                    "train": {"outputs": ["y"], "with_respect_to": ["w", "x"], "steps": 3,
+                              "optimiser": {"family": "descent", "rate": 1e-3}}}))
+                few = ("--set", "chip.tiles=16")
+                result = self.result(file, *few)
+                self.assertTrue(result["check"]["passed"])
+                self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"],
+                                 result["cycles"])
+
     def test_configured_workloads_train(self):
         for name in ("layer_gradients", "train_two_layers"):
             with self.subTest(name):

@@ -193,3 +193,19 @@ TEST_CASE("names that are made are free in the file", "[unit][catalog][gradient]
     CHECK(told == Lines{"a.json:4:1: /steps/0: got a tensor or step 'w_gradient', expected another "
                         "name: one that the gradients make is called so"});
 }
+
+TEST_CASE("a mistake of a step that is made is told where it comes from",
+          "[unit][catalog][gradient]") {
+    CHECK(
+        mistakes_in(trained(kProduct,
+                            R"("outputs": ["y"], "with_respect_to": ["w"],
+"optimiser": {"family": "descent", "rate": 1e9})")) ==
+        Lines{"a.json:6:49: /train/with_respect_to/0: in step 'w_change' of family scale, which is "
+              "made for training: got -1000000000, expected a number that f16 can hold"});
+    CHECK(mistakes_in(trained(R"({"repeat": 100, "steps": [
+{"family": "relu", "inputs": ["x"], "output": "p"}]},
+)" + std::string(kProduct),
+                              kOfAll + std::string(R"(, "steps": 1000000)"))) ==
+          Lines{"a.json:4:12: /steps/0/repeat: got 100 times in repeats that make 1000000 rounds, "
+                "expected at most 10000000 rounds in all"});
+}
