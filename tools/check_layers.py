@@ -45,6 +45,7 @@ ALLOWED = {
     "models/simulation": UNIT + ["models/ipu", "models/listeners"],
     "kernels/workload": DATA,
     "kernels/pattern": DATA + ["kernels/workload"],
+    "kernels/vertex": DATA + ["kernels/workload"],
     "kernels/codelets": DATA + ["kernels/workload"],
     "kernels/exchange_plan": DATA,
     "kernels/graph": DATA,

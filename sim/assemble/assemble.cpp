@@ -6,6 +6,7 @@
 #include "base/input_file.h"
 #include "base/text.h"
 #include "base/text_lines.h"
+#include "kernels/vertex/assemble.h"
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 #include "models/isa/machine_target.h"
@@ -14,7 +15,6 @@
 #include "sim/process/exit_code.h"
 #include "sim/process/output.h"
 #include "sim/result/result.h"
-#include "sim/vertex/assemble.h"
 
 #include <fmt/format.h>
 

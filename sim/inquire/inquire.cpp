@@ -8,6 +8,7 @@
 #include "kernels/catalog/catalog.h"
 #include "kernels/catalog/load.h"
 #include "kernels/pattern/schedule_file.h"
+#include "kernels/vertex/spec.h"
 #include "kernels/workload/pattern_file.h"
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
@@ -22,7 +23,6 @@
 #include "sim/sweep/source.h"
 #include "sim/sweep/sweep_file.h"
 #include "sim/vertex/report.h"
-#include "sim/vertex/spec.h"
 
 #include <fmt/format.h>
 

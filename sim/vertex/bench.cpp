@@ -4,10 +4,10 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "kernels/lower/stub.h"
+#include "kernels/vertex/assemble.h"
+#include "kernels/vertex/state.h"
 #include "models/isa/data_flow.h"
 #include "models/isa/instruction.h"
-#include "sim/vertex/assemble.h"
-#include "sim/vertex/state.h"
 
 #include <fmt/format.h>
 

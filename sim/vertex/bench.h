@@ -3,13 +3,13 @@
 #pragma once
 
 #include "base/error.h"
+#include "kernels/vertex/evaluation.h"
+#include "kernels/vertex/value_type.h"
+#include "kernels/vertex/values.h"
 #include "models/isa/assembler.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
-#include "sim/vertex/evaluation.h"
 #include "sim/vertex/placement.h"
-#include "sim/vertex/value_type.h"
-#include "sim/vertex/values.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // a point. `a + b*rows*columns` over the parameters rows and columns has the unknowns a and b.
 #pragma once
 
-#include "sim/vertex/evaluation.h"
+#include "kernels/vertex/evaluation.h"
 
 #include <string>
 #include <vector>

@@ -6,8 +6,8 @@
 // memory beyond spec::kCodeReach what must end there comes before what names an element.
 #pragma once
 
+#include "kernels/vertex/spec.h"
 #include "models/spec/memory_spec.h"
-#include "sim/vertex/spec.h"
 
 #include <cstddef>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every key of a vertex file has a case in which it moves what is laid out or what a comparison
 // says: a key that is read and forgotten fails here, and so does a new key without a case.
+#include "kernels/vertex/shapes.h"
 #include "sim/vertex/check.h"
-#include "sim/vertex/shapes.h"
 #include "tests/unit/sim/vertex/support.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/document.h"
+#include "kernels/vertex/spec.h"
 #include "sim/vertex/report.h"
-#include "sim/vertex/spec.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/sim/vertex/support.h"
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/error.h"
+#include "kernels/vertex/spec.h"
 #include "sim/vertex/bench.h"
 #include "sim/vertex/run.h"
-#include "sim/vertex/spec.h"
 
 #include <filesystem>
 #include <fstream>

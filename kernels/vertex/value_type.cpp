@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/value_type.h"
+#include "kernels/vertex/value_type.h"
 
 #include "kernels/workload/element_value.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/assemble.h"
+#include "kernels/vertex/assemble.h"
 
 #include "base/input_file.h"
 #include "models/isa/assembler.h"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/expression/expression.h"
+#include "kernels/vertex/spec.h"
 #include "models/spec/machine_spec.h"
-#include "sim/vertex/spec.h"
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,8 @@
 // The values of arrays: lists, numbers, generators, files and formulas.
 #pragma once
 
-#include "sim/vertex/evaluation.h"
-#include "sim/vertex/value_type.h"
+#include "kernels/vertex/evaluation.h"
+#include "kernels/vertex/value_type.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What each key of a vertex file means; reading, errors and the schema come from here.
-#include "sim/vertex/shapes.h"
+#include "kernels/vertex/shapes.h"
 
 #include "base/config/describe.h"
-#include "sim/vertex/value_type.h"
+#include "kernels/vertex/value_type.h"
 
 namespace tessera::vertex {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/evaluation.h"
+#include "kernels/vertex/evaluation.h"
 
 #include "base/config/read.h"
 #include "base/text.h"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/units.h"
-#include "sim/vertex/evaluation.h"
+#include "kernels/vertex/evaluation.h"
 
 #include <cstddef>
 #include <map>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/values.h"
+#include "kernels/vertex/values.h"
 
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "kernels/vertex/shapes.h"
 #include "kernels/workload/element_value.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/random.h"
-#include "sim/vertex/shapes.h"
 
 #include <fmt/format.h>
 

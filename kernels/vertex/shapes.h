@@ -2,7 +2,7 @@
 // The shapes of the parts of a vertex file.
 #pragma once
 
-#include "sim/vertex/spec.h"
+#include "kernels/vertex/spec.h"
 
 namespace tessera::vertex {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/state.h"
+#include "kernels/vertex/state.h"
 
-#include "sim/vertex/value_type.h"
+#include "kernels/vertex/value_type.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/spec.h"
+#include "kernels/vertex/spec.h"
 
 #include "base/config/read.h"
 #include "base/config/suggest.h"
 #include "base/expression/expression.h"
-#include "sim/vertex/shapes.h"
+#include "kernels/vertex/shapes.h"
 
 #include <fmt/format.h>
 
