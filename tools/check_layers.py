@@ -54,6 +54,7 @@ ALLOWED = {
     "kernels/function": DATA + ["kernels/codelets", "kernels/graph", "kernels/plan",
                                 "kernels/workload"],
     "kernels/catalog": DATA + ["kernels"],
+    "kernels/modules": ["base"],
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
     "kernels/published": DATA,
     "kernels/lower": DATA + ["kernels/graph", "kernels/exchange_plan", "kernels/plan",

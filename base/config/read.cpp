@@ -22,10 +22,19 @@ bool is_int64(const json& value) {
 }
 
 bool is_name(const std::string& text) {
-    return !text.empty() && text.size() <= kLongestName &&
-           text.find_first_not_of(
-               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-               std::string::npos;
+    std::size_t parts = 0;
+    for (std::size_t first = 0; first <= text.size(); ++parts) {
+        const std::size_t end = std::min(text.find('.', first), text.size());
+        const std::string part = text.substr(first, end - first);
+        if (part.empty() || part.size() > kLongestPart ||
+            part.find_first_not_of(
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
+                std::string::npos) {
+            return false;
+        }
+        first = end + 1;
+    }
+    return parts <= kMostParts;
 }
 
 class Reader {

@@ -15,6 +15,7 @@ using nlohmann::json;
 /// A dotted path that --set may name, with the field at its end.
 struct Target {
     std::string path;
+    std::string pointer; ///< to the same value
     const Field* field;
     bool fits; ///< belongs to the forms that the document's objects have
 
@@ -24,17 +25,17 @@ struct Target {
 };
 
 /// `node` is what the document has there; null where it has nothing.
-void collect_targets(const Shape& shape, const json& node, const std::string& prefix, bool fits,
-                     std::vector<Target>& out) {
+void collect_targets(const Shape& shape, const json& node, const std::string& prefix,
+                     const std::string& pointer, bool fits, std::vector<Target>& out) {
     const Alternative* chosen = shape.chosen(node);
     for (const auto& alternative : shape.alternatives) {
-        collect_targets(*alternative.shape, node, prefix,
+        collect_targets(*alternative.shape, node, prefix, pointer,
                         fits && (chosen == nullptr || chosen == &alternative), out);
     }
     for (const auto& field : shape.fields) {
         const bool only_in_file = !field.assign && !field.enter && field.allowed.empty();
         if (!only_in_file) { // a note such as `extends` has done its work before --set comes
-            out.push_back({prefix + field.key, &field, fits});
+            out.push_back({prefix + field.key, child_pointer(pointer, field.key), &field, fits});
         }
         if (field.shape == nullptr) {
             continue;
@@ -42,14 +43,15 @@ void collect_targets(const Shape& shape, const json& node, const std::string& pr
         const bool there = node.is_object() && node.contains(field.key);
         const json inner = there ? node.at(field.key) : json{};
         if (field.type == FieldType::Object) {
-            collect_targets(*field.shape, inner, prefix + field.key + ".", fits, out);
+            collect_targets(*field.shape, inner, prefix + field.key + ".",
+                            child_pointer(pointer, field.key), fits, out);
         } else if (fits && inner.is_structured()) { // elements that are there, by name or number
             for (const auto& [key, element] : inner.items()) {
-                if (key.find_first_of("./~") != std::string::npos) { // no name, as read() tells
+                if (key.find_first_of("/~") != std::string::npos) { // no name, as read() tells
                     continue;
                 }
-                collect_targets(*field.shape, element, prefix + field.key + "." + key + ".", fits,
-                                out);
+                collect_targets(*field.shape, element, prefix + field.key + "." + key + ".",
+                                child_pointer(child_pointer(pointer, field.key), key), fits, out);
             }
         }
     }
@@ -58,7 +60,7 @@ void collect_targets(const Shape& shape, const json& node, const std::string& pr
 /// `workers` and `chip.workers` both mean tile.workers: the last key decides before the spelling
 /// does, and that before another object's key.
 std::string path_hint(const std::string& path, const std::vector<Target>& targets) {
-    const Target wanted{path, nullptr, true};
+    const Target wanted{path, {}, nullptr, true};
     std::vector<std::string> beside; // keys of the same object
     std::vector<std::string> alike;  // paths whose last key is near
     for (const auto& target : targets) {
@@ -95,7 +97,7 @@ json typed_value(const Field& field, const std::string& text) {
 bool is_set_path(const Shape& shape, const std::string& path, const std::string& prefix,
                  const json& root) {
     std::vector<Target> targets;
-    collect_targets(shape, root, prefix, true, targets);
+    collect_targets(shape, root, prefix, {}, true, targets);
     return std::any_of(targets.begin(), targets.end(),
                        [&](const Target& known) { return known.path == path; });
 }
@@ -106,7 +108,7 @@ std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
     std::vector<Diagnostic> found;
     std::vector<Target> targets;
     if (!options.empty()) {
-        collect_targets(shape, document.root, prefix, true, targets);
+        collect_targets(shape, document.root, prefix, {}, true, targets);
     }
     for (const auto& option : options) {
         const auto equals = option.find('=');
@@ -127,14 +129,12 @@ std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
             found.push_back({"--set", 0, 0, path, "unknown key", path_hint(path, targets)});
             continue;
         }
-        std::string pointer = "/" + path.substr(prefix.size());
-        std::replace(pointer.begin(), pointer.end(), '.', '/');
         Origin origin;
         origin.file = "--set";
         origin.path = path;
         try {
-            document.replace(pointer, typed_value(*target->field, option.substr(equals + 1)),
-                             origin);
+            document.replace(target->pointer,
+                             typed_value(*target->field, option.substr(equals + 1)), origin);
         } catch (const ConfigError& error) {
             found.push_back({"--set", 0, 0, path, error.diagnostics().front().message, ""});
         }

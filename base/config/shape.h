@@ -64,10 +64,11 @@ struct Field {
     std::shared_ptr<const Field> element;
 };
 
-/// What names are made of, at most kLongestName of it.
+/// What the parts of a name are made of, at most kLongestPart of it. Parts have a '.' between them.
 inline constexpr const char* kNameLetters = "letters, digits, '_' and '-'";
-inline constexpr const char* kNamePattern = "^[A-Za-z0-9_-]{1,64}$";
-inline constexpr std::size_t kLongestName = 64;
+inline constexpr const char* kNamePattern = "^[A-Za-z0-9_-]{1,64}([.][A-Za-z0-9_-]{1,64}){0,15}$";
+inline constexpr std::size_t kLongestPart = 64;
+inline constexpr std::size_t kMostParts = 16;
 
 /// One form that an object can have, chosen by the text of the selector key or by which key is
 /// there.

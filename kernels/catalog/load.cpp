@@ -2,9 +2,12 @@
 #include "kernels/catalog/load.h"
 
 #include "base/config/read.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "kernels/catalog/expand.h"
 #include "kernels/catalog/resolve.h"
+#include "kernels/modules/expand.h"
+#include "kernels/modules/sizes.h"
 #include "kernels/workload/mistake.h"
 #include "kernels/workload/pattern.h"
 #include "kernels/workload/pattern_file.h"
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <set>
 #include <system_error>
 
 namespace tessera::catalog {
@@ -230,8 +234,10 @@ std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& do
 /// Checks the steps of a pipeline as far as its document could be read, and finds its files.
 class PipelineCheck {
 public:
-    PipelineCheck(PipelineWorkload& pipeline, const Document& document, const Files& files)
-        : pipeline_(pipeline), document_(document), files_(files) {}
+    /// `told`: pointers of the document at which mistakes are known.
+    PipelineCheck(PipelineWorkload& pipeline, const Document& document, const Files& files,
+                  std::set<std::string> told)
+        : pipeline_(pipeline), document_(document), files_(files), told_(std::move(told)) {}
 
     /// Adds to `mistakes`, those of the document so far. @throws IoError if there are none, but a
     /// file cannot be found or read
@@ -422,6 +428,17 @@ nlohmann::json expanded_of(Workload workload, const std::vector<PipelineTensor>&
     return config::resolved(shape, &workload);
 }
 
+/// The flat pipeline of a model file. `shape`: of workloads.
+modules::Expanded expanded(const Document& document, const fs::path& file,
+                           const config::ConfigPaths& paths, const Shape& shape) {
+    const auto pipeline = std::ranges::find(shape.alternatives, "pipeline",
+                                            [](const auto& kind) { return kind.name; });
+    TESSERA_ASSERT(pipeline != shape.alternatives.end());
+    const Shape& keys = *pipeline->shape;
+    return modules::expand(document, file, paths, *keys.find("tensors")->shape,
+                           *keys.find("steps")->shape);
+}
+
 } // namespace
 
 Document read_workload(const fs::path& file) {
@@ -457,30 +474,66 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
                              Families families) {
     LoadedWorkload out;
     out.file = file;
-    auto mistakes = config::apply_sets(shape, document, set_overrides, kSetPrefix);
+    std::vector<Diagnostic> mistakes;
+    std::vector<std::string> sets = set_overrides;
+    modules::Expanded model;
+    const bool is_model = modules::is_model(document.root);
+    nlohmann::json sizes;
+    if (is_model) {
+        sets = modules::set_sizes(document, set_overrides, kSetPrefix, mistakes);
+        model = expanded(document, file, paths, shape);
+        mistakes.insert(mistakes.end(), model.mistakes.begin(), model.mistakes.end());
+        document = std::move(model.document);
+        sizes = document.root.value("sizes", nlohmann::json::object());
+        document.root.erase("sizes");
+        for (const auto& [pointer, path] : model.files) {
+            out.inputs.push_back({pointer, path});
+        }
+    }
+    auto flat = config::apply_sets(shape, document, sets, kSetPrefix);
     const auto found = config::read(shape, document, &out.workload);
-    mistakes.insert(mistakes.end(), found.begin(), found.end());
+    flat.insert(flat.end(), found.begin(), found.end());
     out.workload.name = out.file.stem().string();
-    if (mistakes.empty()) {
+    if (flat.empty() && mistakes.empty()) {
         out.resolved = config::resolved(shape, &out.workload);
+        if (is_model) {
+            out.resolved["sizes"] = sizes;
+        }
     }
     const Files files{document, out.file, paths, out.inputs};
-    if (auto* pipeline = std::get_if<PipelineWorkload>(&out.workload.kind)) {
+    if (auto* pipeline = std::get_if<PipelineWorkload>(&out.workload.kind);
+        pipeline != nullptr && model.is_whole) {
         const std::vector<PipelineTensor> written = pipeline->tensors;
         const bool trains = pipeline->train.has_value();
-        PipelineCheck(*pipeline, document, files).run(families, mistakes);
-        if (trains && mistakes.empty()) {
+        PipelineCheck(*pipeline, document, files, model.told).run(families, flat);
+        if (trains && flat.empty() && mistakes.empty()) {
             out.expanded = expanded_of(out.workload, written, shape);
         }
     }
     if (out.expanded.is_null()) {
         out.expanded = out.resolved;
+        if (is_model && out.expanded.is_object()) {
+            out.expanded.erase("sizes"); // the steps are flat
+        }
     }
+    std::erase_if(flat, [&](const Diagnostic& mistake) {
+        return model.told.contains(mistake.pointer); // has been told
+    });
+    flat = model.as_written(std::move(flat));
+    mistakes.insert(mistakes.end(), flat.begin(), flat.end());
     config::throw_if_any(std::move(mistakes));
     config::throw_if_any(mistakes_of(out.workload, document));
     std::visit(files, out.workload.kind);
     out.origins = std::move(document.origins);
     return out;
+}
+
+bool is_workload_path(const std::string& path, const nlohmann::json& resolved) {
+    const std::string of_sizes = std::string(kSetPrefix) + "sizes.";
+    const auto sizes = resolved.is_object() ? resolved.find("sizes") : resolved.end();
+    return config::is_set_path(workload_shape(), path, kSetPrefix, resolved) ||
+           (path.starts_with(of_sizes) && sizes != resolved.end() &&
+            sizes->contains(path.substr(of_sizes.size())));
 }
 
 SetOverrides split_overrides(const std::vector<std::string>& options) {

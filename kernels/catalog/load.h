@@ -62,6 +62,10 @@ inline constexpr int kMatrixColumns = 64;
 
 inline constexpr const char* kSetPrefix = "workload.";
 
+/// Whether a workload has the parameter `path`, which begins with kSetPrefix. `resolved`: of the
+/// workload; null: of any, without what is in lists and under names.
+[[nodiscard]] bool is_workload_path(const std::string& path, const nlohmann::json& resolved = {});
+
 /// `path=value` options, divided: paths that begin with `workload.` set the workload, all others
 /// the machine.
 struct SetOverrides {

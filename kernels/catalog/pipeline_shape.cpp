@@ -31,7 +31,7 @@ using Kind = PipelineStep::Kind;
 
 constexpr const char* kSource = "docs/workloads.md#pipeline";
 constexpr const char* kTrainSource = "docs/workloads.md#gradients";
-constexpr int kMostSteps = 10'000; ///< of one list
+constexpr int kMostSteps = 100'000; ///< of one list
 constexpr int kMostDimensions = 8;
 
 void describe_sizes(FieldLine one) {

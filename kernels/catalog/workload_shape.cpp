@@ -4,6 +4,7 @@
 #include "kernels/catalog/load.h"
 #include "kernels/catalog/operand_shapes.h"
 #include "kernels/catalog/pipeline_shape.h"
+#include "kernels/modules/expand.h"
 #include "kernels/workload/shared_keys.h"
 
 #include <memory>
@@ -221,7 +222,9 @@ const Shape& workload_shape() {
 }
 
 nlohmann::json workload_schema() {
-    return config::json_schema(workload_shape(), "Tessera workload");
+    nlohmann::json schema = config::json_schema(workload_shape(), "Tessera workload");
+    modules::add_to_schema(schema);
+    return schema;
 }
 
 } // namespace tessera::catalog

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "kernels/catalog/load.h"
+#include "kernels/modules/expand.h"
 #include "sim/sweep/labels.h"
 #include "sim/sweep/point_key.h"
 #include "traces/output_file.h"
@@ -43,7 +44,10 @@ public:
         try {
             whole = catalog::load_workload(document, file, paths_).resolved;
         } catch (const std::runtime_error&) { // only settings make it right
-            whole = std::move(document.root);
+            whole = document.root;
+        }
+        if (modules::is_model(document.root)) { // its sizes stay
+            whole = modules::with_included(document, file, paths_);
         }
         take_files(whole, "workload", file.parent_path());
         return add_text("workloads", name, whole);

@@ -32,6 +32,7 @@ REDUCED = {
                                  " workload.tensors.w.block=4 workload.steps.0.steps.5.block=4 workload.steps.0.repeat=3",
     "exchange_all_to_all": "chip.tiles=16 workload.tiles=16",
     "exchange_broadcast": "chip.tiles=16",
+    "feed_forward": "chip.tiles=16 workload.sizes.length=8 workload.sizes.hidden=32",
     "four_tiles": "chip.tiles=4",
     "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "host_read": "chip.tiles=4",

@@ -85,8 +85,7 @@ private:
     [[nodiscard]] bool is_known(const std::string& path) const {
         return config::is_set_path(spec::machine_shape(), path, "") ||
                std::any_of(workloads_.begin(), workloads_.end(), [&](const Json& workload) {
-                   return config::is_set_path(catalog::workload_shape(), path, catalog::kSetPrefix,
-                                              workload);
+                   return catalog::is_workload_path(path, workload);
                });
     }
 

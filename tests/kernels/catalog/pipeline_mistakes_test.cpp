@@ -47,9 +47,9 @@ Lines after_good(const std::string& step) {
 
 TEST_CASE("a pipeline without its parts says which are missing", "[unit][catalog]") {
     CHECK(mistakes(R"({"schema_version": 1, "kind": "pipeline"})") ==
-          Lines{"a.json:1:1: /steps: missing, expected a list of 1..10000 steps",
+          Lines{"a.json:1:1: /steps: missing, expected a list of 1..100000 steps",
                 "a.json:1:1: /tensors: missing, expected an object"});
-    CHECK(of_steps("") == Lines{"a.json:3:10: /steps: got 0 steps, expected 1..10000 steps; what "
+    CHECK(of_steps("") == Lines{"a.json:3:10: /steps: got 0 steps, expected 1..100000 steps; what "
                                 "is done, one after the other"});
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][
           Lines{"a.json:4:63: /steps/2/factor: got string \"two\", expected a number"});
     CHECK(after_good("3") == Lines{"a.json:4:1: /steps/2: got number 3, expected an object"});
     CHECK(after_good(R"({"repeat": 3, "step": []})") ==
-          Lines{"a.json:4:1: /steps/2/steps: missing, expected a list of 1..10000 steps",
+          Lines{"a.json:4:1: /steps/2/steps: missing, expected a list of 1..100000 steps",
                 "a.json:4:15: /steps/2/step: unknown key; did you mean 'steps'?"});
 }
 
@@ -403,13 +403,13 @@ TEST_CASE("branches of a parallel keep apart", "[unit][catalog]") {
           Lines{"a.json:5:37: /steps/2/parallel/1/steps/0/parallel: parallel inside a branch of "
                 "parallel is not supported yet"});
     CHECK(branches(relu, "") ==
-          Lines{"a.json:5:23: /steps/2/parallel/1/steps: got 0 steps, expected 1..10000 steps; "
+          Lines{"a.json:5:23: /steps/2/parallel/1/steps: got 0 steps, expected 1..100000 steps; "
                 "what these tiles do"});
     CHECK(after_good(R"({"parallel": [{"tiles": 3, "steps": [)" + relu + "]}]}") ==
           Lines{"a.json:4:25: /steps/2/parallel/0/tiles: got 3 tiles, expected an even number: "
                 "whole pairs"});
     CHECK(after_good(R"({"parallel": []})") ==
-          Lines{"a.json:4:14: /steps/2/parallel: got 0 branches, expected 1..10000 branches; what "
+          Lines{"a.json:4:14: /steps/2/parallel: got 0 branches, expected 1..100000 branches; what "
                 "is done side by side, each on tiles of its own"});
     // what a branch writes is there for all behind the parallel
     CHECK(after_good("{\"parallel\": [{\"tiles\": 4, \"steps\": [" + relu +
@@ -462,7 +462,7 @@ TEST_CASE("overrides reach tensors by name and steps by number", "[unit][catalog
     CHECK(mistakes(text, {"workload.tensors.w.shape=[7,0]"}) ==
           Lines{"--set: workload.tensors.w.shape.1: got 0 elements, expected 1..1000000 elements"});
     CHECK(mistakes(text, {"workload.steps=[]"}) ==
-          Lines{"--set: workload.steps: got 0 steps, expected 1..10000 steps; what is done, one "
+          Lines{"--set: workload.steps: got 0 steps, expected 1..100000 steps; what is done, one "
                 "after the other"});
 }
 

@@ -92,8 +92,8 @@ TEST_CASE("mistakes in lists and maps have their place", "[unit][config]") {
     CHECK(mistakes(R"({"rooms": [], "houses": {}})") ==
           Lines{"a.json:1:11: /rooms: got an array, expected an object",
                 "a.json:1:25: /houses: got an object, expected a list of 0..2 houses"});
-    CHECK(mistakes(R"({"rooms": {"a.b": {"sides": [1, 1]}}})") ==
-          Lines{"a.json:1:12: /rooms/a.b: got name 'a.b', expected letters, digits, '_' and '-'"});
+    CHECK(mistakes(R"({"rooms": {"a b": {"sides": [1, 1]}}})") ==
+          Lines{"a.json:1:12: /rooms/a b: got name 'a b', expected letters, digits, '_' and '-'"});
     CHECK(mistakes(R"({"rooms": {"a": {"sides": [1, 10]}, "b": {"sides": [1]}, "c": {}}})") ==
           Lines{"a.json:1:31: /rooms/a/sides/1: got 10 m, expected 1..9 m",
                 "a.json:1:52: /rooms/b/sides: got 1 sides, expected 2 sides",
@@ -105,7 +105,8 @@ TEST_CASE("mistakes in lists and maps have their place", "[unit][config]") {
                 "'_' and '-'"});
 }
 
-TEST_CASE("a name has 1 to 64 letters, digits, '_' and '-'", "[unit][config]") {
+TEST_CASE("a name has up to 16 parts of 1 to 64 letters, digits, '_' and '-', with dots between",
+          "[unit][config]") {
     const auto check = [](const std::string& name, bool is_good) {
         CAPTURE(name);
         const nlohmann::json sides = {1, 1};
@@ -116,7 +117,7 @@ TEST_CASE("a name has 1 to 64 letters, digits, '_' and '-'", "[unit][config]") {
         CHECK(mistakes(value.dump()).empty() == is_good);
     };
     for (const std::size_t length : {0U, 1U, 2U, 63U, 64U, 65U, 200U}) {
-        check(std::string(length, 'x'), length >= 1 && length <= kLongestName);
+        check(std::string(length, 'x'), length >= 1 && length <= kLongestPart);
     }
     const std::string others = "_-";
     for (char letter = ' '; letter < 0x7f; ++letter) {
@@ -124,6 +125,19 @@ TEST_CASE("a name has 1 to 64 letters, digits, '_' and '-'", "[unit][config]") {
                              others.find(letter) != std::string::npos;
         check(std::string("a") + letter, is_good);
         check(std::string(1, letter) + "a", is_good);
+    }
+    const std::string part(kLongestPart, 'x');
+    for (const std::string name : {"a.b", "a.0.b", "-._"}) {
+        check(name, true);
+    }
+    check(part + "." + part, true);
+    check(part + "." + part + "x", false);
+    for (const std::string name : {".", "a.", ".a", "a..b"}) {
+        check(name, false);
+    }
+    std::string parts = "a";
+    for (std::size_t count = 1; count <= kMostParts + 1; ++count, parts += ".a") {
+        check(parts, count <= kMostParts);
     }
 }
 

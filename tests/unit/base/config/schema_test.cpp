@@ -2,6 +2,7 @@
 // valijson knows nothing of our reader: the two must say the same of every document.
 #include "base/config/read.h"
 #include "kernels/catalog/load.h"
+#include "kernels/modules/expand.h"
 #include "models/spec/load.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/base/config/scratch.h"
@@ -40,6 +41,16 @@ bool workload_reader_accepts(const Document& document) {
     return reader_accepts<workload::Workload>(catalog::workload_shape(), document);
 }
 
+/// Of a model file, with what it includes.
+bool model_reader_accepts(const Document& document, const std::string& file) {
+    try {
+        static_cast<void>(catalog::load_workload(document, file, test::source_paths()));
+        return true;
+    } catch (const ConfigError&) {
+        return false;
+    }
+}
+
 const char* const kMatmul = R"("schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4)";
 const char* const kSpmm = R"("schema_version": 1, "kind": "spmm", "mode": "static", "n": 4)";
 
@@ -74,8 +85,42 @@ TEST_CASE("schema and reader accept every file in configs", "[unit][config]") {
         INFO(entry.file);
         const auto document = read_document(entry.file);
         CHECK(schema_accepts(catalog::workload_schema(), document.root));
-        CHECK(workload_reader_accepts(document));
+        CHECK((modules::is_model(document.root)
+                   ? model_reader_accepts(document, entry.file.string())
+                   : workload_reader_accepts(document)));
     }
+}
+
+TEST_CASE("schema and reader agree on model files good and bad", "[unit][config]") {
+    const auto agree = [](const std::string& sizes, const std::string& tensors,
+                          const std::string& step, bool good) {
+        const std::string text = R"({"schema_version": 1, "kind": "pipeline", )" + sizes +
+                                 R"("modules": {"m": {"sizes": ["n"], "inputs": ["x"],)"
+                                 R"("outputs": ["y"], "tensors": {"w": {"shape": ["n", "n"]}},)"
+                                 R"("steps": [{"family": "matmul", "inputs": ["x", "w"],)"
+                                 R"("output": "y"}]}}, "tensors": {)" +
+                                 tensors + R"(}, "steps": [)" + step + "]}";
+        INFO(text);
+        const auto document = parse_document(text, "a.json");
+        CHECK(schema_accepts(catalog::workload_schema(), document.root) == good);
+        CHECK(model_reader_accepts(document, "a.json") == good);
+    };
+    const std::string sizes = R"("sizes": {"n": 16}, )";
+    const std::string x = R"("x": {"shape": ["n", "n"]})";
+    const auto use = [](const std::string& keys) {
+        return R"({"module": "m", "inputs": ["x"], "output": "z")" + keys + "}";
+    };
+    agree(sizes, x, use(""), true);
+    agree(sizes, x, use(R"(, "for": "n / 8", "name": "a", "sizes": {"n": "2 * 8"})"), true);
+    agree(sizes, x, R"({"repeat": "n", "steps": [)" + use("") + "]}", true);
+    agree(R"("sizes": {"n": "8 + 8"}, )", x, use(""), true);
+    agree(R"("sizes": {"n": [16]}, )", x, use(""), false);
+    agree(R"("sizes": 16, )", x, use(""), false);
+    agree(sizes, R"("x": {"shape": "n"})", use(""), false);
+    agree(sizes, x, use(R"(, "fro": 2)"), false);
+    agree(sizes, x, use(R"(, "for": 1.5)"), false);
+    agree(sizes, x, use(R"(, "name": "a b")"), false);
+    agree(sizes, x, use(R"(, "sizes": {"n": true})"), false);
 }
 
 TEST_CASE("schema and reader agree on machines good and bad", "[unit][config]") {

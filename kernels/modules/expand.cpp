@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/modules/expand.h"
+
+#include "base/config/read.h"
+#include "base/config/suggest.h"
+#include "base/expression/expression.h"
+#include "base/text.h"
+#include "kernels/modules/modules.h"
+#include "kernels/modules/sizes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace tessera::modules {
+namespace {
+
+using config::child_pointer;
+using config::Document;
+using config::Field;
+using config::FieldType;
+using config::Shape;
+using nlohmann::json;
+
+constexpr std::size_t kMostDepth = 32; ///< of modules in modules
+constexpr std::int64_t kMostUses = 100'000;
+
+/// What names mean where steps are copied: at the top of the file, or in one use of a module.
+struct Around {
+    const Document* document = nullptr;
+    std::string use; ///< "encoder.3.qkv"; empty at the top
+    Sizes sizes;
+    std::map<std::string, std::string> names; ///< inputs and outputs of the module
+    std::vector<std::string> modules;         ///< that are open
+
+    [[nodiscard]] std::string called(const std::string& name) const {
+        const auto known = names.find(name);
+        return known != names.end() ? known->second : use.empty() ? name : use + "." + name;
+    }
+};
+
+class Expander {
+public:
+    Expander(const Document& document, const Modules& modules, const Shape& tensor,
+             const Shape& step, Expanded& out)
+        : document_(document), modules_(modules), tensor_(tensor), step_(step), out_(out) {}
+
+    void run() {
+        Around top;
+        top.document = &document_;
+        if (document_.root.contains("sizes")) {
+            globals_ = sizes_of(document_, "/sizes", {}, out_.mistakes);
+        }
+        top.sizes = globals_;
+        copy_origin(top, "", "");
+        out_.document.root = json::object();
+        for (const auto& [key, value] : document_.root.items()) {
+            const std::string at = child_pointer("", key);
+            if (key == "modules" || key == "include") {
+                continue;
+            }
+            if (key == "sizes") {
+                copy_origin(top, at, at);
+                out_.document.root[key] = json::object();
+                for (const auto& [name, size] : globals_) {
+                    out_.document.root[key][name] = number(size);
+                }
+            } else if (key == "tensors" && value.is_object()) {
+                copy_origin(top, at, at);
+                out_.document.root[key] = json::object();
+                add_tensors(top, value, at);
+            } else if (key == "steps" && value.is_array()) {
+                copy_origin(top, at, at);
+                out_.document.root[key] = steps(top, value, at, at);
+            } else {
+                out_.document.root[key] = plain(top, value, at, at);
+            }
+        }
+        for (auto& [name, tensor] : tensors_) {
+            out_.document.root["tensors"][name] = std::move(tensor);
+        }
+    }
+
+private:
+    /// What is wrong in a module is told of its first use.
+    void fail(const Around& around, const std::string& pointer, std::string message,
+              std::string hint = {}) {
+        Diagnostic mistake =
+            around.document->at_value(pointer, std::move(message), std::move(hint));
+        if (!around.use.empty()) {
+            mistake.message += ", in " + around.use;
+        }
+        if (told_.insert({mistake.file, mistake.line, mistake.column}).second ||
+            around.use.empty()) {
+            out_.mistakes.push_back(std::move(mistake));
+        }
+    }
+    /// The same, where steps or tensors are missing then.
+    void fail_whole(const Around& around, const std::string& pointer, std::string message,
+                    std::string hint = {}) {
+        out_.is_whole = false;
+        fail(around, pointer, std::move(message), std::move(hint));
+    }
+
+    void copy_origin(const Around& around, const std::string& from, const std::string& to) {
+        if (const auto known = around.document->origins.find(from);
+            known != around.document->origins.end()) {
+            out_.document.origins[to] = known->second;
+        }
+        if (!around.use.empty() || from != to) {
+            out_.sources[to] = {from, around.use};
+        }
+    }
+
+    /// As it is.
+    json plain(const Around& around, const json& value, const std::string& from,
+               const std::string& to) {
+        copy_origin(around, from, to);
+        if (value.is_structured()) {
+            for (const auto& [key, inner] : value.items()) {
+                plain(around, inner, child_pointer(from, key), child_pointer(to, key));
+            }
+        }
+        return value;
+    }
+
+    void add_tensors(const Around& around, const json& tensors, const std::string& from) {
+        for (const auto& [name, value] : tensors.items()) {
+            const std::string called = around.called(name);
+            json tensor = object(around, tensor_, value, child_pointer(from, name),
+                                 child_pointer("/tensors", called));
+            if (!tensors_.emplace(called, std::move(tensor)).second) {
+                fail(around, child_pointer(from, name),
+                     fmt::format("got a second tensor {}, expected one", in_quotes(called)));
+            }
+        }
+    }
+
+    /// The steps of a list at `from`, with those of modules in their place; the list is at `to`.
+    json steps(const Around& around, const json& list, const std::string& from,
+               const std::string& to) {
+        json made = json::array();
+        add_steps(around, list, from, to, made);
+        return made;
+    }
+
+    void add_steps(const Around& around, const json& list, const std::string& from,
+                   const std::string& to, json& made) {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::string at = child_pointer(from, std::to_string(i));
+            if (list[i].is_object() && list[i].contains("module")) {
+                use(around, at, to, made);
+                continue;
+            }
+            if (++steps_ > kMostSteps) {
+                tell_too_many(around, at);
+                return;
+            }
+            const std::string place = child_pointer(to, std::to_string(made.size()));
+            json step = object(around, step_, list[i], at, place);
+            name_step(around, list[i], at, place, step);
+            made.push_back(std::move(step));
+        }
+    }
+
+    void tell_too_many(const Around& around, const std::string& at) {
+        if (!too_many_) {
+            fail_whole(around, at, fmt::format("got more steps, expected at most {}", kMostSteps));
+        }
+        too_many_ = true;
+    }
+
+    /// A step that writes what is called otherwise outside has the module's name of it.
+    void name_step(const Around& around, const json& written, const std::string& from,
+                   const std::string& to, json& step) {
+        if (around.use.empty() || !step.is_object() || step.contains("name") ||
+            !written.contains("family")) {
+            return;
+        }
+        std::string first = written.value("output", json{}).is_string()
+                                ? written.at("output").get<std::string>()
+                                : std::string();
+        if (const auto outputs = written.find("outputs");
+            outputs != written.end() && outputs->is_array()) {
+            const auto named = std::ranges::find_if(
+                *outputs, [](const json& output) { return output.is_string(); });
+            first = named == outputs->end() ? first : named->get<std::string>();
+        }
+        if (around.names.contains(first)) {
+            step["name"] = around.use + "." + first;
+            copy_origin(around, from, child_pointer(to, "name"));
+        }
+    }
+
+    json object(const Around& around, const Shape& shape, const json& value,
+                const std::string& from, const std::string& to) {
+        const Shape* form = &shape;
+        while (!form->alternatives.empty()) {
+            const auto* chosen = value.is_object() ? form->chosen(value) : nullptr;
+            if (chosen == nullptr) {
+                return plain(around, value, from, to); // read() tells what is wrong
+            }
+            form = chosen->shape.get();
+        }
+        if (!value.is_object()) {
+            return plain(around, value, from, to);
+        }
+        copy_origin(around, from, to);
+        json made = json::object();
+        for (const auto& [key, inner] : value.items()) {
+            const Field* field = form->find(key);
+            const std::string at = child_pointer(from, key);
+            const std::string place = child_pointer(to, key);
+            made[key] = field == nullptr ? plain(around, inner, at, place)
+                                         : this->value(around, *field, inner, at, place);
+        }
+        return made;
+    }
+
+    json value(const Around& around, const Field& field, const json& value, const std::string& from,
+               const std::string& to) {
+        if (field.type == FieldType::List && value.is_array()) {
+            copy_origin(around, from, to);
+            if (is_step(field)) {
+                return steps(around, value, from, to);
+            }
+            json made = json::array();
+            for (std::size_t i = 0; i < value.size(); ++i) {
+                const std::string at = child_pointer(from, std::to_string(i));
+                const std::string place = child_pointer(to, std::to_string(i));
+                made.push_back(field.element != nullptr
+                                   ? this->value(around, *field.element, value[i], at, place)
+                                   : object(around, *field.shape, value[i], at, place));
+            }
+            return made;
+        }
+        if (field.type == FieldType::Object) {
+            return object(around, *field.shape, value, from, to);
+        }
+        if (!value.is_string() || field.type == FieldType::List || field.type == FieldType::Map) {
+            return plain(around, value, from, to);
+        }
+        copy_origin(around, from, to);
+        const auto& text = value.get_ref<const std::string&>();
+        if (field.is_name) {
+            return field.key == "name" && !around.use.empty() ? around.use + "." + text
+                                                              : around.called(text);
+        }
+        const bool whole = field.type == FieldType::Integer;
+        if (whole || field.type == FieldType::Number) {
+            const auto known = evaluated(around, text, from);
+            if (!known) {
+                out_.told.insert(to);
+                return field.minimum.is_null() ? json(0) : field.minimum;
+            }
+            return number(*known);
+        }
+        return value;
+    }
+
+    static json number(double value) {
+        constexpr double kWholeNumbersEnd = 9e15; // doubles hold all of them below
+        return std::floor(value) == value && std::fabs(value) < kWholeNumbersEnd
+                   ? json(static_cast<std::int64_t>(value))
+                   : json(value);
+    }
+
+    [[nodiscard]] bool is_step(const Field& field) const {
+        return field.shape != nullptr && field.shape->definition == step_.definition &&
+               !step_.definition.empty();
+    }
+
+    /// Nothing where there is a mistake.
+    std::optional<double> evaluated(const Around& around, const std::string& text,
+                                    const std::string& pointer) {
+        expression::Scope scope;
+        scope.numbers = around.sizes;
+        try {
+            return expression::evaluate(text, scope);
+        } catch (const expression::Error& error) {
+            const Diagnostic told = expression_mistake(*around.document, pointer, text, error);
+            fail(around, pointer, told.message, told.hint);
+            return std::nullopt;
+        }
+    }
+
+    /// All that a step at `at` with a module makes: behind `made`, which is the list at `to`.
+    void use(const Around& around, const std::string& at, const std::string& to, json& made) {
+        const std::size_t steps_before = made.size();
+        const std::size_t mistakes_before = out_.mistakes.size();
+        add_use(around, at, to, made);
+        if (made.size() == steps_before && out_.mistakes.size() > mistakes_before) {
+            out_.told.insert(to); // perhaps an empty list
+        }
+    }
+
+    void add_use(const Around& around, const std::string& at, const std::string& to, json& made) {
+        Use written;
+        const auto mistakes = config::read_at(*use_shape(), *around.document, at, &written);
+        out_.mistakes.insert(out_.mistakes.end(), mistakes.begin(), mistakes.end());
+        out_.is_whole = out_.is_whole && mistakes.empty();
+        const Module* module = modules_.find(written.module);
+        if (!mistakes.empty() || module == nullptr) {
+            if (mistakes.empty()) {
+                fail_whole(
+                    around, at + "/module",
+                    fmt::format("got {}, expected the name of a module", in_quotes(written.module)),
+                    config::did_you_mean(written.module, modules_.names()));
+            }
+            return;
+        }
+        if (std::ranges::count(around.modules, module->name) > 0 ||
+            around.modules.size() >= kMostDepth) {
+            fail_whole(around, at + "/module",
+                       fmt::format("module {} uses itself, by {}", in_quotes(module->name),
+                                   fmt::join(around.modules, ", ")));
+            return;
+        }
+        const bool fits =
+            has_all(around, at, "inputs", written.inputs, module->inputs) &
+            has_all(around, at, outputs_key(around, at), written.outputs, module->outputs);
+        std::int64_t times = 1;
+        if (!written.times.is_null()) {
+            times = times_of(around, written.times, at + "/for");
+        }
+        if (!fits || times == 0) {
+            return;
+        }
+        const std::string base = (around.use.empty() ? "" : around.use + ".") +
+                                 (written.name.empty() ? module->name : written.name);
+        if (!uses_.insert(base).second) {
+            fail_whole(around, at,
+                       fmt::format("got a second use {}, expected another name", in_quotes(base)),
+                       "\"name\" tells uses of a module apart");
+            return;
+        }
+        std::vector<std::string> before; // what the use before wrote
+        for (std::int64_t index = 0; index < times && !too_many_; ++index) {
+            Around inner;
+            inner.document = module->document;
+            inner.use = written.times.is_null() ? base : fmt::format("{}.{}", base, index);
+            inner.modules = around.modules;
+            inner.modules.push_back(module->name);
+            inner.sizes = sizes_of_use(around, at, written, *module, index);
+            for (std::size_t i = 0; i < module->inputs.size(); ++i) {
+                inner.names[module->inputs[i]] =
+                    i < before.size() ? before[i] : around.called(written.inputs[i]);
+            }
+            before.clear();
+            for (std::size_t i = 0; i < module->outputs.size(); ++i) {
+                const bool is_last = index + 1 == times;
+                before.push_back(is_last && !written.outputs[i].empty()
+                                     ? around.called(written.outputs[i])
+                                     : inner.use + "." + module->outputs[i]);
+                inner.names[module->outputs[i]] = before.back();
+            }
+            if (module->tensors.is_object()) {
+                add_tensors(inner, module->tensors, module->pointer + "/tensors");
+            }
+            if (module->steps.is_array()) {
+                add_steps(inner, module->steps, module->pointer + "/steps", to, made);
+            }
+        }
+    }
+
+    static std::string outputs_key(const Around& around, const std::string& at) {
+        const json& step = around.document->root.at(json::json_pointer(at));
+        return step.contains("output") ? "output" : "outputs";
+    }
+
+    /// Whether a use names as many tensors as the module has.
+    bool has_all(const Around& around, const std::string& at, const std::string& key,
+                 const std::vector<std::string>& given, const std::vector<std::string>& wanted) {
+        if (given.size() == wanted.size()) {
+            return true;
+        }
+        fail_whole(around, at + "/" + key,
+                   wanted.empty() ? fmt::format("got {} tensors, expected none", given.size())
+                                  : fmt::format("got {} tensors, expected {}: {}", given.size(),
+                                                wanted.size(), fmt::join(wanted, ", ")));
+        return false;
+    }
+
+    /// 0 where there is a mistake.
+    std::int64_t times_of(const Around& around, const json& written, const std::string& pointer) {
+        const auto number = written.is_string()
+                                ? evaluated(around, written.get<std::string>(), pointer)
+                                : std::optional(written.get<double>());
+        if (!number) {
+            return 0;
+        }
+        if (*number < 1 || *number > kMostUses || std::floor(*number) != *number) {
+            fail_whole(around, pointer,
+                       fmt::format("got {:g} times, expected a whole number from 1 to {}", *number,
+                                   kMostUses));
+            return 0;
+        }
+        return static_cast<std::int64_t>(*number);
+    }
+
+    /// Those of the whole file and those that the use tells.
+    Sizes sizes_of_use(const Around& around, const std::string& at, const Use& written,
+                       const Module& module, std::int64_t index) {
+        Sizes outside = around.sizes;
+        if (!written.times.is_null()) {
+            outside["index"] = static_cast<double>(index);
+        }
+        Sizes sizes = globals_;
+        const bool tells = index == 0; // others have the same mistakes
+        for (const auto& [name, value] : written.sizes.items()) {
+            const std::string pointer = child_pointer(at + "/sizes", name);
+            if (std::ranges::find(module.sizes, name) == module.sizes.end()) {
+                if (tells) {
+                    fail(around, pointer,
+                         fmt::format("module {} has no size {}", in_quotes(module.name),
+                                     in_quotes(name)),
+                         config::did_you_mean(name, module.sizes));
+                }
+            } else if (value.is_number()) {
+                sizes[name] = value.get<double>();
+            } else if (!value.is_string()) {
+                fail(around, pointer,
+                     fmt::format("got {}, expected a number or an expression of sizes",
+                                 config::got_text(value)));
+            } else {
+                Around with_index = around;
+                with_index.sizes = outside;
+                sizes[name] = evaluated(with_index, value.get<std::string>(), pointer).value_or(1);
+            }
+        }
+        for (const std::string& name : module.sizes) {
+            if (!sizes.contains(name)) {
+                if (tells) {
+                    fail(around, at,
+                         fmt::format("missing size {} of module {}", in_quotes(name),
+                                     in_quotes(module.name)));
+                }
+                sizes[name] = 1;
+            }
+        }
+        return sizes;
+    }
+
+    const Document& document_;
+    const Modules& modules_;
+    const Shape& tensor_;
+    const Shape& step_;
+    Expanded& out_;
+    Sizes globals_;
+    std::map<std::string, json> tensors_;
+    std::set<std::string> uses_;
+    std::set<std::tuple<std::string, int, int>> told_; ///< file, line, column
+    std::size_t steps_ = 0;
+    bool too_many_ = false;
+};
+
+} // namespace
+
+bool is_model(const json& document) {
+    return document.is_object() && document.value("kind", json{}) == "pipeline" &&
+           (document.contains("sizes") || document.contains("modules") ||
+            document.contains("include"));
+}
+
+Expanded expand(const Document& document, const std::filesystem::path& file,
+                const config::ConfigPaths& paths, const Shape& tensor, const Shape& step) {
+    Expanded out;
+    out.document.duplicates = document.duplicates;
+    const Modules modules(document, file, paths, out.mistakes);
+    out.files = modules.files();
+    Expander(document, modules, tensor, step, out).run();
+    return out;
+}
+
+json with_included(const Document& document, const std::filesystem::path& file,
+                   const config::ConfigPaths& paths) {
+    std::vector<Diagnostic> mistakes;
+    const Modules modules(document, file, paths, mistakes);
+    json whole = document.root;
+    whole.erase("include");
+    for (const std::string& name : modules.names()) {
+        const Module& module = *modules.find(name);
+        whole["modules"][name] = module.document->root.at(json::json_pointer(module.pointer));
+    }
+    return whole;
+}
+
+std::vector<Diagnostic> Expanded::as_written(std::vector<Diagnostic> found) const {
+    std::vector<Diagnostic> once;
+    for (Diagnostic& mistake : found) {
+        const auto same = std::ranges::find_if(once, [&](const Diagnostic& one) {
+            return mistake.line > 0 && one.file == mistake.file && one.line == mistake.line &&
+                   one.column == mistake.column;
+        });
+        if (same != once.end() && same->pointer.find("/modules/") == 0) {
+            continue;
+        }
+        std::string around = mistake.pointer;
+        auto source = sources.find(around);
+        while (source == sources.end() && !around.empty()) {
+            around.resize(around.rfind('/') == std::string::npos ? 0 : around.rfind('/'));
+            source = sources.find(around);
+        }
+        if (source != sources.end()) {
+            mistake.pointer = source->second.pointer + mistake.pointer.substr(around.size());
+            if (!source->second.use.empty()) {
+                mistake.message += ", in " + source->second.use;
+            }
+        }
+        once.push_back(std::move(mistake));
+    }
+    return once;
+}
+
+} // namespace tessera::modules

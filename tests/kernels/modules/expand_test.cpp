@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Model files: sizes, modules, uses one behind the other, and what they can have wrong.
+#include "kernels/modules/expand.h"
+#include "tests/kernels/catalog/pipeline_support.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::test;
+using nlohmann::json;
+
+namespace {
+
+/// A product of `in` x `out` weights, as a module on lines 2 to 4; the rest of the file follows from
+/// line 5 on.
+std::string with_linear(const std::string& rest) {
+    return std::string(R"({"schema_version": 1, "kind": "pipeline",)") + "\n" +
+           R"("modules": {"linear": {"sizes": ["in", "out"], "inputs": ["x"], "outputs": ["y"],)" +
+           "\n" + R"("tensors": {"weight": {"shape": ["in", "out"]}},)" + "\n" +
+           R"("steps": [{"family": "matmul", "inputs": ["x", "weight"], "output": "y"}]}},)" +
+           "\n" + rest + "}";
+}
+
+/// The flat pipeline as its resolved document, without sizes.
+json flat(const std::string& text, const Lines& sets = {}) {
+    json resolved = load_text(text, sets).resolved;
+    resolved.erase("sizes");
+    return resolved;
+}
+
+/// `count` products one behind the other, written by hand.
+std::string chain_by_hand(int count, int size) {
+    json tensors{{"x", {{"shape", {4, size}}}}};
+    json steps = json::array();
+    std::string before = "x";
+    for (int i = 0; i < count; ++i) {
+        const std::string use = fmt::format("stack.{}", i);
+        const bool is_last = i + 1 == count;
+        tensors[use + ".weight"] = {{"shape", {size, size}}};
+        json step{{"family", "matmul"},
+                  {"inputs", {before, use + ".weight"}},
+                  {"output", is_last ? "end" : use + ".y"},
+                  {"name", use + ".y"}};
+        before = step["output"];
+        steps.push_back(std::move(step));
+    }
+    return json{{"schema_version", 1}, {"kind", "pipeline"}, {"tensors", tensors}, {"steps", steps}}
+        .dump();
+}
+
+const char* const kChain = R"("sizes": {"n": 8, "count": 3},
+"tensors": {"x": {"shape": [4, "n"]}},
+"steps": [{"module": "linear", "name": "stack", "for": "count", "sizes": {"in": "n", "out": "n"},
+           "inputs": ["x"], "output": "end"}])";
+
+} // namespace
+
+TEST_CASE("uses of a module one behind the other are the pipeline that is written by hand",
+          "[unit][modules]") {
+    CHECK(flat(with_linear(kChain)) == flat(chain_by_hand(3, 8)));
+    for (const int count : {1, 2, 7}) {
+        for (const int size : {1, 16}) {
+            CHECK(flat(with_linear(kChain), {fmt::format("workload.sizes.count={}", count),
+                                             fmt::format("workload.sizes.n={}", size)}) ==
+                  flat(chain_by_hand(count, size)));
+        }
+    }
+    // the sizes of a run are part of what it is
+    CHECK(load_text(with_linear(kChain)).resolved["sizes"] == json{{"n", 8}, {"count", 3}});
+}
+
+TEST_CASE("the flat pipeline is a workload file that reads as the model does", "[unit][modules]") {
+    const json resolved = flat(with_linear(kChain));
+    CHECK(flat(resolved.dump()) == resolved);
+    CHECK_FALSE(modules::is_model(resolved));
+    CHECK(modules::is_model(load_text(with_linear(kChain)).resolved));
+}
+
+TEST_CASE("without \"for\" a use has no number, and a step its module's name of what it writes",
+          "[unit][modules]") {
+    const json resolved = flat(with_linear(R"("tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "linear", "sizes": {"in": 8, "out": 6}, "inputs": ["x"], "output": "end"}])"));
+    CHECK(resolved["steps"].size() == 1);
+    CHECK(resolved["steps"][0]["name"] == "linear.y");
+    CHECK(resolved["steps"][0]["output"] == "end");
+    CHECK(resolved["steps"][0]["inputs"] == json{"x", "linear.weight"});
+    CHECK(resolved["tensors"]["linear.weight"]["shape"] == json{8, 6});
+}
+
+TEST_CASE("modules use modules, with names as paths, inside of repeats too", "[unit][modules]") {
+    const json resolved = flat(R"({"schema_version": 1, "kind": "pipeline",
+"sizes": {"n": 8},
+"modules": {
+  "inner": {"inputs": ["x"], "outputs": ["y"],
+            "steps": [{"family": "relu", "inputs": ["x"], "output": "between"},
+                      {"family": "relu", "inputs": ["between"], "output": "y"}]},
+  "outer": {"inputs": ["x"], "outputs": ["y"],
+            "steps": [{"module": "inner", "name": "first", "inputs": ["x"], "output": "h"},
+                      {"module": "inner", "name": "second", "inputs": ["h"], "output": "y"}]}},
+"tensors": {"x": {"shape": ["n", "n"]}},
+"steps": [{"repeat": "n / 4", "steps": [{"module": "outer", "inputs": ["x"], "output": "z"}]}]})");
+    REQUIRE(resolved["steps"].size() == 1);
+    CHECK(resolved["steps"][0]["repeat"] == 2);
+    const json& steps = resolved["steps"][0]["steps"];
+    REQUIRE(steps.size() == 4);
+    CHECK(steps[0]["output"] == "outer.first.between");
+    CHECK(steps[1]["output"] == "outer.h");
+    CHECK(steps[1]["name"] == "outer.first.y");
+    CHECK(steps[2]["inputs"] == json{"outer.h"});
+    CHECK(steps[3]["output"] == "z");
+    CHECK(steps[3]["name"] == "outer.second.y");
+}
+
+TEST_CASE("a use knows which one of several it is", "[unit][modules]") {
+    const json resolved = flat(with_linear(R"x("tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "linear", "name": "l", "for": 3, "inputs": ["x"], "output": "end",
+           "sizes": {"in": "8 * (index + 1)", "out": "8 * (index + 2)"
+}
+}])x"));
+    for (int i = 0; i < 3; ++i) {
+        CHECK(resolved["tensors"][fmt::format("l.{}.weight", i)]["shape"] ==
+              json{8 * (i + 1), 8 * (i + 2)});
+    }
+}
+
+TEST_CASE("sizes are expressions of each other, in any order", "[unit][modules]") {
+    const auto shape = [](const std::string& sizes, const Lines& sets = {}) {
+        return flat(R"({"schema_version": 1, "kind": "pipeline", "sizes": {)" + sizes +
+                        R"(}, "tensors": {"x": {"shape": ["a", "b"]}},
+"steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]})",
+                    sets)["tensors"]["x"]["shape"];
+    };
+    CHECK(shape(R"("a": "b * c", "b": "c + 1", "c": 3)") == json{12, 4});
+    CHECK(shape(R"("a": "b * c", "b": "c + 1", "c": 3)", {"workload.sizes.c=1"}) == json{2, 2});
+    CHECK(shape(R"("a": "b * c", "b": "c + 1", "c": 3)", {"workload.sizes.b=c * c"}) ==
+          json{27, 9});
+}
+
+TEST_CASE("mistakes of sizes are told where they stand", "[unit][modules]") {
+    const auto of = [](const std::string& sizes, const Lines& sets = {}) {
+        return mistakes(R"({"schema_version": 1, "kind": "pipeline",)"
+                        "\n\"sizes\": {" +
+                            sizes + R"(},
+"tensors": {"x": {"shape": ["rows", 8]}},
+"steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]})",
+                        sets);
+    };
+    CHECK(of(R"("rows": 4)").empty());
+    CHECK(of(R"("rows": "row + 1", "hidden": 8)") ==
+          Lines{"a.json:2:19: /sizes/rows: 'row + 1', character 1: unknown name 'row'",
+                "a.json:3:29: /tensors/x/shape/0: 'rows', character 1: unknown name 'rows'"});
+    CHECK(of(R"("rows": "r", "r": "rows")").size() == 2);
+    CHECK(of(R"("rows": 2.5)") == Lines{"a.json:3:29: /tensors/x/shape/0: got number 2.5, "
+                                        "expected a whole number of elements"});
+    CHECK(of(R"("rows": [4])").front() ==
+          "a.json:2:19: /sizes/rows: got an array, expected a number or an expression of sizes");
+    CHECK(of(R"("rows": 4)", {"workload.sizes.row=5"}) ==
+          Lines{"--set: workload.sizes.row: unknown size; did you mean 'workload.sizes.rows'?"});
+    CHECK(of(R"("rows": 4)", {"workload.sizes.rows=0"}) ==
+          Lines{"a.json:3:29: /tensors/x/shape/0: got 0 elements, expected 1..1000000 "
+                "elements"});
+}
+
+TEST_CASE("mistakes of uses are told where they stand", "[unit][modules]") {
+    const auto of = [](const std::string& step) {
+        return mistakes(with_linear(R"("tensors": {"x": {"shape": [4, 8]}},)"
+                                    "\n\"steps\": [" +
+                                    step + "]"));
+    };
+    const std::string use = R"("inputs": ["x"], "output": "end")";
+    const std::string sizes = R"("sizes": {"in": 8, "out": 6})";
+    CHECK(of(R"({"module": "linear", )" + sizes + ", " + use + "}").empty());
+    CHECK(of(R"({"module": "linaer", )" + sizes + ", " + use + "}") ==
+          Lines{"a.json:6:22: /steps/0/module: got 'linaer', expected the name of a module; did "
+                "you mean 'linear'?"});
+    CHECK(of(R"({"module": "linear", "sizes": {"in": 8}, )" + use + "}") ==
+          Lines{"a.json:6:11: /steps/0: missing size 'out' of module 'linear'"});
+    CHECK(of(R"({"module": "linear", "sizes": {"in": 8, "out": 6, "ot": 1}, )" + use + "}")
+              .front()
+              .find("module 'linear' has no size 'ot'; did you mean 'out'?") != std::string::npos);
+    CHECK(of(R"({"module": "linear", )" + sizes + R"(, "inputs": [], "output": "end"})") ==
+          Lines{"a.json:6:72: /steps/0/inputs: got 0 tensors, expected 1: x"});
+    CHECK(of(R"({"module": "linear", )" + sizes + R"(, "for": 0, )" + use + "}")
+              .front()
+              .find("got 0 times, expected a whole number from 1 to 100000") != std::string::npos);
+    CHECK(of(R"({"module": "linear", "nmae": "l", )" + sizes + ", " + use + "}")
+              .front()
+              .find("unknown key; did you mean 'name'?") != std::string::npos);
+    const std::string twice = R"({"module": "linear", )" + sizes + ", " + use + "}";
+    CHECK(of(twice + ", " + twice).front().find("got a second use 'linear'") != std::string::npos);
+}
+
+TEST_CASE("what is wrong in a module is told once, with its first use", "[unit][modules]") {
+    const auto found = mistakes(R"({"schema_version": 1, "kind": "pipeline",
+"modules": {"m": {"inputs": ["x"], "outputs": ["y"],
+"steps": [{"family": "relu", "inputs": ["x"], "output": "h"},
+{"family": "relu", "inputs": ["g"], "output": "y"}]}},
+"tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "m", "name": "l", "for": 5, "inputs": ["x"], "output": "z"}]})");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].find("a.json:4:31: /modules/m/steps/1/inputs/0: ") == 0);
+    CHECK(found[0].find(", in l.0") != std::string::npos);
+}
+
+TEST_CASE("a module that uses itself is a mistake", "[unit][modules]") {
+    const auto found = mistakes(R"({"schema_version": 1, "kind": "pipeline",
+"modules": {"a": {"inputs": ["x"], "outputs": ["y"],
+"steps": [{"module": "b", "inputs": ["x"], "output": "y"}]},
+"b": {"inputs": ["x"], "outputs": ["y"],
+"steps": [{"module": "a", "inputs": ["x"], "output": "y"}]}},
+"tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "a", "inputs": ["x"], "output": "z"}]})");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].find("a.json:5:22: /modules/b/steps/0/module: module 'a' uses itself") == 0);
+}
+
+TEST_CASE("modules come from other files, each once", "[unit][modules]") {
+    const ScratchFolder scratch;
+    static_cast<void>(
+        scratch.write("shared.json", R"({"include": ["more.json"], "modules": {"twice": {
+"inputs": ["x"], "outputs": ["y"], "steps": [
+{"module": "once", "name": "a", "inputs": ["x"], "output": "h"},
+{"module": "once", "name": "b", "inputs": ["h"], "output": "y"}]}}})"));
+    static_cast<void>(
+        scratch.write("more.json", R"({"include": ["shared.json"], "modules": {"once": {
+"inputs": ["x"], "outputs": ["y"], "steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]}}})"));
+    const std::string text = R"({"schema_version": 1, "kind": "pipeline",
+"include": ["shared.json"], "tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "twice", "inputs": ["x"], "output": "y"}]})";
+    const std::string file = scratch.write("model.json", text);
+    const auto loaded = catalog::load_workload(catalog::read_workload(file), file, source_paths(),
+                                               {}, toy_shape(), toy_families());
+    CHECK(loaded.resolved["steps"].size() == 2);
+    CHECK(loaded.inputs.size() == 2); // a result depends on both files
+    // in one file it is the same model
+    const json whole =
+        modules::with_included(config::parse_document(text, file), file, source_paths());
+    CHECK_FALSE(whole.contains("include"));
+    CHECK(load_text(whole.dump()).resolved["steps"] == loaded.resolved["steps"]);
+    CHECK(mistakes(R"({"schema_version": 1, "kind": "pipeline", "include": ["none.json"],
+"tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]})")
+              .front()
+              .find("a.json:1:55: /include/0: cannot find 'none.json'; looked for ") == 0);
+}
