@@ -9,6 +9,7 @@
 #include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/softmax/softmax_gradient.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_gradient.h"
 #include "kernels/transpose/transpose.h"
@@ -63,10 +64,13 @@ const std::vector<const family::Family*>& families() {
         &elementwise::multiply(),
         &elementwise::scale(),
         &elementwise::cast(),
+        &elementwise::momentum(),
+        &elementwise::sgd(),
         &transpose::family(),
         &reduce::family(),
         &reduce::block_norms(),
         &softmax::family(),
+        &softmax::gradient(),
         &gather::family(),
     };
     // clang-format on

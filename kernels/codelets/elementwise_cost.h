@@ -27,6 +27,8 @@ constexpr MapLoop kWidenLoop{19, 10, 4};
 constexpr MapLoop kNarrowLoop{19, 8, 2};
 constexpr MapLoop kGeluF16Loop{21, 16, 10};
 constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
+constexpr MapLoop kScaledAddLoop{25, 10, 3};
+constexpr MapLoop kScaledAddMixedLoop{25, 7, 6, 0};
 constexpr MapLoop kReluGradientLoop{24, 10, 3};
 constexpr MapLoop kGeluGradientF16Loop{24, 7, 16 + 2 * kHalfSigmWaits, 0};
 constexpr MapLoop kGeluGradientF32Loop{24, 7, 17 + 2 * kSigmWaits, 0};

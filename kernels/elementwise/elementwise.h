@@ -16,5 +16,7 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& bias();     ///< x + bias, a vector, in every row
 [[nodiscard]] const family::Family& relu_gradient(); ///< dy where y > 0, else 0
 [[nodiscard]] const family::Family& gelu_gradient(); ///< dy times the derivative of gelu at x
+[[nodiscard]] const family::Family& momentum();      ///< factor * momentum + gradient
+[[nodiscard]] const family::Family& sgd();           ///< weights - rate * gradient
 
 } // namespace tessera::elementwise

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "base/float16.h"
 #include "kernels/elementwise/backward.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/factor.h"
 #include "kernels/elementwise/map.h"
 #include "kernels/family/numbers.h"
-#include "kernels/workload/half.h"
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 
@@ -33,29 +28,16 @@ std::unique_ptr<family::Step> make_scale(const Request& request) {
     require_numbers(request, 0, "x");
     const TensorType& x = request.inputs[0];
     const ElementType type = x.type;
-    const double told = number_of(scale(), request, "factor");
-    const std::uint16_t half = workload::f64_to_f16(told);
-    const bool is_half = type == ElementType::F16;
-    // subnormals are zero to the machine
-    const double factor = is_half ? f16_to_f32(half)
-                          : std::fabs(told) < std::numeric_limits<float>::min()
-                              ? 0
-                              : static_cast<float>(told);
-    if (!std::isfinite(factor)) {
-        throw Refused(-1, "factor",
-                      fmt::format("got {}, expected a number that {} can hold", told,
-                                  tessera::name_of(type)));
-    }
-    const std::uint32_t bits =
-        is_half ? half : std::bit_cast<std::uint32_t>(static_cast<float>(factor));
+    const Factor factor = factor_of(scale(), request, "factor", type);
     return std::make_unique<Map>(
-        function::Function{.name = "scale",
-                           .codelet = "elementwise_scale",
-                           .vertex = typed("scale", type),
-                           .loop = codelets::kScaleLoop,
-                           .constants = {graph::word(bits)},
-                           .value = [factor](double element, double) { return factor * element; },
-                           .tolerance = function::one_rounding(type)},
+        function::Function{
+            .name = "scale",
+            .codelet = "elementwise_scale",
+            .vertex = typed("scale", type),
+            .loop = codelets::kScaleLoop,
+            .constants = {graph::word(factor.bits)},
+            .value = [factor = factor.value](double element, double) { return factor * element; },
+            .tolerance = function::one_rounding(type)},
         std::vector{x}, x, std::vector{"x"});
 }
 

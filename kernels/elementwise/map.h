@@ -52,15 +52,14 @@ protected:
     graph::TensorId add_output(graph::Graph& graph, const family::Site& site,
                                const std::vector<graph::TensorId>& inputs) const;
     [[nodiscard]] const family::TensorType& output_type() const { return output_; }
-    /// Adds the compute set of the vertices, and their codelet.
-    graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
-
-private:
     /// Where the inputs are read, all alike.
     std::vector<graph::TensorId>
     read_alike(graph::Graph& graph, const family::Site& site,
                std::span<const std::optional<graph::TensorId>> where) const;
+    /// Adds the compute set of the vertices, and their codelet.
+    graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 
+private:
     function::Function function_;
     std::vector<family::TensorType> inputs_;
     family::TensorType output_;

@@ -34,6 +34,8 @@ struct Function {
 
 [[nodiscard]] Function relu(ElementType type);
 [[nodiscard]] Function gelu(ElementType type);
+/// factor * x + y, which has the type of y: that of x, or f16 where x is f32. `bits`: the factor's.
+[[nodiscard]] Function scaled_add(ElementType x, ElementType y, double factor, std::uint32_t bits);
 /// y where x is positive, else 0: the gradient of relu, of whose input or output x is one.
 [[nodiscard]] Function relu_gradient(ElementType type);
 /// y times the derivative of gelu at x.

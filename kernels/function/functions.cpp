@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/function/function.h"
+#include "kernels/function/near.h"
 #include "kernels/workload/overflow.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,23 @@ Function relu(ElementType type) {
             .vertex = typed("relu", type),
             .loop = codelets::kReluLoop,
             .value = [](double x, double) { return std::fmax(x, 0); }};
+}
+
+Function scaled_add(ElementType x, ElementType y, double factor, std::uint32_t bits) {
+    const bool is_mixed = x != y;
+    return {.name = "scaled add",
+            .codelet = "elementwise_scaled_add",
+            .vertex = is_mixed ? "scaled_add_f32_f16" : typed("scaled_add", x),
+            .loop = is_mixed ? codelets::kScaledAddMixedLoop : codelets::kScaledAddLoop,
+            .constants = {graph::word(bits)},
+            .flops = 2,
+            .value = [factor](double of_x, double of_y) { return factor * of_x + of_y; },
+            .tolerance =
+                [=](double of_x, double of_y, double exact) {
+                    const Near sum = near(x, factor) * near(x, of_x) + near(x, of_y);
+                    return sum.off +
+                           (is_mixed ? workload::rounding(y, std::fabs(exact) + sum.off) : 0);
+                }};
 }
 
 Function relu_gradient(ElementType type) {

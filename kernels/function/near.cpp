@@ -14,7 +14,11 @@ constexpr double kSaturated = 32;
 /// The instruction of FP32 is right to 2.5 units in the last place.
 constexpr double kSigmRoundings = 5;
 
+/// FP16 saturates.
 Near rounded(ElementType type, double exact, double off) {
+    if (type == ElementType::F16) {
+        off += std::max(std::fabs(exact) - workload::kLargestF16, 0.0);
+    }
     return {type, exact, off + workload::rounding(type, std::fabs(exact) + off)};
 }
 

@@ -117,8 +117,8 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
                              scaled(one.stride),
                              scaled(graph::kUnitBytes)});
             for (std::size_t run = 0; run < one.runs.size() && i + 1 < sides.size(); ++run) {
-                reads.push_back(graph::use({buffer, one.runs[run].place.offset},
-                                           one.runs[run].bytes, graph::Access::Read));
+                reads.push_back(graph::use({buffer, scaled(one.runs[run].place.offset)},
+                                           scaled(one.runs[run].bytes), graph::Access::Read));
             }
         }
         add_vertices(graph, machine, set, function, one, stand, reads);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/codelets/softmax_cost.h"
+#include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 #include "kernels/graph/rows.h"
 #include "kernels/plan/repeat_limit.h"
@@ -324,15 +325,26 @@ Cycles cycles(const spec::MachineSpec& machine, ElementType type, std::int64_t r
     return cycles_of(machine, type, divide(machine, type, rows, columns), columns);
 }
 
+namespace {
+
+family::Steps backward(const family::GradientRequest& request) {
+    return {family::backward_step("softmax_gradient",
+                                  {request.step.outputs[0], request.of_outputs[0]},
+                                  request.of_inputs[0])};
+}
+
+} // namespace
+
 const family::Family& family() {
-    static const family::Family softmax{
-        "softmax",
-        "y = exp(x) / sum of exp(x), over each row",
-        {"x"},
-        {},
-        [](const family::Request& request) -> std::unique_ptr<family::Step> {
-            return std::make_unique<SoftmaxStep>(request);
-        }};
+    static const family::Family softmax =
+        family::with_gradient({"softmax",
+                               "y = exp(x) / sum of exp(x), over each row",
+                               {"x"},
+                               {},
+                               [](const family::Request& request) -> std::unique_ptr<family::Step> {
+                                   return std::make_unique<SoftmaxStep>(request);
+                               }},
+                              backward);
     return softmax;
 }
 

@@ -51,6 +51,8 @@ REDUCED = {
     "remote_write": "chip.tiles=4 workload.row_bytes=4096",
     "self_copy": "chip.tiles=4 workload.bytes=4096",
     "sparse_update": "chip.tiles=16 workload.tensors.matrix.shape=[256,256] workload.tensors.x.shape=[256,16]",
+    "softmax_training": "chip.tiles=4" + "".join(f" workload.tensors.{name}.shape=[16,64]"
+                                                 for name in ("x", "dy", "velocity")),
     "spmm_dynamic_b16_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "spmm_dynamic_b1_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "spmm_static_b16_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",

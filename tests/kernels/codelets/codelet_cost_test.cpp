@@ -12,6 +12,7 @@
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/reduce_rows_cost.h"
 #include "kernels/codelets/softmax_cost.h"
+#include "kernels/codelets/softmax_gradient_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/codelets/spmm_sampled_cost.h"
@@ -464,6 +465,40 @@ TEST_CASE("softmaxes of rows that workers share cost what their texts have", "[k
     }
 }
 
+TEST_CASE("gradients of softmaxes cost what their texts have", "[kernels]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        CountedCodelet codelet(fmt::format("softmax_gradient_{}", suffix(type)));
+        for (const std::string part : {"sums", "apply"}) {
+            const std::string entry = fmt::format("softmax_gradient_{}_{}", part, suffix(type));
+            const bool sums = part == "sums";
+            const auto at = [&](const char* label) { return fmt::format("{}_{}", label, part); };
+            codelet.expect("kSoftmaxGradientNothing", kSoftmaxGradientNothing,
+                           {{entry, at(".Lsome_rows")}, {at(".Ldone")}});
+            codelet.expect("frame", sums ? kSoftmaxGradientSumsFrame : kSoftmaxGradientApplyFrame,
+                           {{entry, at(".Lrow")}, {at(".Ldone")}});
+            codelet.expect("unit",
+                           sums ? kSoftmaxGradientSumsUnit : softmax_gradient_apply_unit(type),
+                           {{at(".Lunit"), at(".Lend_unit")}});
+            if (sums) {
+                codelet.expect("kSoftmaxGradientSumsRow", kSoftmaxGradientSumsRow,
+                               {{at(".Lrow"), at(".Lunit")},
+                                {at(".Lend_unit"), at(".Ltail")},
+                                {at(".Lwhole"), at(".Ldone")}});
+                codelet.expect("kSoftmaxGradientSumsTail", kSoftmaxGradientSumsTail,
+                               {{at(".Ltail"), at(".Lwhole")}});
+            } else {
+                codelet.expect("kSoftmaxGradientApplyRow", kSoftmaxGradientApplyRow,
+                               {{at(".Lrow"), at(".Lpart")},
+                                {at(".Lend_part"), at(".Lunit")},
+                                {at(".Lend_unit"), at(".Ldone")}});
+                codelet.expect("kSoftmaxGradientApplyShare", kSoftmaxGradientApplyShare,
+                               {{at(".Lpart"), at(".Lend_part")}});
+            }
+        }
+        CHECK(codelet.uncounted().empty());
+    }
+}
+
 namespace {
 
 /// `waits`: issues of a round that no instruction makes.
@@ -502,11 +537,15 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet gelu("elementwise_gelu");
     expect_map(gelu, "gelu_f16", kGeluF16Loop);
     expect_map(gelu, "gelu_f32", kGeluF32Loop, 2 * kSigmWaits);
+    CountedCodelet scaled_add("elementwise_scaled_add");
+    expect_map(scaled_add, "scaled_add_f16", kScaledAddLoop);
+    expect_map(scaled_add, "scaled_add_f32", kScaledAddLoop);
+    expect_map(scaled_add, "scaled_add_f32_f16", kScaledAddMixedLoop);
     CountedCodelet gelu_gradient("elementwise_gelu_gradient");
     expect_map(gelu_gradient, "gelu_gradient_f16", kGeluGradientF16Loop, 2 * kHalfSigmWaits);
     expect_map(gelu_gradient, "gelu_gradient_f32", kGeluGradientF32Loop, 2 * kSigmWaits);
-    for (const CountedCodelet& codelet :
-         {relu, relu_gradient, scale, add, add_whole, multiply, cast, gelu, gelu_gradient}) {
+    for (const CountedCodelet& codelet : {relu, relu_gradient, scale, add, add_whole, multiply,
+                                          cast, gelu, gelu_gradient, scaled_add}) {
         CHECK(codelet.uncounted().empty());
     }
 }

@@ -20,9 +20,17 @@ using test::Stand;
 constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32};
 
 std::vector<const Family*> families() {
-    return {&elementwise::add(),   &elementwise::bias(),          &elementwise::cast(),
-            &elementwise::gelu(),  &elementwise::multiply(),      &elementwise::relu(),
-            &elementwise::scale(), &elementwise::relu_gradient(), &elementwise::gelu_gradient()};
+    return {&elementwise::add(),
+            &elementwise::bias(),
+            &elementwise::cast(),
+            &elementwise::gelu(),
+            &elementwise::multiply(),
+            &elementwise::relu(),
+            &elementwise::scale(),
+            &elementwise::relu_gradient(),
+            &elementwise::gelu_gradient(),
+            &elementwise::momentum(),
+            &elementwise::sgd()};
 }
 
 ElementType other(ElementType type) {
@@ -326,6 +334,8 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
         {"relu_gradient", "relu_gradient_f32", codelets::kReluGradientLoop, 2},
         {"gelu_gradient", "gelu_gradient_f16", codelets::kGeluGradientF16Loop, 2},
         {"gelu_gradient", "gelu_gradient_f32", codelets::kGeluGradientF32Loop, 2},
+        {"scaled_add", "scaled_add_f16", codelets::kScaledAddLoop, 2},
+        {"scaled_add", "scaled_add_f32", codelets::kScaledAddLoop, 2},
         {"cast", "cast_f16_f32", codelets::kWidenLoop, 1, 16},
         {"cast", "cast_f32_f16", codelets::kNarrowLoop, 1, 4},
         {"add", "add_f16", codelets::kAddLoop, 2},

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/softmax/softmax_gradient.h"
+
+#include "base/error.h"
+#include "kernels/codelets/softmax_gradient_cost.h"
+#include "kernels/family/numbers.h"
+#include "kernels/graph/rows.h"
+#include "kernels/graph/unit_rows.h"
+#include "kernels/plan/repeat_limit.h"
+#include "kernels/plan/vertex_cost.h"
+#include "kernels/workload/overflow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tessera::softmax {
+namespace {
+
+using graph::kUnitBytes;
+using graph::RowBlock;
+
+/// The rows of a block on a tile, and how they are cut.
+struct Cut {
+    std::int64_t rows = 0;
+    std::int64_t units = 0;  ///< of a row, one that is not whole counted
+    bool has_tail = false;   ///< the last one is not whole
+    std::int64_t shares = 1; ///< of a row; divides the workers
+};
+
+/// What a worker has of each of its rows.
+struct Share {
+    std::int64_t number = 0;
+    std::int64_t first_row = 0;
+    std::int64_t rows = 0;
+    std::int64_t first = 0; ///< unit
+    std::int64_t units = 0;
+    bool has_tail = false;
+};
+
+Share share_of(const Cut& cut, std::int64_t workers, std::int64_t worker) {
+    Share share{.number = worker % cut.shares, .first_row = worker / cut.shares};
+    const std::int64_t together = workers / cut.shares; // rows
+    share.rows = std::max<std::int64_t>(cut.rows - share.first_row + together - 1, 0) / together;
+    share.first = cut.units * share.number / cut.shares;
+    share.units = cut.units * (share.number + 1) / cut.shares - share.first;
+    share.has_tail = cut.has_tail && share.number + 1 == cut.shares;
+    return share;
+}
+
+void add_vertices(plan::StubTimeline& stub, std::int64_t workers, ElementType type,
+                  const Cut& cut) {
+    std::vector<std::int64_t> sums;
+    std::vector<std::int64_t> apply;
+    for (std::int64_t w = 0; w < workers; ++w) {
+        const Share share = share_of(cut, workers, w);
+        sums.push_back(codelets::softmax_gradient_sums_issues(
+            share.rows, share.units - (share.has_tail ? 1 : 0), share.has_tail));
+        apply.push_back(
+            codelets::softmax_gradient_apply_issues(type, share.rows, share.units, cut.shares));
+    }
+    stub.multi_worker(sums);
+    stub.multi_worker(apply);
+}
+
+Cycles cycles_of(const spec::MachineSpec& machine, ElementType type, const Cut& cut) {
+    plan::StubTimeline stub(machine, false);
+    add_vertices(stub, machine.tile.workers, type, cut);
+    return stub.finish();
+}
+
+/// The shares that take the fewest cycles.
+Cut cut_of(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
+           std::int64_t columns) {
+    const Bytes bytes = columns * bytes_of(type);
+    Cut best{rows, graph::units_of(bytes), bytes % kUnitBytes != 0, 1};
+    Cycles least = cycles_of(machine, type, best);
+    for (std::int64_t shares = 2; shares <= std::min(machine.tile.workers, best.units); ++shares) {
+        Cut cut = best;
+        cut.shares = shares;
+        if (machine.tile.workers % shares == 0 && cycles_of(machine, type, cut) < least) {
+            least = cycles_of(machine, type, cut);
+            best = cut;
+        }
+    }
+    return best;
+}
+
+/// The vertices of a gradient, and the memory that they share.
+class GradientVertices {
+public:
+    GradientVertices(graph::Graph& graph, graph::ComputeSetId set, const spec::MachineSpec& machine,
+                     ElementType type, std::int64_t columns)
+        : graph_(graph), set_(set), machine_(machine), type_(type), columns_(columns),
+          partials_(graph.add_buffer({.name = "partials"})) {
+        graph.need_codelet(fmt::format("softmax_gradient_{}", name_of(type)));
+    }
+
+    void add(const RowBlock& y, const RowBlock& dy, const RowBlock& out) {
+        const std::int64_t workers = machine_.tile.workers;
+        const Cut cut = cut_of(machine_, type_, y.rows, columns_);
+        graph_.add_work(set_, y.tile, y.rows);
+        const Bytes bytes = cut.rows * cut.shares * bytes_of(ElementType::F32);
+        Bytes& taken = partial_bytes_[y.tile];
+        const graph::Place partials{partials_, std::exchange(taken, taken + bytes)};
+
+        std::vector<graph::Field> sums{
+            graph::read(y.place, row_bytes()), graph::read(dy.place, row_bytes()),
+            graph::write(partials, bytes), graph::word(mask(0)), graph::word(mask(1))};
+        std::vector<graph::Field> apply{graph::read(y.place, row_bytes()),
+                                        graph::read(dy.place, row_bytes()),
+                                        graph::write(out.place, out.rows * out.step),
+                                        graph::read(partials, bytes), graph::word(cut.shares)};
+        for (std::int64_t w = 0; w < workers; ++w) {
+            const Share share = share_of(cut, workers, w);
+            const std::int64_t whole = share.units - (share.has_tail ? 1 : 0);
+            add_words(sums, {share.rows, whole, share.has_tail ? 1 : 0});
+            add_words(apply, {share.rows, share.units,
+                              share.first_row * cut.shares * bytes_of(ElementType::F32)});
+            for (const RowBlock& side : {y, dy}) {
+                add_side(sums, side, share, cut, whole);
+                add_side(apply, side, share, cut, share.units);
+            }
+            add_side(apply, out, share, cut, share.units);
+        }
+        for (std::vector<graph::Field>* const state : {&sums, &apply}) {
+            for (const RowBlock& side : {y, dy}) {
+                for (std::int64_t row = 1; row < side.rows; ++row) {
+                    state->push_back(
+                        graph::use(side.place + row * side.step, row_bytes(), graph::Access::Read));
+                }
+            }
+        }
+        call("sums", y.tile, sums);
+        call("apply", y.tile, apply);
+    }
+    /// Behind the last add().
+    void finish() {
+        for (const auto& [tile, bytes] : partial_bytes_) {
+            graph_.hold(partials_, tile, bytes);
+        }
+    }
+
+private:
+    static void add_words(std::vector<graph::Field>& state,
+                          std::initializer_list<std::int64_t> words) {
+        for (const std::int64_t word : words) {
+            state.push_back(graph::word(word));
+        }
+    }
+    /// `units`: over which the worker's pointer moves in a row.
+    void add_side(std::vector<graph::Field>& state, const RowBlock& side, const Share& share,
+                  const Cut& cut, std::int64_t units) const {
+        add_words(state, {share.first_row * side.step + share.first * kUnitBytes,
+                          machine_.tile.workers / cut.shares * side.step - units * kUnitBytes});
+    }
+    [[nodiscard]] Bytes row_bytes() const { return columns_ * bytes_of(type_); }
+    /// The bits of a row's last unit that are elements, by words.
+    [[nodiscard]] std::uint32_t mask(int word) const {
+        const Bytes here = std::clamp<Bytes>(row_bytes() % kUnitBytes - 4 * word, 0, 4);
+        return here == 4 ? ~std::uint32_t{0} : (std::uint32_t{1} << 8 * here) - 1;
+    }
+    void call(std::string_view part, TileId tile, std::span<const graph::Field> state) {
+        graph_.add_vertex(set_, tile, fmt::format("softmax_gradient_{}_{}", part, name_of(type_)),
+                          program::VertexKind::MultiWorker, state);
+    }
+
+    graph::Graph& graph_;
+    graph::ComputeSetId set_;
+    const spec::MachineSpec& machine_;
+    ElementType type_;
+    std::int64_t columns_;
+    graph::BufferId partials_;
+    std::map<TileId, Bytes> partial_bytes_;
+};
+
+bool same_rows(const std::vector<RowBlock>& one, const std::vector<RowBlock>& other) {
+    return std::ranges::equal(one, other, [](const RowBlock& a, const RowBlock& b) {
+        return a.tile == b.tile && a.first_row == b.first_row && a.rows == b.rows &&
+               (a.rows == 1 || a.row_stride == b.row_stride);
+    });
+}
+
+class GradientStep final : public family::Step {
+public:
+    explicit GradientStep(family::TensorType x) : x_(std::move(x)) {}
+
+    [[nodiscard]] std::vector<family::TensorType> outputs() const override { return {x_}; }
+
+    [[nodiscard]] family::Emitted
+    emit(graph::Graph& graph, const family::Site& site,
+         std::span<const std::optional<graph::TensorId>> where) override {
+        const std::int64_t units = graph::units_of(columns() * bytes_of(x_.type));
+        if (units > plan::most_rounds(site.machine)) {
+            throw NotModelled(fmt::format(
+                "softmax_gradient: not modelled: rows of {} elements, expected at most {}; see "
+                "docs/kernels.md",
+                columns(), plan::most_rounds(site.machine) * kUnitBytes / bytes_of(x_.type)));
+        }
+        const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
+        const auto named = [&](const char* name) {
+            return graph::Tensor{
+                .name = site.owner + ": " + name, .type = x_.type, .shape = x_.shape};
+        };
+        const auto standing = [&](std::size_t input) {
+            return where[input] ? graph::rows_of(graph, *where[input], kUnitBytes, tiles)
+                                : std::nullopt;
+        };
+        std::array<std::optional<graph::InRows>, 2> inputs;
+        for (const std::size_t i : {0U, 1U}) {
+            auto blocks = standing(i);
+            if (blocks && (!inputs[0] || same_rows(inputs[0]->blocks, *blocks))) {
+                inputs[i] = {*where[i], std::move(*blocks)};
+            }
+        }
+        if (!inputs[0]) {
+            inputs[0] = inputs[1] ? graph::add_rows_beside(graph, named("y"), inputs[1]->blocks)
+                                  : graph::add_rows(graph, named("y"), tiles);
+        }
+        if (!inputs[1]) {
+            inputs[1] = graph::add_rows_beside(graph, named("dy"), inputs[0]->blocks);
+        }
+        const graph::InRows out = graph::add_rows_beside(graph, named("dx"), inputs[0]->blocks);
+        const auto set =
+            graph.add_compute_set({"softmax gradient", program::Role::Work, site.owner, "rows"});
+        GradientVertices vertices(graph, set, site.machine, x_.type, columns());
+        for (std::size_t i = 0; i < out.blocks.size(); ++i) {
+            vertices.add(inputs[0]->blocks[i], inputs[1]->blocks[i], out.blocks[i]);
+        }
+        vertices.finish();
+        return {{inputs[0]->tensor, inputs[1]->tensor}, {out.tensor}, graph::run(set)};
+    }
+
+    /// With u = 2^-24: the sum is off by at most n u of the magnitudes of its products, and a few for
+    /// those of the shares; the difference and the product round. Then dx is rounded to its type.
+    [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
+                                        std::span<const family::Value> outputs,
+                                        int /*threads*/) const override {
+        family::Comparison comparison;
+        const double u = unit_roundoff(ElementType::F32);
+        const double least = workload::rounding(ElementType::F32, 0);
+        const auto n = static_cast<double>(columns());
+        for (std::int64_t first = 0; first < x_.elements(); first += columns()) {
+            double sum = 0;
+            double magnitude = 0;
+            for (std::int64_t i = first; i < first + columns(); ++i) {
+                const double product =
+                    family::number_at(*inputs[0], i) * family::number_at(*inputs[1], i);
+                sum += product;
+                magnitude += std::fabs(product);
+            }
+            const double sum_off = (n + 8) * (u * magnitude + least);
+            for (std::int64_t i = first; i < first + columns(); ++i) {
+                const double y = family::number_at(*inputs[0], i);
+                const double difference = family::number_at(*inputs[1], i) - sum;
+                const double exact = y * difference;
+                const double computed =
+                    std::fabs(y) * (sum_off + 3 * u * (std::fabs(difference) + sum_off) + least);
+                comparison.add_rounded(
+                    x_.type, family::element_of(outputs[0], i), exact,
+                    computed + workload::rounding(x_.type, std::fabs(exact) + computed) + least);
+            }
+        }
+        return comparison.finish();
+    }
+
+    [[nodiscard]] double flops() const override { return 4 * static_cast<double>(x_.elements()); }
+
+private:
+    [[nodiscard]] std::int64_t columns() const { return x_.shape.back(); }
+
+    family::TensorType x_;
+};
+
+std::unique_ptr<family::Step> make_gradient(const family::Request& request) {
+    const family::TensorType& y = request.inputs[0];
+    static_cast<void>(family::matrices_input({{y}, {}}, family::kNumbers));
+    family::require_dense(request, 1, "dy");
+    family::require_same_type(request);
+    if (y.shape != request.inputs[1].shape) {
+        throw family::Refused(1, "",
+                              fmt::format("got {} and {}, expected equal shapes",
+                                          family::shape_text(y),
+                                          family::shape_text(request.inputs[1])));
+    }
+    return std::make_unique<GradientStep>(y);
+}
+
+} // namespace
+
+Cycles gradient_cycles(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
+                       std::int64_t columns) {
+    return cycles_of(machine, type, cut_of(machine, type, rows, columns));
+}
+
+const family::Family& gradient() {
+    static const family::Family family{"softmax_gradient",
+                                       "y (dy - sum of y dy), over each row, for y = softmax(x)",
+                                       {"y", "dy"},
+                                       {},
+                                       make_gradient};
+    return family;
+}
+
+} // namespace tessera::softmax
