@@ -119,9 +119,11 @@ public:
         if (scatters) {
             return;
         }
-        lose(offset / 4);
+        const std::uint32_t word = offset / 4;
+        touch(word); // and the next one with it, as 8 bytes are aligned
+        lose_touched(word);
         if (store_bytes > 4) {
-            lose(offset / 4 + 1);
+            lose_touched(word + 1);
         }
     }
     /// Tensor data are stored in a range.
@@ -185,6 +187,9 @@ private:
     }
     void lose(std::uint32_t word) {
         touch(word);
+        lose_touched(word);
+    }
+    void lose_touched(std::uint32_t word) {
         word_bits::set(settled_.data(), word);
         word_bits::set(lost_.data(), word);
         word_bits::clear(stored_.data(), word);
