@@ -30,7 +30,7 @@ using nlohmann::json;
 constexpr std::size_t kMostDepth = 32; ///< of modules in modules
 constexpr std::int64_t kMostUses = 100'000;
 
-/// What names mean where steps are copied: at the top of the file, or in one use of a module.
+/// Says what names mean where steps are copied: at the top of the file, or in one use of a module.
 struct Around {
     const Document* document = nullptr;
     std::string use; ///< "encoder.3.qkv"; empty at the top
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    /// What is wrong in a module is told of its first use.
+    /// Tells a mistake; one in a module is told of its first use alone.
     void fail(const Around& around, const std::string& pointer, std::string message,
               std::string hint = {}) {
         Diagnostic mistake =
@@ -100,7 +100,7 @@ private:
             out_.mistakes.push_back(std::move(mistake));
         }
     }
-    /// The same, where steps or tensors are missing then.
+    /// Tells one that leaves out steps or tensors.
     void fail_whole(const Around& around, const std::string& pointer, std::string message,
                     std::string hint = {}) {
         out_.is_whole = false;
@@ -117,7 +117,7 @@ private:
         }
     }
 
-    /// As it is.
+    /// Copies a value as it is.
     json plain(const Around& around, const json& value, const std::string& from,
                const std::string& to) {
         copy_origin(around, from, to);
@@ -275,7 +275,7 @@ private:
                !step_.definition.empty();
     }
 
-    /// Nothing where there is a mistake.
+    /// Gives nothing where there is a mistake, which it tells.
     std::optional<double> evaluated(const Around& around, const std::string& text,
                                     const std::string& pointer) {
         expression::Scope scope;
@@ -289,7 +289,7 @@ private:
         }
     }
 
-    /// All that a step at `at` with a module makes: behind `made`, which is the list at `to`.
+    /// Adds what the step at `at`, which has a module, makes to `made`, the list at `to`.
     void use(const Around& around, const std::string& at, const std::string& to, json& made) {
         const std::size_t steps_before = made.size();
         const std::size_t mistakes_before = out_.mistakes.size();
@@ -386,7 +386,7 @@ private:
         return false;
     }
 
-    /// 0 where there is a mistake.
+    /// Gives 0 where there is a mistake, which it tells.
     std::int64_t times_of(const Around& around, const json& written, const std::string& pointer) {
         const auto number = written.is_string()
                                 ? evaluated(around, written.get<std::string>(), pointer)
@@ -403,7 +403,7 @@ private:
         return static_cast<std::int64_t>(*number);
     }
 
-    /// Those of the whole file and those that the use tells.
+    /// Joins the sizes of the whole file and those that the use tells.
     Sizes sizes_of_use(const Around& around, const std::string& at, const Use& written,
                        const Module& module, std::int64_t index) {
         Sizes outside = around.sizes;

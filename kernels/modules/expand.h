@@ -53,7 +53,7 @@ struct Expanded {
                               const config::ConfigPaths& paths, const config::Shape& tensor,
                               const config::Shape& step);
 
-/// The same model in one file, with the modules of files that it includes.
+/// Makes one file of a model and the modules that it includes.
 [[nodiscard]] nlohmann::json with_included(const config::Document& document,
                                            const std::filesystem::path& file,
                                            const config::ConfigPaths& paths);

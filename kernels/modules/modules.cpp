@@ -24,7 +24,7 @@ constexpr const char* kSource = "docs/models.md";
 constexpr int kMostNames = 1000;
 constexpr std::size_t kMostFiles = 100;
 
-/// What a file that is included holds beside modules.
+/// Holds the keys of a file that is included.
 struct Included {
     std::int64_t schema_version = 1;
     std::string description;

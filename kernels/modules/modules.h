@@ -17,7 +17,7 @@
 
 namespace tessera::modules {
 
-/// As written. Tensors and steps stay in the document.
+/// Holds a module as it is written. Its tensors and steps stay in the document too.
 struct Module {
     std::string name;
     const config::Document* document = nullptr;
@@ -29,7 +29,7 @@ struct Module {
     nlohmann::json steps;
 };
 
-/// A step that uses a module, as written.
+/// Holds a step that uses a module, as it is written.
 struct Use {
     std::string module;
     std::string name;     ///< empty: as the module
@@ -42,7 +42,7 @@ struct Use {
 [[nodiscard]] std::shared_ptr<const config::Shape> module_shape();
 [[nodiscard]] std::shared_ptr<const config::Shape> use_shape();
 
-/// All modules of a model file and of those that it includes.
+/// Collects the modules of a model file and of those that it includes.
 class Modules {
 public:
     /// Included files are looked for beside the file that names them, then in the folders models/ of
@@ -50,7 +50,7 @@ public:
     Modules(const config::Document& document, const std::filesystem::path& file,
             const config::ConfigPaths& paths, std::vector<Diagnostic>& mistakes);
 
-    /// Null where there is none.
+    /// Gives null where there is none.
     [[nodiscard]] const Module* find(const std::string& name) const;
     [[nodiscard]] std::vector<std::string> names() const;
     /// Included files with the pointer of the entry in the model file that led to them.

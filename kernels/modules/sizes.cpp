@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// Nothing where there is a mistake, which has been told.
+    /// Gives nothing where there is a mistake, which has been told.
     std::optional<double> value_of(const std::string& name) {
         if (const auto known = known_.find(name); known != known_.end()) {
             return known->second;

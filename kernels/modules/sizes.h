@@ -11,7 +11,7 @@
 
 namespace tessera::modules {
 
-/// What expressions may name.
+/// Holds what expressions may name.
 using Sizes = std::map<std::string, double>;
 
 /// A mistake in an expression, told at the value in which it stands.

@@ -16,7 +16,7 @@ public:
     /// `round`: slots of a round, as many as there are workers or more.
     WorkerSlots(std::size_t workers, Cycles round) : round_(round), free_(workers, 0) {}
 
-    /// All are free.
+    /// Frees all of them.
     void clear() {
         std::fill(free_.begin(), free_.end(), 0);
         last_ = 0;
