@@ -81,8 +81,14 @@ public:
                 out_.document.root[key] = plain(top, value, at, at);
             }
         }
+        if (tensors_.empty()) {
+            return;
+        }
+        json& tensors = *out_.document.root.emplace("tensors", json::object()).first;
         for (auto& [name, tensor] : tensors_) {
-            out_.document.root["tensors"][name] = std::move(tensor);
+            if (tensors.is_object()) { // otherwise read() tells
+                tensors[name] = std::move(tensor);
+            }
         }
     }
 

@@ -248,3 +248,21 @@ TEST_CASE("modules come from other files, each once", "[unit][modules]") {
               .front()
               .find("a.json:1:55: /include/0: cannot find 'none.json'; looked for ") == 0);
 }
+
+TEST_CASE("a model file with tensors or steps of another type is told as any pipeline",
+          "[unit][modules]") {
+    const auto of = [](const std::string& tensors, const std::string& steps) {
+        return mistakes(with_linear("\"tensors\": " + tensors + ",\n\"steps\": " + steps));
+    };
+    const auto tells = [&](const std::string& tensors, const std::string& what) {
+        const auto told = of(tensors, R"([{"module": "linear", "sizes": {"in": 8, "out": 6},)"
+                                      R"("inputs": ["x"], "output": "end"}])");
+        return std::ranges::count(told, "a.json:5:12: /tensors: got " + what +
+                                            ", expected an object") == 1;
+    };
+    CHECK(tells("3", "number 3"));
+    CHECK(tells("[]", "an array"));
+    CHECK(tells("null", "null"));
+    CHECK(of(R"({"x": {"shape": [4, 8]}})", "3") ==
+          Lines{"a.json:6:10: /steps: got number 3, expected a list of 1..100000 steps"});
+}
