@@ -89,12 +89,14 @@ std::string options_text(const family::Family& family) {
     return text;
 }
 
-/// A line each; those of a family with many options stand below it, a line each.
+/// Writes a line for each. Options that are many or long stand below their family, a line each.
 std::string families_text(const Layout& layout) {
     constexpr std::size_t kInLine = 2;
+    constexpr std::size_t kWidest = 24; ///< of a line's options
     Rows rows;
     for (const family::Family* family : catalog::families()) {
-        const bool is_long = family->options.size() > kInLine;
+        const bool is_long =
+            family->options.size() > kInLine || options_text(*family).size() > kWidest;
         rows.push_back({std::string(family->name),
                         fmt::format("{}", fmt::join(family->inputs, ", ")),
                         is_long ? "" : options_text(*family), family->says});

@@ -129,8 +129,9 @@ std::string result_file(const std::string& tensor) {
 }
 
 bool is_result_file(const std::string& name) {
-    const std::string pattern = std::string(config::kNamePattern).substr(1); // "^" ... "$"
-    static const std::regex file("output\\." + pattern.substr(0, pattern.size() - 1) + "\\.npy");
+    // A name with dots may be a user's own file.
+    static const std::regex file("output\\.[A-Za-z0-9_-]{1," +
+                                 std::to_string(config::kLongestPart) + "}\\.npy");
     return std::regex_match(name, file);
 }
 

@@ -137,7 +137,8 @@ Fields fields(const cli::DescribeCommand& describe) {
     return {{"what", describe.what},
             {"name", describe.name},
             {"sets", joined(describe.sets)},
-            {"json", describe.json ? "yes" : "no"}};
+            {"json", describe.json ? "yes" : "no"},
+            {"expanded", describe.expanded ? "yes" : "no"}};
 }
 Fields fields(const cli::AssembleCommand& assemble) {
     return {{"files", joined(assemble.files)},
@@ -344,6 +345,7 @@ const std::vector<Case> kOwnCases{
     {{"list", "machines"}, "paths", "", "paths", "yes"},
     {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},
     {{"describe", "machine", "n"}, "json", "", "json", "yes"},
+    {{"describe", "workload", "n"}, "expanded", "", "expanded", "yes"},
     {{"asm", "f"}, "include", "d", "include_directories", "d"},
     {{"asm", "f"}, "define", "X=2", "defines", "X=2"},
     {{"asm", "f"}, "machine", "m", "machine", "m"},
