@@ -110,7 +110,7 @@ TEST_CASE("a family has its options in its line, or a line each where they are m
         for (const family::Option& option : family->options) {
             options += (options.empty() ? "" : ", ") + with_words(option);
         }
-        const bool is_long = family->options.size() > 2;
+        const bool is_long = family->options.size() > 2 || options.size() > 24;
         names.emplace_back(family->name);
         expected.push_back(
             joined({std::string(family->name), inputs, is_long ? "" : options, family->says}));
