@@ -64,7 +64,7 @@ struct Field {
     std::shared_ptr<const Field> element;
 };
 
-/// What the parts of a name are made of, at most kLongestPart of it. Parts have a '.' between them.
+/// A part of a name has these, at most kLongestPart of them. Parts have a '.' between them.
 inline constexpr const char* kNameLetters = "letters, digits, '_' and '-'";
 inline constexpr const char* kNamePattern = "^[A-Za-z0-9_-]{1,64}([.][A-Za-z0-9_-]{1,64}){0,15}$";
 inline constexpr std::size_t kLongestPart = 64;

@@ -33,7 +33,7 @@ using Names = std::set<std::string>;
 constexpr const char* kTrain = "/train";
 constexpr const char* kAccumulate = "accumulate"; ///< the option of products
 
-/// What a step reads and writes, with all that is inside it.
+/// Holds what a step reads and writes, with all that is inside it.
 struct Touched {
     Names read;
     Names written;

@@ -223,7 +223,7 @@ private:
         add(tensor.name, std::move(type), &tensor);
     }
 
-    /// Of one in the buckets of another, which may be given behind it: the type of that one.
+    /// Gives a tensor in the buckets of another the type of that one, which may be given behind it.
     void take_type(const PipelineTensor& given) {
         const auto other = known_.find(given.like);
         const bool is_known = other != known_.end();

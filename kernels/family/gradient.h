@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a family is asked for the backward steps of one of its steps. It answers in the pipeline's own
+// This is what a family is asked for the backward steps of one of its steps. It answers in the pipeline's own
 // words: families of kernels by name, tensors by name.
 #pragma once
 

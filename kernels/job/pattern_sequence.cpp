@@ -19,7 +19,7 @@ template <class Element> std::vector<Element> elements_of(const std::vector<std:
     return values;
 }
 
-/// Of each block of `after`, a pattern of the same grid, its number in `before`; -1: it came.
+/// Gives the number in `before` of each block of `after`, a pattern of the same grid; -1: it came.
 std::vector<std::int64_t> numbers_before(const workload::SparsePattern& before,
                                          const workload::SparsePattern& after) {
     std::vector<std::int64_t> numbers;

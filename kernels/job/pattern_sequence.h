@@ -20,7 +20,7 @@ public:
         std::vector<std::byte> values; ///< by blocks; empty: they are not known
         /// Norms of the gradient's blocks in binary32, of the whole grid, row-major; empty: the same.
         std::vector<std::byte> gradients = {};
-        /// Of each of the others, as the values.
+        /// The values of each of the others, in the same form.
         std::vector<std::vector<std::byte>> states = {};
     };
 
