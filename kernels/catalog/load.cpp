@@ -4,8 +4,8 @@
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "kernels/catalog/expand.h"
 #include "kernels/catalog/resolve.h"
+#include "kernels/catalog/train.h"
 #include "kernels/modules/expand.h"
 #include "kernels/modules/sizes.h"
 #include "kernels/workload/mistake.h"
@@ -278,14 +278,14 @@ private:
 
     /// Writes what is made for training into the steps; `resolved` has mistakes of that then.
     void train(Families families, Resolved& resolved) {
-        Expanded expanded = expand(pipeline_, resolved, families);
-        resolved.mistakes = std::move(expanded.mistakes);
+        Trained trained = with_training(pipeline_, resolved, families);
+        resolved.mistakes = std::move(trained.mistakes);
         if (resolved.mistakes.empty()) {
-            for (Diagnostic& mistake : resolve(expanded.workload, families, {}, told_).mistakes) {
-                resolved.mistakes.push_back(expanded.in_file(std::move(mistake)));
+            for (Diagnostic& mistake : resolve(trained.workload, families, {}, told_).mistakes) {
+                resolved.mistakes.push_back(trained.in_file(std::move(mistake)));
             }
         }
-        pipeline_ = std::move(expanded.workload);
+        pipeline_ = std::move(trained.workload);
     }
 
     /// Mistakes of --set are called by their path.

@@ -2,7 +2,7 @@
 #include "kernels/catalog/pipeline_shape.h"
 
 #include "base/config/describe.h"
-#include "kernels/catalog/expand.h"
+#include "kernels/catalog/train.h"
 #include "kernels/catalog/operand_shapes.h"
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/schedule.h"

@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace tessera::modules {
@@ -81,6 +83,13 @@ public:
                 out_.document.root[key] = plain(top, value, at, at);
             }
         }
+        if (too_many_) { // no other mistake matters beside
+            for (const char* key : {"steps", "tensors"}) {
+                out_.document.root.erase(key);
+                out_.told.insert(child_pointer("", key));
+            }
+            return;
+        }
         if (tensors_.empty()) {
             return;
         }
@@ -137,6 +146,9 @@ private:
 
     void add_tensors(const Around& around, const json& tensors, const std::string& from) {
         for (const auto& [name, value] : tensors.items()) {
+            if (!one_more(tensor_count_, around, child_pointer(from, name), "tensors")) {
+                return;
+            }
             const std::string called = around.called(name);
             json tensor = object(around, tensor_, value, child_pointer(from, name),
                                  child_pointer("/tensors", called));
@@ -157,14 +169,13 @@ private:
 
     void add_steps(const Around& around, const json& list, const std::string& from,
                    const std::string& to, json& made) {
-        for (std::size_t i = 0; i < list.size(); ++i) {
+        for (std::size_t i = 0; i < list.size() && !too_many_; ++i) {
             const std::string at = child_pointer(from, std::to_string(i));
             if (list[i].is_object() && list[i].contains("module")) {
                 use(around, at, to, made);
                 continue;
             }
-            if (++steps_ > kMostSteps) {
-                tell_too_many(around, at);
+            if (!one_more(steps_, around, at, "steps")) {
                 return;
             }
             const std::string place = child_pointer(to, std::to_string(made.size()));
@@ -174,11 +185,14 @@ private:
         }
     }
 
-    void tell_too_many(const Around& around, const std::string& at) {
-        if (!too_many_) {
-            fail_whole(around, at, fmt::format("got more steps, expected at most {}", kMostSteps));
+    /// Counts one more; gives false, and tells it once, where a model has too many.
+    bool one_more(std::size_t& count, const Around& around, const std::string& at,
+                  std::string_view of) {
+        if (++count > kMostSteps && !too_many_) {
+            too_many_ = true;
+            fail_whole(around, at, fmt::format("got more {}, expected at most {}", of, kMostSteps));
         }
-        too_many_ = true;
+        return !too_many_;
     }
 
     /// A step that writes what is called otherwise outside has the module's name of it.
@@ -307,7 +321,7 @@ private:
 
     void add_use(const Around& around, const std::string& at, const std::string& to, json& made) {
         Use written;
-        const auto mistakes = config::read_at(*use_shape(), *around.document, at, &written);
+        const auto mistakes = config::read_at(*use_, *around.document, at, &written);
         out_.mistakes.insert(out_.mistakes.end(), mistakes.begin(), mistakes.end());
         out_.is_whole = out_.is_whole && mistakes.empty();
         const Module* module = modules_.find(written.module);
@@ -346,7 +360,10 @@ private:
             return;
         }
         std::vector<std::string> before; // what the use before wrote
-        for (std::int64_t index = 0; index < times && !too_many_; ++index) {
+        for (std::int64_t index = 0; index < times; ++index) {
+            if (!one_more(use_count_, around, at, "uses of modules")) {
+                return;
+            }
             Around inner;
             inner.document = module->document;
             inner.use = written.times.is_null() ? base : fmt::format("{}.{}", base, index);
@@ -398,6 +415,7 @@ private:
                                 ? evaluated(around, written.get<std::string>(), pointer)
                                 : std::optional(written.get<double>());
         if (!number) {
+            out_.is_whole = false;
             return 0;
         }
         if (*number < 1 || *number > kMostUses || std::floor(*number) != *number) {
@@ -457,11 +475,14 @@ private:
     const Shape& tensor_;
     const Shape& step_;
     Expanded& out_;
+    std::shared_ptr<const Shape> use_ = use_shape();
     Sizes globals_;
     std::map<std::string, json> tensors_;
     std::set<std::string> uses_;
     std::set<std::tuple<std::string, int, int>> told_; ///< file, line, column
     std::size_t steps_ = 0;
+    std::size_t tensor_count_ = 0;
+    std::size_t use_count_ = 0;
     bool too_many_ = false;
 };
 

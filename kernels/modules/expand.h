@@ -26,7 +26,7 @@ namespace tessera::modules {
 /// Whether the document says anything that expand() has to do.
 [[nodiscard]] bool is_model(const nlohmann::json& document);
 
-/// Steps that a model has at most.
+/// A model has at most so many steps, tensors and uses of modules, each.
 inline constexpr std::size_t kMostSteps = 100'000;
 
 struct Expanded {

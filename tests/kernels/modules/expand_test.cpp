@@ -195,6 +195,44 @@ TEST_CASE("mistakes of uses are told where they stand", "[unit][modules]") {
     CHECK(of(twice + ", " + twice).front().find("got a second use 'linear'") != std::string::npos);
 }
 
+TEST_CASE("uses and tensors are counted where modules have no steps", "[unit][modules]") {
+    constexpr int kDepth = 30; // 2^30 uses of the innermost
+    const auto doubled = [](const std::string& innermost) {
+        std::string modules = "\"m0\": " + innermost;
+        for (int i = 1; i < kDepth; ++i) {
+            modules += fmt::format(R"(,
+"m{0}": {{"steps": [{{"module": "m{1}", "name": "a"}}, {{"module": "m{1}", "name": "b"}}]}})",
+                                   i, i - 1);
+        }
+        return mistakes(fmt::format(
+            R"({{"schema_version": 1, "kind": "pipeline", "modules": {{{}}},
+"tensors": {{"x": {{"shape": [4, 4]}}}},
+"steps": [{{"module": "m{}"}}, {{"family": "relu", "inputs": ["x"], "output": "y"}}]}})",
+            modules, kDepth - 1));
+    };
+    const auto has = [](const Lines& lines, const std::string& text) {
+        return lines.size() == 1 && lines.front().find(text) != std::string::npos;
+    };
+    CHECK(has(doubled(R"({"steps": []})"), "got more uses of modules, expected at most 100000"));
+    const std::string of = R"({"tensors": {"v": {"shape": [4]}, "w": {"shape": [4]},
+                               "u": {"shape": [4]}}, "steps": []})";
+    CHECK(has(doubled(of), "got more tensors, expected at most 100000"));
+    CHECK(has(doubled(R"({"tensors": {"w": {"shape": [4]}}, "steps": [
+                {"family": "relu", "inputs": ["w"], "output": "a"},
+                {"family": "relu", "inputs": ["w"], "output": "b"},
+                {"family": "relu", "inputs": ["w"], "output": "c"}]})"),
+              "got more steps, expected at most 100000"));
+}
+
+TEST_CASE("a wrong number of uses hides no other mistake and makes none", "[unit][modules]") {
+    const auto found = mistakes(with_linear(R"("tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "linear", "for": "lenght", "sizes": {"in": 8, "out": 6},
+           "inputs": ["x"], "output": "end"},
+          {"family": "relu", "inputs": ["end"], "output": "y"}])"));
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().find("/steps/0/for") != std::string::npos);
+}
+
 TEST_CASE("what is wrong in a module is told once, with its first use", "[unit][modules]") {
     const auto found = mistakes(R"({"schema_version": 1, "kind": "pipeline",
 "modules": {"m": {"inputs": ["x"], "outputs": ["y"],

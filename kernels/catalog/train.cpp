@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/catalog/expand.h"
+#include "kernels/catalog/train.h"
 
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
@@ -93,9 +93,9 @@ std::string kind_text(const PipelineStep& step) {
     return "a parallel";
 }
 
-class Expansion {
+class TrainingSteps {
 public:
-    Expansion(const PipelineWorkload& workload, const Resolved& forward, Families families)
+    TrainingSteps(const PipelineWorkload& workload, const Resolved& forward, Families families)
         : told_(workload), train_(*workload.train), families_(families) {
         for (const pipeline::Tensor& tensor : forward.pipeline.tensors) {
             types_[tensor.name] = tensor.type;
@@ -107,7 +107,7 @@ public:
         }
     }
 
-    Expanded take() {
+    Trained take() {
         out_.workload = told_;
         out_.workload.train.reset();
         for (std::size_t i = 0; i < told_.steps.size(); ++i) {
@@ -528,7 +528,7 @@ private:
     const PipelineWorkload& told_;
     const Training& train_;
     Families families_;
-    Expanded out_;
+    Trained out_;
     std::map<std::string, TensorType> types_;      ///< of tensors of the file
     Names names_;                                  ///< of tensors and steps, the made ones too
     std::vector<Touched> touched_;                 ///< by step
@@ -543,7 +543,7 @@ private:
 
 } // namespace
 
-Diagnostic Expanded::in_file(Diagnostic mistake) const {
+Diagnostic Trained::in_file(Diagnostic mistake) const {
     const std::string inside = list + "/";
     if (mistake.pointer.rfind(inside, 0) == 0) {
         const std::size_t end = mistake.pointer.find('/', inside.size());
@@ -565,8 +565,9 @@ Diagnostic Expanded::in_file(Diagnostic mistake) const {
     return mistake;
 }
 
-Expanded expand(const PipelineWorkload& workload, const Resolved& forward, Families families) {
-    return Expansion(workload, forward, families).take();
+Trained with_training(const PipelineWorkload& workload, const Resolved& forward,
+                      Families families) {
+    return TrainingSteps(workload, forward, families).take();
 }
 
 bool is_optimiser(const Family& family) {

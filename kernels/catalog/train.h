@@ -20,7 +20,7 @@
 
 namespace tessera::catalog {
 
-struct Expanded {
+struct Trained {
     workload::PipelineWorkload workload; ///< without `train`
     std::vector<Diagnostic> mistakes;    ///< all of them, with JSON pointers of the file
     /// JSON pointers in the file, one for each step of the longest list: what it comes from.
@@ -33,8 +33,9 @@ struct Expanded {
 };
 
 /// `forward`: the same workload, resolved without mistakes, though nobody may read some tensors yet.
-[[nodiscard]] Expanded expand(const workload::PipelineWorkload& workload, const Resolved& forward,
-                              Families families = catalog::families());
+[[nodiscard]] Trained with_training(const workload::PipelineWorkload& workload,
+                                    const Resolved& forward,
+                                    Families families = catalog::families());
 
 /// The optimiser that is no family: w - rate * gradient, by steps of the families scale and add.
 inline constexpr const char* kDescent = "descent";
