@@ -2,6 +2,7 @@
 #include "kernels/catalog/catalog.h"
 
 #include "kernels/dynamic/dynamic.h"
+#include "kernels/elementwise/adam.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/family/gradient.h"
 #include "kernels/gather/gather.h"
@@ -66,6 +67,7 @@ const std::vector<const family::Family*>& families() {
         &elementwise::cast(),
         &elementwise::momentum(),
         &elementwise::sgd(),
+        &elementwise::adam(),
         &transpose::family(),
         &reduce::family(),
         &reduce::block_norms(),
@@ -82,6 +84,12 @@ const family::Family* find(std::string_view name, Families among) {
         return family->name == name;
     });
     return found == among.end() ? nullptr : *found;
+}
+
+std::vector<family::TensorType> optimiser_state(const family::Family& optimiser,
+                                                const family::TensorType& weights) {
+    const bool has_moments = optimiser.name == elementwise::adam().name;
+    return has_moments ? elementwise::adam_state(weights) : std::vector<family::TensorType>{};
 }
 
 } // namespace tessera::catalog

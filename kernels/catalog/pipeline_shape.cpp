@@ -2,8 +2,8 @@
 #include "kernels/catalog/pipeline_shape.h"
 
 #include "base/config/describe.h"
-#include "kernels/catalog/train.h"
 #include "kernels/catalog/operand_shapes.h"
+#include "kernels/catalog/train.h"
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/schedule.h"
 #include "kernels/workload/shared_keys.h"
@@ -474,20 +474,28 @@ ShapePointer optimiser_shape(Families optimisers) {
     Shape shape;
     shape.selector = "family";
     const auto add = [&shape](const std::string& name, const char* says,
-                              const std::vector<family::Option>& options) {
+                              const std::vector<family::Option>& options, bool keeps_state) {
         Describe<PipelineStep> d;
         d.fixed("family", name).required().says(says).from(kTrainSource);
         for (const family::Option& option : options) {
             describe_option(d, option);
+        }
+        if (!keeps_state) {
+            d.number(kMomentum, assign_option<double>(kMomentum),
+                     option_value<double>(kMomentum, 0))
+                .says("what of a momentum stays, to which the gradient is added: the weights go "
+                      "against that then")
+                .from(kTrainSource);
         }
         shape.alternatives.push_back(form<PipelineStep>(
             name, d.shape(), [name](PipelineStep& step) { step.family = name; },
             [name](const PipelineStep& step) { return step.family == name; }));
     };
     add(kDescent, "w - rate * gradient, by steps of the families scale and add",
-        {{.key = kRate, .says = "how far a step goes", .words = {}, .number = kDefaultRate}});
+        {{.key = kRate, .says = "how far a step goes", .words = {}, .number = kDefaultRate}},
+        false);
     for (const family::Family* family : optimisers) {
-        add(std::string(family->name), family->says, family->options);
+        add(std::string(family->name), family->says, family->options, family->outputs.size() > 1);
     }
     return std::make_shared<const Shape>(std::move(shape));
 }

@@ -462,6 +462,7 @@ private:
         PipelineStep step = *train_.optimiser;
         step.name = tensor + "_update";
         step.outputs = {tensor};
+        add_momentum(tensor, step, origin);
         if (step.family == kDescent) {
             const std::string change = tensor + "_change";
             const auto told = step.options.find(kRate);
@@ -483,32 +484,60 @@ private:
         add(std::move(step), origin);
     }
 
-    /// Gives what the optimiser keeps beside the weights, at first 0, and adds it to the step.
+    /// The step reads momentum * m + gradient, which stands as m, instead of the gradient.
+    void add_momentum(const std::string& tensor, PipelineStep& step, const std::string& origin) {
+        const auto told = step.options.find(kMomentum);
+        if (told == step.options.end()) {
+            return;
+        }
+        const std::string name = tensor + "_momentum";
+        if (may_name(name, origin) && give_state(name, types_.at(tensor), tensor, origin)) {
+            PipelineStep momentum = family::backward_step("momentum", {name, gradients_.at(tensor)},
+                                                          name, {{"factor", told->second}});
+            momentum.name = name + "_update";
+            gradients_.at(tensor) = name;
+            if (may_name(momentum.name, origin)) {
+                add(std::move(momentum), origin);
+            }
+        }
+        step.options.erase(told);
+    }
+
+    /// Gives what the optimiser keeps beside the weights, and adds it to the step.
     void add_state(const std::string& tensor, const Family& family, PipelineStep& step,
                    const std::string& origin) {
-        for (std::size_t i = 1; i < family.outputs.size(); ++i) {
-            const std::string name = tensor + "_" + family.outputs[i];
-            if (!may_name(name, origin)) {
+        const std::vector<TensorType> state = optimiser_state(family, types_.at(tensor));
+        for (std::size_t i = 0; i < state.size(); ++i) {
+            const std::string name = tensor + "_" + family.outputs.at(i + 1);
+            if (!may_name(name, origin) || !give_state(name, state[i], tensor, origin)) {
                 return;
             }
             step.inputs.push_back(name);
             step.outputs.push_back(name);
         }
-        for (const ElementType type : {ElementType::F32, types_.at(tensor).type}) {
-            family::Request request{{types_.at(tensor), types_.at(tensor)}, step.options};
-            TensorType state = types_.at(tensor);
-            state.type = type;
-            request.inputs.resize(step.inputs.size(), state);
-            try {
-                static_cast<void>(family.make(request));
-            } catch (const family::Refused&) {
-                continue; // of another type, or not at all: resolving tells why
-            }
-            for (std::size_t i = 2; i < step.inputs.size(); ++i) {
-                give(step.inputs[i], state, 0);
-            }
-            return;
+    }
+
+    /// Gives a tensor of zeros beside `of`, in whose buckets it stands if that has some.
+    [[nodiscard]] bool give_state(const std::string& name, const TensorType& type,
+                                  const std::string& of, const std::string& origin) {
+        if (type.sparse == nullptr) {
+            give(name, type, 0);
+            return true;
         }
+        const PipelineTensor& weights =
+            *std::ranges::find(told_.tensors, of, &PipelineTensor::name);
+        if (weights.patterns() == 0 || type.type != types_.at(of).type) {
+            fail(origin, fmt::format("got the sparse matrix '{}', expected a dense tensor, or one "
+                                     "with a sequence of patterns and of {}: the optimiser keeps "
+                                     "state beside it",
+                                     of, name_of(type.type)));
+            return false;
+        }
+        PipelineTensor state;
+        state.name = name;
+        state.like = of;
+        out_.workload.tensors.push_back(std::move(state));
+        return true;
     }
 
     /// Puts rounds around all steps, and tensors in the order of a file.

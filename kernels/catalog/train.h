@@ -41,6 +41,8 @@ struct Trained {
 inline constexpr const char* kDescent = "descent";
 inline constexpr const char* kRate = "rate"; ///< its option
 inline constexpr double kDefaultRate = 0.01;
+/// The option of optimisers without state: what of a momentum stays, whose steps come before them.
+inline constexpr const char* kMomentum = "momentum";
 
 /// Whether the steps of a family update weights by their gradient, where they stand.
 [[nodiscard]] bool is_optimiser(const family::Family& family);

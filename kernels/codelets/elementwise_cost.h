@@ -7,7 +7,7 @@
 
 namespace tessera::codelets {
 
-constexpr std::int64_t kMapNothing = 7; ///< a worker without rows
+constexpr std::int64_t kMapNothing = 7; ///< a worker without rows that does nothing else
 constexpr std::int64_t kMapLastRow = 1; ///< more than another row
 
 /// What a codelet's loop costs.
@@ -15,10 +15,13 @@ struct MapLoop {
     std::int64_t frame = 0; ///< around the loop over rows
     std::int64_t row = 0;   ///< its rounds apart
     std::int64_t round = 0;
-    std::int64_t ahead = 1; ///< units of a row that are not rounds
+    std::int64_t ahead = 1;             ///< units of a row that are not rounds
+    std::int64_t nothing = kMapNothing; ///< of a worker without rows
 };
 
 constexpr std::int64_t kSigmWaits = 4;     ///< behind the issue of an f32sigm
+constexpr std::int64_t kRootWaits = 4;     ///< behind that of an f32sqrt
+constexpr std::int64_t kDivisionWaits = 2; ///< behind that of an f32div or an f32oox
 constexpr std::int64_t kHalfSigmWaits = 1; ///< behind that of an f16v2sigm
 
 constexpr MapLoop kReluLoop{19, 8, 2};
@@ -37,6 +40,14 @@ constexpr MapLoop kAddWholeLoop{24, 7, 8, 0};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};
 constexpr MapLoop kAddToRowsLoop{24, 10, 2};
 
+constexpr MapLoop kAdamMomentsF16Loop{25, 7, 10, 0};
+constexpr MapLoop kAdamMomentsF32Loop{25, 7, 9, 0};
+constexpr MapLoop kAdamApplyF16Loop{27, 7, 13 + 2 * (kRootWaits + kDivisionWaits), 0};
+constexpr MapLoop kAdamApplyF32Loop{27, 7, 11 + 2 * (kRootWaits + kDivisionWaits), 0};
+
+/// adam_corrections, of one worker.
+constexpr std::int64_t kAdamCorrections = 14 + 2 * kDivisionWaits;
+
 /// Rows of `units` units of 8 bytes of an input; the last one may be shorter.
 struct MapRows {
     std::int64_t rows = 0;
@@ -47,7 +58,7 @@ struct MapRows {
 [[nodiscard]] constexpr std::int64_t map_issues(const MapLoop& loop, const MapRows& work,
                                                 std::int64_t worker, std::int64_t workers) {
     if (worker >= work.rows) {
-        return kMapNothing;
+        return loop.nothing;
     }
     const std::int64_t rows = (work.rows - 1 - worker) / workers + 1;
     const bool has_last = (work.rows - 1) % workers == worker;

@@ -18,5 +18,6 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& gelu_gradient(); ///< dy times the derivative of gelu at x
 [[nodiscard]] const family::Family& momentum();      ///< factor * momentum + gradient
 [[nodiscard]] const family::Family& sgd();           ///< weights - rate * gradient
+[[nodiscard]] const family::Family& adam();          ///< by moments of the gradient
 
 } // namespace tessera::elementwise

@@ -20,16 +20,26 @@
 
 namespace tessera::function {
 
+/// What vertices do with a tensor.
+enum class Flow : std::uint8_t {
+    In,     ///< read it
+    Out,    ///< write it
+    Through ///< both, where it stands
+};
+
 struct Function {
     std::string name;    ///< of the compute set
     std::string codelet; ///< source of the vertex
     std::string vertex;
     codelets::MapLoop loop;
     std::vector<graph::Field> constants = {};
-    double flops = 1;                                ///< of an element
-    std::function<double(double x, double y)> value; ///< of one input: y is 0
+    double flops = 1;                                     ///< of an element
+    std::function<double(double x, double y)> value = {}; ///< of one input: y is 0
     /// By what a result may differ from the exact value; nothing: by nothing.
     std::function<double(double x, double y, double exact)> tolerance = {};
+    std::vector<Flow> flows = {}; ///< of each side; empty: the last one is the output
+    /// Further words of a vertex's state, behind the constants; called for each vertex.
+    std::function<std::vector<graph::Field>(TileId tile)> more = {};
 };
 
 [[nodiscard]] Function relu(ElementType type);
@@ -49,7 +59,7 @@ struct Function {
 /// A tolerance of results that are rounded once.
 [[nodiscard]] std::function<double(double, double, double)> one_rounding(ElementType type);
 
-/// An input or the output of vertices.
+/// An input or an output of vertices.
 struct Side {
     graph::Place first; ///< row
     Bytes stride = 0;   ///< from row to row
@@ -61,13 +71,14 @@ void add_uses(std::vector<graph::Field>& uses, const graph::UnitRows& rows, cons
               Bytes row_bytes, graph::Access access);
 
 /// Adds the vertices that go over rows on a tile: `sides` are where the inputs and then the output
-/// have them, `reads` what they read. The output may stand where an input does.
+/// have them, or as the function's flows say; `reads` is what they read. The output may stand where
+/// an input does.
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
                   const Function& function, const graph::UnitRows& rows,
                   std::span<const Side> sides, std::span<const graph::Field> reads);
 
 /// Adds the vertices that go over all elements of `sides`, tensors that stand alike: the inputs, then
-/// the output. `rows`: the units of the first.
+/// the output, or as the function's flows say. `rows`: the units of the first.
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
                   const Function& function, std::span<const graph::UnitRows> rows,
                   std::span<const graph::TensorId> sides);

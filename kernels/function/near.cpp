@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tessera::function {
 namespace {
@@ -47,6 +48,23 @@ Near operator-(const Near& a, const Near& b) {
 Near operator*(const Near& a, const Near& b) {
     return rounded(a.type, a.exact * b.exact,
                    std::fabs(a.exact) * b.off + std::fabs(b.exact) * a.off + a.off * b.off);
+}
+
+Near operator/(const Near& a, const Near& b) {
+    const double exact = a.exact / b.exact;
+    const double least = std::fabs(b.exact) - b.off;
+    const double off = a.off + std::fabs(exact) * b.off;
+    return rounded(a.type, exact,
+                   off == 0    ? 0
+                   : least > 0 ? off / least
+                               : std::numeric_limits<double>::infinity());
+}
+
+/// What is taken of a number that may be 0 or a little less is no more than the root of what it is off.
+Near sqrt(const Near& a) {
+    const double exact = std::sqrt(a.exact);
+    const double below = exact - std::sqrt(std::max(a.exact - a.off, 0.0));
+    return rounded(a.type, exact, std::max(below, std::sqrt(a.exact + a.off) - exact));
 }
 
 Near sigm(const Near& v) {

@@ -25,6 +25,9 @@ struct Near {
 [[nodiscard]] Near operator-(const Near& a, const Near& b);
 [[nodiscard]] Near operator*(const Near& a, const Near& b);
 
+[[nodiscard]] Near operator/(const Near& a, const Near& b);
+[[nodiscard]] Near sqrt(const Near& a);
+
 /// The logistic function of v, by f16v2sigm or f32sigm.
 [[nodiscard]] Near sigm(const Near& v);
 

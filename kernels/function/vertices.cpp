@@ -18,6 +18,12 @@ std::vector<std::int64_t> issues_of(const spec::MachineSpec& machine, const MapL
     return issues;
 }
 
+Flow flow_of(const Function& function, std::size_t side, std::size_t sides) {
+    return !function.flows.empty() ? function.flows.at(side)
+           : side + 1 == sides     ? Flow::Out
+                                   : Flow::In;
+}
+
 /// Neighbouring units as one row for every worker.
 MapRows dealt(const spec::MachineSpec& machine, std::int64_t units) {
     const std::int64_t share = plan::cuts_of(units, machine.tile.workers);
@@ -63,7 +69,11 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
                   const Function& function, const graph::UnitRows& rows,
                   std::span<const Side> sides, std::span<const graph::Field> reads) {
     std::vector<graph::Field> uses(reads.begin(), reads.end());
-    add_uses(uses, rows, sides.back(), rows.units * sides.back().unit_bytes, graph::Access::Write);
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        if (flow_of(function, i, sides.size()) != Flow::In) {
+            add_uses(uses, rows, sides[i], rows.units * sides[i].unit_bytes, graph::Access::Write);
+        }
+    }
     const auto add = [&](const MapRows& work, std::span<const Side> from) {
         std::vector<graph::Field> state = {graph::word(work.rows),
                                            graph::word(work.units - function.loop.ahead),
@@ -75,6 +85,10 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
                 graph::word(machine.tile.workers * side.stride - work.units * side.unit_bytes));
         }
         state.insert(state.end(), function.constants.begin(), function.constants.end());
+        if (function.more) {
+            const auto more = function.more(rows.tile);
+            state.insert(state.end(), more.begin(), more.end());
+        }
         state.insert(state.end(), uses.begin(), uses.end());
         uses.clear(); // the first vertex has them for all
         graph.add_vertex(set, rows.tile, function.vertex, program::VertexKind::MultiWorker, state);
@@ -116,7 +130,8 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
             stand.push_back({{buffer, scaled(one.first.offset)},
                              scaled(one.stride),
                              scaled(graph::kUnitBytes)});
-            for (std::size_t run = 0; run < one.runs.size() && i + 1 < sides.size(); ++run) {
+            const bool is_read = flow_of(function, i, sides.size()) != Flow::Out;
+            for (std::size_t run = 0; is_read && run < one.runs.size(); ++run) {
                 reads.push_back(graph::use({buffer, scaled(one.runs[run].place.offset)},
                                            scaled(one.runs[run].bytes), graph::Access::Read));
             }

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <span>
 
 namespace tessera::test {
@@ -288,16 +291,26 @@ std::vector<std::string> faults_of(const spec::MachineSpec& machine,
     for (const program::Tensor& tensor : program.tensors) {
         const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
                                                       std::int64_t{1}, std::multiplies<>{});
-        std::vector<int> times(static_cast<std::size_t>(elements), 0);
+        std::vector<std::optional<TileId>> first(static_cast<std::size_t>(elements));
+        std::map<std::int64_t, std::set<TileId>> others; // of elements that stand on several tiles
+        bool is_twice = false;
         for (const program::Piece& piece : tensor.pieces) {
             for_each_element(piece, [&](std::int64_t host, Address) {
-                ++times.at(static_cast<std::size_t>(host));
+                auto& tile = first.at(static_cast<std::size_t>(host));
+                if (!tile) {
+                    tile = piece.tile;
+                } else if (*tile == piece.tile || !others[host].insert(piece.tile).second) {
+                    is_twice = true;
+                }
             });
         }
         // an operand may leave out what no vertex reads
-        if (std::any_of(times.begin(), times.end(),
-                        [&](int n) { return n > 1 || (n == 0 && tensor.kept); })) {
-            faults.push_back("tensor '" + tensor.name + "' does not hold every element once");
+        const bool is_missing = tensor.kept && !std::ranges::all_of(first, [](const auto& one) {
+                                    return one.has_value();
+                                });
+        if (is_twice || is_missing) {
+            faults.push_back("tensor '" + tensor.name +
+                             "' does not hold every element once on a tile");
         }
     }
     return faults;

@@ -69,7 +69,7 @@ run_program(const spec::MachineSpec& machine, const program::Program& program,
             const Watcher& watcher);
 
 /// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
-/// memory, or have data before they are kept, operand elements that have no home or several, result
+/// memory, or have data before they are kept, operand elements that have no home or several on one tile, result
 /// elements without a piece.
 [[nodiscard]] std::vector<std::string> faults_of(const spec::MachineSpec& machine,
                                                  const program::Program& program);

@@ -23,22 +23,68 @@ NETWORK = [
     {"family": "add", "inputs": ["y", "minus_target"], "output": "y_gradient"}]
 
 
-def trained(values, steps):
+def gradients(values, weights):
+    x, minus_target = (values[name].astype(float) for name in ("x", "minus_target"))
+    w1, b1, w2 = (weights[name] for name in TRAINED)
+    sums = x @ w1 + b1
+    hidden = sums * sums
+    error = hidden @ w2 + minus_target
+    sums_gradient = 2 * sums * (error @ w2.T)
+    return {"weights_1": x.T @ sums_gradient, "bias_1": sums_gradient.sum(axis=0),
+            "weights_2": hidden.T @ error}
+
+
+class Descent:
+    def __init__(self, rate, momentum=0):
+        self.rate, self.momentum, self.moved = rate, momentum, 0
+
+    def __call__(self, weights, gradient):
+        self.moved = self.momentum * self.moved + gradient
+        return weights - self.rate * self.moved
+
+
+class Adam:
+    """With the rounds counted, as the books have it."""
+
+    def __init__(self, rate, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0):
+        self.rate, self.betas, self.epsilon, self.weight_decay = rate, (beta1, beta2), epsilon, weight_decay
+        self.round, self.moments = 0, [0, 0]
+
+    def direction(self, weights, gradient):
+        self.round += 1
+        self.moments = [beta * moment + (1 - beta) * new for beta, moment, new
+                        in zip(self.betas, self.moments, (gradient, gradient ** 2))]
+        first, second = (moment / (1 - beta ** self.round)
+                         for beta, moment in zip(self.betas, self.moments))
+        return first / (numpy.sqrt(second) + self.epsilon) + self.weight_decay * weights
+
+    def __call__(self, weights, gradient):
+        return weights - self.rate * self.direction(weights, gradient)
+
+
+OPTIMISERS = [
+    ({"family": "descent", "rate": RATE}, lambda: Descent(RATE)),
+    ({"family": "sgd", "rate": RATE}, lambda: Descent(RATE)),
+    ({"family": "sgd", "rate": RATE, "momentum": 0.75}, lambda: Descent(RATE, 0.75)),
+    ({"family": "descent", "rate": RATE, "momentum": 0.75}, lambda: Descent(RATE, 0.75)),
+    ({"family": "adam"}, lambda: Adam(1e-3)),
+    ({"family": "adam", "rate": 0.01, "beta1": 0.5, "beta2": 0.875, "epsilon": 1e-3, "weight_decay": 0.25},
+     lambda: Adam(0.01, 0.5, 0.875, 1e-3, 0.25)),
+]
+
+
+def trained(values, steps, optimiser):
     """The weights behind so many steps, in binary64."""
-    x, w1, b1, w2, minus_target = (values[name].astype(float) for name in SHAPES)
+    weights = {name: values[name].astype(float) for name in TRAINED}
+    optimisers = {name: optimiser() for name in TRAINED}
     for _ in range(steps):
-        sums = x @ w1 + b1
-        hidden = sums * sums
-        error = hidden @ w2 + minus_target
-        sums_gradient = 2 * sums * (error @ w2.T)
-        w1 = w1 - RATE * (x.T @ sums_gradient)
-        b1 = b1 - RATE * sums_gradient.sum(axis=0)
-        w2 = w2 - RATE * (hidden.T @ error)
-    return {"weights_1": w1, "bias_1": b1, "weights_2": w2}
+        of = gradients(values, weights)
+        weights = {name: optimisers[name](weights[name], of[name]) for name in TRAINED}
+    return weights
 
 
 class TrainingTest(CliTest):
-    def network(self, values, steps):
+    def network(self, values, steps, optimiser):
         tensors = {}
         for name, shape in SHAPES.items():
             numpy.save(self.scratch / f"{name}.npy", values[name])
@@ -46,7 +92,7 @@ class TrainingTest(CliTest):
         return self.file("network.json", json.dumps({
             "schema_version": 1, "kind": "pipeline", "tensors": tensors, "steps": NETWORK,
             "train": {"outputs": ["y"], "with_respect_to": TRAINED, "steps": steps,
-                      "optimiser": {"family": "descent", "rate": RATE}}}, indent=1))
+                      "optimiser": optimiser}}, indent=1))
 
     def drawn(self):
         draw = numpy.random.default_rng(1)
@@ -55,29 +101,66 @@ class TrainingTest(CliTest):
 
     def test_a_network_of_two_layers_follows_numpy(self):
         values = self.drawn()
-        for steps in (1, 2, STEPS):
-            with self.subTest(steps=steps):
-                file = self.network(values, steps)
-                self.tessera("run", file, "--out", f"out_{steps}", "-q")
-                for name, expected in trained(values, steps).items():
-                    got = numpy.load(self.scratch / f"out_{steps}" / f"output.{name}.npy")
-                    moved = numpy.abs(expected - values[name]).max()
-                    self.assertGreater(moved, 1e-3)
-                    numpy.testing.assert_allclose(got, expected, rtol=0, atol=1e-4 * moved)
+        for optimiser, in_numpy in OPTIMISERS:
+            for steps in (1, 2, STEPS):
+                with self.subTest(optimiser=optimiser, steps=steps):
+                    file = self.network(values, steps, optimiser)
+                    self.tessera("run", file, "--out", "out", "-q")
+                    for name, expected in trained(values, steps, in_numpy).items():
+                        got = numpy.load(self.scratch / "out" / f"output.{name}.npy")
+                        moved = numpy.abs(expected - values[name]).max()
+                        self.assertGreater(moved, 1e-3 * 0.999)
+                        numpy.testing.assert_allclose(got, expected, rtol=0, atol=1e-4 * moved)
 
     def test_both_modes_and_the_expanded_file_have_equal_cycles(self):
-        file = self.network(self.drawn(), 3)
-        compact = self.result(file)
-        self.assertTrue(compact["check"]["passed"])
-        self.assertIn("train", compact["workload"])
-        self.assertEqual(self.result(file, "--mode", "timing")["cycles"], compact["cycles"])
-        flat = self.file("flat.json",
-                         self.tessera("describe", "workload", file, "--expanded").stdout)
-        again = self.result(flat)
-        for key in ("cycles", "digests", "kernels"):
-            self.assertEqual(again[key], compact[key], key)
-        self.assertEqual(self.tessera("describe", "workload", flat, "--expanded").stdout,
-                         flat.read_text())
+        for optimiser, _ in OPTIMISERS:
+            with self.subTest(optimiser=optimiser):
+                file = self.network(self.drawn(), 3, optimiser)
+                compact = self.result(file)
+                self.assertTrue(compact["check"]["passed"])
+                self.assertIn("train", compact["workload"])
+                self.assertEqual(self.result(file, "--mode", "timing")["cycles"], compact["cycles"])
+                self.assertEqual(self.result(file, "--threads", "1")["cycles"], compact["cycles"])
+                flat = self.file("flat.json",
+                                 self.tessera("describe", "workload", file, "--expanded").stdout)
+                again = self.result(flat)
+                for key in ("cycles", "digests", "kernels"):
+                    self.assertEqual(again[key], compact[key], key)
+                self.assertEqual(self.tessera("describe", "workload", flat, "--expanded").stdout,
+                                 flat.read_text())
+
+    def test_state_of_sparse_weights_moves_with_their_sequence(self):
+        def told(keys, optimiser):
+            schedule = {"prune": "random", "regrow": "random", "fraction": 0.5, "decay": "cosine",
+                        "patterns": 3, "seed": 1}
+            tensor = {"shape": [128, 192], "block": 16, "mode": "dynamic", "sequence": schedule,
+                      "pattern": {"generator": "uniform", "density": 0.3}, **keys}
+            return self.file("sparse.json", json.dumps({
+                "schema_version": 1, "kind": "pipeline",
+                "tensors": {"w": {key: value for key, value in tensor.items() if value},
+                            "x": {"shape": [192, 32], "type": tensor.get("type", "f16")},
+                            "minus_target": {"shape": [128, 32], "type": tensor.get("type", "f16")}},
+                "steps": [*([{"next": "w"}] if tensor["sequence"] else []),
+                          {"family": "spmm", "inputs": ["w", "x"], "output": "y"},
+                          {"family": "add", "inputs": ["y", "minus_target"], "output": "y_gradient"}],
+                "train": {"outputs": ["y"], "with_respect_to": ["w"], "steps": 3,
+                          "optimiser": optimiser}}))
+        few = ("--set", "chip.tiles=16")
+        for keys, optimiser in (({}, {"family": "sgd", "rate": 1e-3, "momentum": 0.5}),
+                                ({"type": "f32"}, {"family": "adam", "rate": 1e-3})):
+            with self.subTest(optimiser=optimiser):
+                file = told(keys, optimiser)
+                result = self.result(file, *few)
+                self.assertTrue(result["check"]["passed"])
+                self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"],
+                                 result["cycles"])
+        for keys, optimiser, of in (({}, {"family": "adam"}, "f32"),
+                                    ({"sequence": None, "mode": None},
+                                     {"family": "sgd", "momentum": 0.5}, "f16")):
+            refused = self.tessera("check", told(keys, optimiser), code=3)
+            self.assertIn("got the sparse matrix 'w', expected a dense tensor, or one with a "
+                          f"sequence of patterns and of {of}: the optimiser keeps state beside it",
+                          refused.stderr)
 
     def test_sparse_weights_train(self):
         schedule = {"prune": "random", "regrow": "random", "fraction": 0.5, "decay": "cosine",
@@ -104,7 +187,7 @@ class TrainingTest(CliTest):
                                  result["cycles"])
 
     def test_configured_workloads_train(self):
-        for name in ("layer_gradients", "train_two_layers"):
+        for name in ("layer_gradients", "train_adam", "train_two_layers"):
             with self.subTest(name):
                 result = self.result(name)
                 self.assertTrue(result["check"]["passed"])

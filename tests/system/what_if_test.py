@@ -16,6 +16,8 @@ BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).
 # Each workload of configs/ on a few tiles, and what makes it small enough to run in a blink.
 REDUCED = {
     "activation_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.dy.shape=[32,64]",
+    "adam_update": "chip.tiles=16" + "".join(f" workload.tensors.{name}.shape=[40,50]"
+                                             for name in ("weights", "gradient", "moment_1", "moment_2")),
     "attention_head": "chip.tiles=16 workload.tensors.queries.shape=[16,64] workload.tensors.keys.shape=[64,64]"
                       " workload.tensors.values.shape=[64,64]",
     "benchmark_dense": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
@@ -66,6 +68,9 @@ REDUCED = {
     "tiny_matmul_f32": "chip.tiles=4",
     "tiny_spmm_b1": "chip.tiles=4",
     "tiny_spmm_b16": "chip.tiles=4",
+    "train_adam": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
+                  " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
+                  " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",
     "train_two_layers": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                         " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                         " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",

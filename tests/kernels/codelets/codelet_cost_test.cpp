@@ -504,7 +504,8 @@ namespace {
 /// `waits`: issues of a round that no instruction makes.
 void expect_map(CountedCodelet& codelet, const std::string& name, const MapLoop& cost,
                 std::int64_t waits = 0) {
-    codelet.expect("kMapNothing", kMapNothing, {{name, ".Lsome_rows_" + name}, {".Lend_" + name}});
+    codelet.expect("MapLoop.nothing", cost.nothing,
+                   {{name, ".Lsome_rows_" + name}, {".Lend_" + name}});
     codelet.expect("MapLoop.frame", cost.frame, {{name, ".Lrow_" + name}, {".Lend_" + name}});
     codelet.expect("kMapLastRow", kMapLastRow, {{".Llast_" + name, ".Lwhole_" + name}});
     codelet.expect("MapLoop.row", cost.row,
@@ -544,8 +545,15 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet gelu_gradient("elementwise_gelu_gradient");
     expect_map(gelu_gradient, "gelu_gradient_f16", kGeluGradientF16Loop, 2 * kHalfSigmWaits);
     expect_map(gelu_gradient, "gelu_gradient_f32", kGeluGradientF32Loop, 2 * kSigmWaits);
+    CountedCodelet adam("elementwise_adam");
+    adam.expect("kAdamCorrections", kAdamCorrections - 2 * kDivisionWaits, {{"adam_corrections"}});
+    constexpr std::int64_t kWaits = 2 * (kRootWaits + kDivisionWaits);
+    expect_map(adam, "adam_moments_f16", kAdamMomentsF16Loop);
+    expect_map(adam, "adam_moments_f32", kAdamMomentsF32Loop);
+    expect_map(adam, "adam_apply_f16", kAdamApplyF16Loop, kWaits);
+    expect_map(adam, "adam_apply_f32", kAdamApplyF32Loop, kWaits);
     for (const CountedCodelet& codelet : {relu, relu_gradient, scale, add, add_whole, multiply,
-                                          cast, gelu, gelu_gradient, scaled_add}) {
+                                          cast, gelu, gelu_gradient, scaled_add, adam}) {
         CHECK(codelet.uncounted().empty());
     }
 }

@@ -7,6 +7,7 @@
 #include "kernels/family/family.h"
 #include "kernels/graph/cells.h"
 #include "kernels/graph/copy.h"
+#include "kernels/graph/unit_rows.h"
 #include "kernels/lower/lower.h"
 #include "kernels/workload/random.h"
 #include "tests/support/run_program.h"
@@ -29,7 +30,7 @@ inline constexpr Stand kStands[] = {Stand::Host,    Stand::Cells,   Stand::Padde
 
 struct StepRun {
     family::Checked checked;
-    family::Value output;
+    family::Value output;     ///< the first
     std::size_t vertices = 0; ///< of the step's compute sets
     std::size_t added = 0;    ///< inputs that do not stand where the step reads them
     RunOutcome outcome;
@@ -149,6 +150,7 @@ inline StepRun run_step(const family::Family& family, const family::Request& req
             written[graph.tensors[wanted.index].name] = values[i].bytes;
         } else if (*where[i] != wanted) {
             ++run.added;
+            graph::align_to_units(graph, *where[i]); // copies move units
             steps.push_back(graph::add_copy(graph, machine, *where[i], wanted,
                                             program::Role::Rearrange, "step"));
         }
@@ -157,20 +159,30 @@ inline StepRun run_step(const family::Family& family, const family::Request& req
         run.vertices += set.role == program::Role::Work ? set.vertices.size() : 0;
     }
     steps.push_back(std::move(emitted.steps));
-    CHECK_FALSE(graph.tensors[emitted.outputs.at(0).index].given);
-    CHECK_FALSE(graph.tensors[emitted.outputs.at(0).index].wanted);
-    graph.tensors[emitted.outputs.at(0).index].name = "result";
-    graph.tensors[emitted.outputs.at(0).index].wanted = true;
+    const auto types = step->outputs();
+    CHECK(emitted.outputs.size() == types.size());
+    const auto result_of = [](std::size_t output) { return "result " + std::to_string(output); };
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        graph::Tensor& output = graph.tensors[emitted.outputs.at(i).index];
+        CHECK_FALSE(output.given);
+        CHECK_FALSE(output.wanted);
+        output.name = result_of(i);
+        output.wanted = true;
+    }
     graph.control = graph::sequence(std::move(steps));
     const auto program = lower::lower(machine, std::move(graph)).program;
     CHECK(faults_of(machine, program).empty());
     run.outcome = run_program(machine, program, written);
-    run.output = {step->output(), run.outcome.tensors.at("result"), false};
+    std::vector<family::Value> outputs;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        outputs.push_back({types[i], run.outcome.tensors.at(result_of(i)), false});
+    }
+    run.output = outputs.front();
     std::vector<const family::Value*> inputs;
     for (const family::Value& value : values) {
         inputs.push_back(&value);
     }
-    run.checked = step->check(inputs, run.output, 1);
+    run.checked = step->check(inputs, outputs, 1);
     return run;
 }
 

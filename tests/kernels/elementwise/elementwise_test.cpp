@@ -322,7 +322,7 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
         std::string vertex;
         codelets::MapLoop loop;
         std::size_t inputs = 1;
-        Bytes out_unit = 8;
+        Bytes out_unit = 8; ///< of the last side
     };
     const std::vector<Case> cases = {
         {"relu", "relu_f16", codelets::kReluLoop},
@@ -338,6 +338,10 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
         {"scaled_add", "scaled_add_f32", codelets::kScaledAddLoop, 2},
         {"cast", "cast_f16_f32", codelets::kWidenLoop, 1, 16},
         {"cast", "cast_f32_f16", codelets::kNarrowLoop, 1, 4},
+        {"adam", "adam_moments_f16", codelets::kAdamMomentsF16Loop, 2, 4},
+        {"adam", "adam_moments_f32", codelets::kAdamMomentsF32Loop, 2},
+        {"adam", "adam_apply_f16", codelets::kAdamApplyF16Loop, 2, 4},
+        {"adam", "adam_apply_f32", codelets::kAdamApplyF32Loop, 2},
         {"add", "add_f16", codelets::kAddLoop, 2},
         {"multiply", "multiply_f32", codelets::kMultiplyLoop, 2},
     };
@@ -358,7 +362,8 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
                     state.push_back(
                         static_cast<std::uint32_t>(workers * stride - work.units * unit));
                 }
-                state.insert(state.end(), {0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00});
+                // constants, of which one may be a pointer
+                state.insert(state.end(), {bench.pair(4), 0x3c00, 0x3c00, 0x3c00, 0x3c00});
                 bench.put(bench.region0_data(), state);
                 const auto outcome =
                     bench.call(each.vertex, program::VertexKind::MultiWorker, bench.region0_data());

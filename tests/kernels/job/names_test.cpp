@@ -224,7 +224,8 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
         {{18, 12}, {18, 10}, {12, 10}},
         {{18, 12}, {18}},
         {{18, 12}, {12, 10}, {18, 10}},
-        {{18, 12}, {12, 10}, {10}, {18, 10}}};
+        {{18, 12}, {12, 10}, {10}, {18, 10}},
+        {{18, 12}, {18, 12}, {18, 12}, {18, 12}, {2}}};
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse, takes_list] :
              {std::tuple{ElementType::F16, false, false}, std::tuple{ElementType::F16, true, false},
@@ -249,6 +250,9 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
                 made.tensors.front().is_dynamic = family.samples_first;
             }
             made.steps = {step(std::string(family.name), inputs, "made")};
+            for (std::size_t i = 1; i < family.outputs.size(); ++i) {
+                made.steps.front().outputs.push_back("made" + std::to_string(i));
+            }
             for (const family::Option& option : family.options) {
                 if (option.key == std::string("accumulate")) { // else one input is too many
                     made.steps.front().options[option.key] = true;

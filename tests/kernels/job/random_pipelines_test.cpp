@@ -88,6 +88,17 @@ private:
         return tensor.name;
     }
 
+    /// What an optimiser keeps.
+    std::string state(std::vector<std::int64_t> shape) {
+        workload::PipelineTensor tensor;
+        tensor.name = fresh("state");
+        tensor.shape = std::move(shape);
+        tensor.type = ElementType::F32;
+        tensor.values.kind = workload::ValuesSpec::Kind::Constant;
+        made.tensors.push_back(tensor);
+        return tensor.name;
+    }
+
     PipelineStep step(const std::string& family, std::vector<std::string> inputs,
                       const std::string& output) {
         PipelineStep told;
@@ -116,7 +127,7 @@ private:
 
     PipelineStep family(Scope& scope) {
         const std::string input = any(scope.readable);
-        switch (below(5)) {
+        switch (below(6)) {
         case 0:
             return relu(input, output_in(scope));
         case 1: { // several leaves
@@ -131,6 +142,14 @@ private:
             PipelineStep made_view = step("transpose", {input}, output);
             views_.insert(made_view.name);
             return made_view;
+        }
+        case 3: { // several outputs, of which some stand over inputs
+            const std::vector<std::string> kept{state({12, 12}), state({12, 12}), state({2})};
+            std::string gradient = given(true);
+            PipelineStep told = step(
+                "adam", {input, std::move(gradient), kept[0], kept[1], kept[2]}, output_in(scope));
+            told.outputs.insert(told.outputs.end(), kept.begin(), kept.end());
+            return told;
         }
         default: {
             std::string other = given(true);
