@@ -64,13 +64,16 @@ const std::vector<const family::Family*>& families() {
         &elementwise::add(),
         &elementwise::multiply(),
         &elementwise::scale(),
+        &elementwise::scale_by(),
         &elementwise::cast(),
         &elementwise::momentum(),
         &elementwise::sgd(),
         &elementwise::adam(),
+        &elementwise::lamb(),
         &transpose::family(),
         &reduce::family(),
         &reduce::block_norms(),
+        &elementwise::sum_of_squares(),
         &softmax::family(),
         &softmax::gradient(),
         &gather::family(),
@@ -88,7 +91,8 @@ const family::Family* find(std::string_view name, Families among) {
 
 std::vector<family::TensorType> optimiser_state(const family::Family& optimiser,
                                                 const family::TensorType& weights) {
-    const bool has_moments = optimiser.name == elementwise::adam().name;
+    const bool has_moments =
+        optimiser.name == elementwise::adam().name || optimiser.name == elementwise::lamb().name;
     return has_moments ? elementwise::adam_state(weights) : std::vector<family::TensorType>{};
 }
 

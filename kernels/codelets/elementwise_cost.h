@@ -48,6 +48,19 @@ constexpr MapLoop kAdamApplyF32Loop{27, 7, 11 + 2 * (kRootWaits + kDivisionWaits
 /// adam_corrections, of one worker.
 constexpr std::int64_t kAdamCorrections = 14 + 2 * kDivisionWaits;
 
+constexpr std::int64_t kSumsNothing = kMapNothing + 2 + 5; ///< of codelets that leave sums
+constexpr MapLoop kSquaresLoop{21, 7, 1, 1, kSumsNothing};
+constexpr MapLoop kSquaresOfDifferenceLoop{26, 9, 2, 1, kSumsNothing};
+constexpr MapLoop kLambNormsF16Loop{35, 7, 13 + 2 * (kRootWaits + kDivisionWaits), 0,
+                                    kSumsNothing + 3};
+constexpr MapLoop kLambNormsF32Loop{35, 7, 12 + 2 * (kRootWaits + kDivisionWaits), 0,
+                                    kSumsNothing + 3};
+constexpr MapLoop kScaleByF16Loop{23, 13, 7};
+constexpr MapLoop kScaleByF32Loop{23, 8, 2};
+
+/// lamb_scalars, of one worker.
+constexpr std::int64_t kLambScalars = 18 + kRootWaits + kDivisionWaits;
+
 /// Rows of `units` units of 8 bytes of an input; the last one may be shorter.
 struct MapRows {
     std::int64_t rows = 0;

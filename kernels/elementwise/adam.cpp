@@ -213,12 +213,16 @@ std::vector<TensorType> AdamStep::outputs() const {
 }
 
 TensorId AdamStep::place_of(graph::Graph& graph, const family::Site& site, std::size_t output,
-                            std::size_t input, TensorId stands, std::vector<graph::Step>& copies) {
+                            std::size_t input, TensorId stands,
+                            std::vector<graph::Step>& copies) const {
     if (site.input_under(output) == input && graph::has_own_units(graph, stands)) {
         return stands;
     }
     const graph::Tensor& model = graph.tensors.at(stands.index);
     const TensorId copy = graph::add_alike(graph, model.name, model.type, stands);
+    if (sums_units()) {
+        pad(graph, std::span(&copy, 1));
+    }
     copies.push_back(graph::add_copy(graph, site.machine, stands, copy, program::Role::Rearrange,
                                      site.owner, "copy"));
     return copy;
@@ -227,7 +231,9 @@ TensorId AdamStep::place_of(graph::Graph& graph, const family::Site& site, std::
 family::Emitted AdamStep::emit(graph::Graph& graph, const family::Site& site,
                                std::span<const std::optional<TensorId>> where) {
     family::Emitted made;
-    made.inputs = read_alike(graph, site, where.first(kStateCorrections));
+    const auto offered_alike = where.first(kStateCorrections);
+    made.inputs = sums_units() ? read_whole_units(graph, site, offered_alike)
+                               : read_alike(graph, site, offered_alike);
     const std::set<TileId> tiles = tiles_with(graph.tensors.at(made.inputs[kWeights].index));
     const auto& offered = where[kStateCorrections];
     made.inputs.push_back(offered && copies_of(graph, *offered, tiles) ? *offered

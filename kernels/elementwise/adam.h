@@ -95,6 +95,8 @@ protected:
     };
     [[nodiscard]] const AdamOptions& options() const { return options_; }
     [[nodiscard]] ElementType weights_type() const { return inputs()[0].type; }
+    /// Whether the update sums over units, in which there are zeros beside elements then.
+    [[nodiscard]] virtual bool sums_units() const { return false; }
     /// Adds what changes the weights behind the steps in `set`, which bring the state on, or to it.
     [[nodiscard]] virtual graph::Step update(graph::Graph& graph, const family::Site& site,
                                              graph::ComputeSetId set, const Places& places);
@@ -112,10 +114,10 @@ protected:
 
 private:
     /// Where a tensor may be updated: itself if it is also the output, else a copy.
-    [[nodiscard]] static graph::TensorId place_of(graph::Graph& graph, const family::Site& site,
-                                                  std::size_t output, std::size_t input,
-                                                  graph::TensorId stands,
-                                                  std::vector<graph::Step>& copies);
+    [[nodiscard]] graph::TensorId place_of(graph::Graph& graph, const family::Site& site,
+                                           std::size_t output, std::size_t input,
+                                           graph::TensorId stands,
+                                           std::vector<graph::Step>& copies) const;
     void add_moments(graph::Graph& graph, const family::Site& site, graph::ComputeSetId set,
                      const Places& places) const;
 

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
+#include <variant>
 
 namespace tessera::elementwise {
 
@@ -71,6 +73,29 @@ Steps bias_backward(const GradientRequest& request) {
         }
         family::add_sums_of_rows(steps, request.of_outputs[0], request.outputs[0].shape.size(), 1,
                                  request.of_inputs[1]);
+    }
+    return steps;
+}
+
+Steps sum_of_squares_backward(const GradientRequest& request) {
+    const auto told = request.step.options.find("factor");
+    const double factor = told == request.step.options.end() ? 1 : std::get<double>(told->second);
+    Steps steps;
+    std::string difference = request.step.inputs[0];
+    if (request.step.inputs.size() > 1) {
+        const std::string& first = request.of_inputs[request.wants(0) ? 0 : 1];
+        const std::string minus = first + "_minus_target";
+        difference = first + "_difference";
+        steps.push_back(
+            backward_step("scale", {request.step.inputs[1]}, minus, {{"factor", -1.0}}));
+        steps.push_back(backward_step("add", {request.step.inputs[0], minus}, difference));
+    }
+    for (std::size_t i = 0; i < request.step.inputs.size(); ++i) {
+        if (request.wants(i)) {
+            steps.push_back(backward_step("scale_by", {difference, request.of_outputs[0]},
+                                          request.of_inputs[i],
+                                          {{"factor", (i == 0 ? 2 : -2) * factor}}));
+        }
     }
     return steps;
 }

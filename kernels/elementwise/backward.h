@@ -13,5 +13,6 @@ namespace tessera::elementwise {
 [[nodiscard]] family::Steps add_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps multiply_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps bias_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps sum_of_squares_backward(const family::GradientRequest& request);
 
 } // namespace tessera::elementwise

@@ -73,6 +73,29 @@ std::vector<TensorId> Map::read_alike(graph::Graph& graph, const family::Site& s
     return read;
 }
 
+std::vector<TensorId> Map::read_whole_units(graph::Graph& graph, const family::Site& site,
+                                            std::span<const std::optional<TensorId>> where) const {
+    std::vector<std::optional<TensorId>> whole(where.begin(), where.end());
+    for (auto& input : whole) {
+        if (input && !graph::has_whole_units(graph, *input)) {
+            input.reset();
+        }
+    }
+    const auto read = read_alike(graph, site, whole);
+    pad(graph, read);
+    return read;
+}
+
+void Map::pad(graph::Graph& graph, std::span<const TensorId> tensors) {
+    for (const TensorId tensor : tensors) {
+        if (!graph::has_whole_units(graph, tensor)) {
+            for (const graph::Piece& piece : graph.tensors.at(tensor.index).pieces) {
+                graph.buffers.at(piece.place.buffer.index).padded = true;
+            }
+        }
+    }
+}
+
 family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
                           std::span<const std::optional<TensorId>> where) {
     family::Emitted made;

@@ -56,6 +56,12 @@ protected:
     std::vector<graph::TensorId>
     read_alike(graph::Graph& graph, const family::Site& site,
                std::span<const std::optional<graph::TensorId>> where) const;
+    /// The same for vertices that sum up: units have elements alone, or zeros beside them.
+    std::vector<graph::TensorId>
+    read_whole_units(graph::Graph& graph, const family::Site& site,
+                     std::span<const std::optional<graph::TensorId>> where) const;
+    /// Has zeros beside elements in buffers that these tensors have for themselves.
+    static void pad(graph::Graph& graph, std::span<const graph::TensorId> tensors);
     /// Adds the compute set of the vertices, and their codelet.
     graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 

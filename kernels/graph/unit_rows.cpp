@@ -91,6 +91,13 @@ std::vector<UnitRows> single_rows(const Tensor& tensor) {
     return rows;
 }
 
+bool is_full(const UnitRows& row) {
+    const Bytes bytes =
+        std::accumulate(row.runs.begin(), row.runs.end(), Bytes{0},
+                        [](Bytes sum, const ByteRun& run) { return sum + run.bytes; });
+    return bytes == row.units * kUnitBytes;
+}
+
 } // namespace
 
 std::vector<UnitRows> unit_rows_of(const Tensor& tensor) {
@@ -111,14 +118,19 @@ std::vector<UnitRows> unit_rows_of(const Tensor& tensor) {
     return made;
 }
 
+bool has_whole_units(const Graph& graph, TensorId id) {
+    const Tensor& tensor = graph.tensors.at(id.index);
+    const auto rows = single_rows(tensor);
+    const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
+                                                  std::int64_t{1}, std::multiplies<>());
+    return std::all_of(rows.begin(), rows.end(), is_full) &&
+           std::accumulate(rows.begin(), rows.end(), Bytes{0}, [](Bytes sum, const UnitRows& row) {
+               return sum + row.units * kUnitBytes;
+           }) == elements * bytes_of(tensor.type);
+}
+
 bool has_own_units(const Graph& graph, TensorId id) {
     const Tensor& tensor = graph.tensors.at(id.index);
-    const auto is_full = [](const UnitRows& row) {
-        const Bytes bytes =
-            std::accumulate(row.runs.begin(), row.runs.end(), Bytes{0},
-                            [](Bytes sum, const ByteRun& run) { return sum + run.bytes; });
-        return bytes == row.units * kUnitBytes;
-    };
     const auto rows = single_rows(tensor);
     if (std::all_of(rows.begin(), rows.end(), is_full)) {
         return true;

@@ -45,6 +45,9 @@ struct UnitRows {
 /// Every unit that has an element once, by tile and address.
 [[nodiscard]] std::vector<UnitRows> unit_rows_of(const Tensor& tensor);
 
+/// Whether each unit has elements alone, and no element stands twice: what a sum over units takes.
+[[nodiscard]] bool has_whole_units(const Graph& graph, TensorId tensor);
+
 /// Whether vertices may write these units over the tensor itself: nothing that means anything stands
 /// in them beside its elements.
 [[nodiscard]] bool has_own_units(const Graph& graph, TensorId tensor);

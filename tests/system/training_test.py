@@ -62,6 +62,13 @@ class Adam:
         return weights - self.rate * self.direction(weights, gradient)
 
 
+class Lamb(Adam):
+    def __call__(self, weights, gradient):
+        direction = self.direction(weights, gradient)
+        norms = numpy.linalg.norm(weights), numpy.linalg.norm(direction)
+        return weights - self.rate * norms[0] / norms[1] * direction
+
+
 OPTIMISERS = [
     ({"family": "descent", "rate": RATE}, lambda: Descent(RATE)),
     ({"family": "sgd", "rate": RATE}, lambda: Descent(RATE)),
@@ -70,6 +77,7 @@ OPTIMISERS = [
     ({"family": "adam"}, lambda: Adam(1e-3)),
     ({"family": "adam", "rate": 0.01, "beta1": 0.5, "beta2": 0.875, "epsilon": 1e-3, "weight_decay": 0.25},
      lambda: Adam(0.01, 0.5, 0.875, 1e-3, 0.25)),
+    ({"family": "lamb", "rate": 0.02, "weight_decay": 0.125}, lambda: Lamb(0.02, weight_decay=0.125)),
 ]
 
 
@@ -84,15 +92,23 @@ def trained(values, steps, optimiser):
 
 
 class TrainingTest(CliTest):
-    def network(self, values, steps, optimiser):
+    def network(self, values, steps, optimiser, network=NETWORK, of={"outputs": ["y"]}):
         tensors = {}
-        for name, shape in SHAPES.items():
-            numpy.save(self.scratch / f"{name}.npy", values[name])
-            tensors[name] = {"shape": shape, "type": "f32", "values": f"{name}.npy"}
+        for name, value in values.items():
+            numpy.save(self.scratch / f"{name}.npy", value)
+            tensors[name] = {"shape": value.shape, "type": "f32", "values": f"{name}.npy"}
         return self.file("network.json", json.dumps({
-            "schema_version": 1, "kind": "pipeline", "tensors": tensors, "steps": NETWORK,
-            "train": {"outputs": ["y"], "with_respect_to": TRAINED, "steps": steps,
-                      "optimiser": optimiser}}, indent=1))
+            "schema_version": 1, "kind": "pipeline", "tensors": tensors, "steps": network,
+            "train": {**of, "with_respect_to": TRAINED, "steps": steps, "optimiser": optimiser}},
+            indent=1))
+
+    def expect_trained(self, file, values, steps, in_numpy):
+        self.tessera("run", file, "--out", "out", "-q")
+        for name, expected in trained(values, steps, in_numpy).items():
+            got = numpy.load(self.scratch / "out" / f"output.{name}.npy")
+            moved = numpy.abs(expected - values[name]).max()
+            self.assertGreater(moved, 1e-3 * 0.999)
+            numpy.testing.assert_allclose(got, expected, rtol=0, atol=1e-4 * moved)
 
     def drawn(self):
         draw = numpy.random.default_rng(1)
@@ -105,12 +121,27 @@ class TrainingTest(CliTest):
             for steps in (1, 2, STEPS):
                 with self.subTest(optimiser=optimiser, steps=steps):
                     file = self.network(values, steps, optimiser)
-                    self.tessera("run", file, "--out", "out", "-q")
-                    for name, expected in trained(values, steps, in_numpy).items():
-                        got = numpy.load(self.scratch / "out" / f"output.{name}.npy")
-                        moved = numpy.abs(expected - values[name]).max()
-                        self.assertGreater(moved, 1e-3 * 0.999)
-                        numpy.testing.assert_allclose(got, expected, rtol=0, atol=1e-4 * moved)
+                    self.expect_trained(file, values, steps, in_numpy)
+
+    def test_a_loss_is_trained_as_the_gradient_of_its_outputs(self):
+        values = self.drawn()
+        told = {name: value for name, value in values.items() if name != "minus_target"}
+        told["target"] = -values["minus_target"]
+        network = [*NETWORK[:-1], {"family": "sum_of_squares", "inputs": ["y", "target"],
+                                   "factor": 0.5, "output": "loss"}]
+        losses = []
+        for steps in (1, STEPS):
+            for optimiser, in_numpy in OPTIMISERS[1:]:
+                with self.subTest(optimiser=optimiser, steps=steps):
+                    file = self.network(told, steps, optimiser, network, {"loss": "loss"})
+                    self.expect_trained(file, values, steps, in_numpy)
+                    losses.append(numpy.load(self.scratch / "out" / "output.loss.npy")[0])
+        self.assertEqual(len(set(losses[:len(losses) // 2])), 1)
+        first, later = losses[0], losses[len(losses) // 2:]
+        self.assertLess(max(later), first)
+        x = values["x"] @ values["weights_1"] + values["bias_1"]
+        error = x * x @ values["weights_2"] + values["minus_target"]
+        self.assertAlmostEqual(first, (error.astype(float) ** 2).sum() / 2, delta=1e-4 * first)
 
     def test_both_modes_and_the_expanded_file_have_equal_cycles(self):
         for optimiser, _ in OPTIMISERS:
@@ -187,7 +218,7 @@ class TrainingTest(CliTest):
                                  result["cycles"])
 
     def test_configured_workloads_train(self):
-        for name in ("layer_gradients", "train_adam", "train_two_layers"):
+        for name in ("layer_gradients", "train_adam", "train_lamb", "train_two_layers"):
             with self.subTest(name):
                 result = self.result(name)
                 self.assertTrue(result["check"]["passed"])

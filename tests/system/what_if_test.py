@@ -41,6 +41,8 @@ REDUCED = {
     "host_write": "chip.tiles=4",
     "known_gather": "chip.tiles=16 workload.tensors.table.shape=[256,64] workload.tensors.ids.shape=[100]"
                     " workload.tensors.ids.below=300",
+    "lamb_update": "chip.tiles=16" + "".join(f" workload.tensors.{name}.shape=[40,50]"
+                                             for name in ("weights", "gradient", "moment_1", "moment_2")),
     "layer_gradients": "chip.tiles=16 workload.tensors.x.shape=[64,32] workload.tensors.weights.shape=[32,48]"
                        " workload.tensors.bias.shape=[48] workload.tensors.y_gradient.shape=[64,48]",
     "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
@@ -71,6 +73,9 @@ REDUCED = {
     "train_adam": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                   " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",
+    "train_lamb": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
+                  " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
+                  " workload.tensors.weights_2.shape=[24,16] workload.tensors.target.shape=[32,16]",
     "train_two_layers": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                         " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                         " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",

@@ -139,6 +139,11 @@ Array softmax_gradient(const Array& y, const Array& dy) {
     return out;
 }
 
+double factor_of(const PipelineStep& step) {
+    const auto told = step.options.find("factor");
+    return told == step.options.end() ? 1 : std::get<double>(told->second);
+}
+
 Reference of_x(double (*of)(double)) {
     return [of](const PipelineStep&, const Arrays& in) { return Arrays{map(in[0], of)}; };
 }
@@ -171,9 +176,22 @@ const std::map<std::string, Reference>& references() {
         {"sigmoid", of_x([](double x) { return 1 / (1 + std::exp(-x)); })},
         {"scale",
          [](const PipelineStep& step, const Arrays& in) {
-             const auto told = step.options.find("factor");
-             const double factor = told == step.options.end() ? 1 : std::get<double>(told->second);
+             const double factor = factor_of(step);
              return Arrays{map(in[0], [factor](double x) { return factor * x; })};
+         }},
+        {"scale_by",
+         [](const PipelineStep& step, const Arrays& in) {
+             const double factor = factor_of(step) * in[1].at(0);
+             return Arrays{map(in[0], [factor](double x) { return factor * x; })};
+         }},
+        {"sum_of_squares",
+         [](const PipelineStep& step, const Arrays& in) {
+             Array sum = zeros({1});
+             for (std::int64_t i = 0; i < in[0].size(); ++i) {
+                 const double x = in[0].at(i) - (in.size() > 1 ? in[1].at(i) : 0);
+                 sum.at(0) += factor_of(step) * x * x;
+             }
+             return Arrays{sum};
          }},
         {"cast", of_x([](double x) { return x; })},
         {"add", of_x_and_y([](double x, double y) { return x + y; })},

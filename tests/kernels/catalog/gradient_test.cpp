@@ -147,6 +147,14 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
          [](Draw& draw) {
              return Case{{}, {draw.array({draw.size(), draw.size()})}};
          }},
+        {"sum_of_squares",
+         [](Draw& draw) {
+             Case out = map_case(draw, draw.coin() ? 1 : 2);
+             if (draw.coin()) {
+                 out.step.options["factor"] = 0.375;
+             }
+             return out;
+         }},
         {"add", of_x_and_y},
         {"multiply", of_x_and_y},
         {"transpose", of_x},

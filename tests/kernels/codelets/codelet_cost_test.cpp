@@ -18,6 +18,7 @@
 #include "kernels/codelets/spmm_sampled_cost.h"
 #include "kernels/codelets/spmm_turn_cost.h"
 #include "kernels/codelets/sum_cost.h"
+#include "kernels/codelets/sum_pairs_cost.h"
 #include "kernels/codelets/turn_cost.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
@@ -552,10 +553,34 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     expect_map(adam, "adam_moments_f32", kAdamMomentsF32Loop);
     expect_map(adam, "adam_apply_f16", kAdamApplyF16Loop, kWaits);
     expect_map(adam, "adam_apply_f32", kAdamApplyF32Loop, kWaits);
-    for (const CountedCodelet& codelet : {relu, relu_gradient, scale, add, add_whole, multiply,
-                                          cast, gelu, gelu_gradient, scaled_add, adam}) {
+    CountedCodelet lamb("elementwise_lamb");
+    lamb.expect("kLambScalars", kLambScalars - kRootWaits - kDivisionWaits, {{"lamb_scalars"}});
+    expect_map(lamb, "lamb_norms_f16", kLambNormsF16Loop, kWaits);
+    expect_map(lamb, "lamb_norms_f32", kLambNormsF32Loop, kWaits);
+    CountedCodelet squares("elementwise_squares");
+    CountedCodelet scale_by("elementwise_scale_by");
+    expect_map(scale_by, "scale_by_f16", kScaleByF16Loop);
+    expect_map(scale_by, "scale_by_f32", kScaleByF32Loop);
+    for (const std::string type : {"f16", "f32"}) {
+        expect_map(squares, "squares_" + type, kSquaresLoop);
+        expect_map(squares, "squares_of_difference_" + type, kSquaresOfDifferenceLoop);
+    }
+    for (const CountedCodelet& codelet :
+         {relu, relu_gradient, scale, add, add_whole, multiply, cast, gelu, gelu_gradient,
+          scaled_add, adam, lamb, squares, scale_by}) {
         CHECK(codelet.uncounted().empty());
     }
+}
+
+TEST_CASE("sums of pairs cost what their text has", "[kernels]") {
+    CountedCodelet sums("sum_pairs");
+    for (const auto& [name, frame] :
+         {std::pair<std::string, std::int64_t>{"sum_pairs", kSumPairsFrame},
+          {"sum_pairs_total", kSumPairsTotalFrame}}) {
+        sums.expect("kSumPairsFrame", frame, {{name, ".Lpair_" + name}, {".Lend_" + name}});
+        sums.expect("kSumPairsPair", kSumPairsPair, {{".Lpair_" + name, ".Lend_" + name}});
+    }
+    CHECK(sums.uncounted().empty());
 }
 
 TEST_CASE("element-wise sparse products cost what their texts have", "[kernels]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Weights that go against the moments of their gradient, wherever they stand, and what Adam refuses.
+// Weights that go against the moments of their gradient, wherever they stand: Adam, and LAMB, and what they refuse.
 #include "kernels/elementwise/adam.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/family/numbers.h"
@@ -44,10 +44,12 @@ std::vector<family::Value> values_of(const Request& request) {
     return values;
 }
 
-test::StepRun run(const Request& request, Stand stand, const spec::MachineSpec& machine = {},
-                  std::int64_t tiles = 4) {
+const family::Family* const kFamilies[] = {&elementwise::adam(), &elementwise::lamb()};
+
+test::StepRun run(const family::Family& family, const Request& request, Stand stand,
+                  const spec::MachineSpec& machine = {}, std::int64_t tiles = 4) {
     // the corrections have two elements alone
-    return test::run_step(elementwise::adam(), request, {stand, stand, stand, stand, Stand::Host},
+    return test::run_step(family, request, {stand, stand, stand, stand, Stand::Host},
                           values_of(request), machine, tiles);
 }
 
@@ -62,33 +64,82 @@ std::string refusal(const Request& request) {
 
 } // namespace
 
-TEST_CASE("Adam is right wherever weights and moments stand", "[kernels][elementwise]") {
-    for (const ElementType weights : kNumbers) {
-        for (const ElementType gradient : kNumbers) {
-            for (const auto& shape : std::vector<std::vector<std::int64_t>>{
-                     {16, 32}, {9, 7}, {1, 1}, {7, 33}, {3, 250}, {40, 17}}) {
-                for (const Stand stand : test::kStands) {
-                    CAPTURE(name_of(weights), name_of(gradient), shape, static_cast<int>(stand));
-                    const auto outcome =
-                        run(request_of(weights, gradient, shape, {{"weight_decay", 0.25}}), stand);
-                    INFO(outcome.checked.sentence);
-                    CHECK(outcome.checked.passed);
-                    constexpr std::int64_t kOfElement = 3; // the weight and both moments
-                    CHECK(outcome.checked.elements == kOfElement * shape[0] * shape[1] + 2);
+TEST_CASE("Adam and LAMB are right wherever weights and moments stand", "[kernels][elementwise]") {
+    const auto check = [](const family::Family& family, ElementType weights, ElementType gradient,
+                          const std::vector<std::int64_t>& shape, Stand stand) {
+        CAPTURE(family.name, name_of(weights), name_of(gradient), shape, static_cast<int>(stand));
+        const auto outcome =
+            run(family, request_of(weights, gradient, shape, {{"weight_decay", 0.25}}), stand);
+        INFO(outcome.checked.sentence);
+        CHECK(outcome.checked.passed);
+        constexpr std::int64_t kOfElement = 3; // the weight and both moments
+        CHECK(outcome.checked.elements == kOfElement * shape[0] * shape[1] + 2);
+    };
+    for (const auto& shape : std::vector<std::vector<std::int64_t>>{
+             {16, 32}, {9, 7}, {1, 1}, {7, 33}, {3, 250}, {40, 17}}) {
+        for (const Stand stand : test::kStands) {
+            for (const family::Family* family : kFamilies) {
+                for (const ElementType weights : kNumbers) {
+                    for (const ElementType gradient : kNumbers) {
+                        check(*family, weights, gradient, shape, stand);
+                    }
                 }
             }
         }
     }
 }
 
-TEST_CASE("Adam is right with any number of workers", "[kernels][elementwise]") {
+TEST_CASE("LAMB takes the norms of all tiles, of some or many", "[kernels][elementwise]") {
+    for (const std::int64_t tiles : {1, 2, 31, 33, 80}) {
+        for (const ElementType type : kNumbers) {
+            CAPTURE(tiles, name_of(type));
+            const auto request = request_of(type, type, {83, 36}, {{"rate", 0.25}});
+            const auto outcome =
+                run(elementwise::lamb(), request, Stand::PaddedRows, {}, tiles + tiles % 2);
+            INFO(outcome.checked.sentence);
+            CHECK(outcome.checked.passed);
+        }
+    }
+}
+
+TEST_CASE("LAMB goes by the rate alone while weights are zero, or do not change",
+          "[kernels][elementwise]") {
+    constexpr double kRate = 0.25;
+    for (const double gradient : {0.0, 0.5}) {
+        for (const double weight : {0.0, 3.0}) {
+            const auto request = request_of(ElementType::F32, ElementType::F32, {13},
+                                            {{"rate", kRate}, {"epsilon", 1e-12}});
+            std::vector<family::Value> values;
+            for (const family::TensorType& type : request.inputs) {
+                const double value = values.empty() ? weight : values.size() == 1 ? gradient : 0;
+                values.push_back(test::value_of(type, [value](auto) { return value; }));
+            }
+            const auto outcome = test::run_step(elementwise::lamb(), request,
+                                                std::vector(values.size(), Stand::Host), values);
+            CAPTURE(gradient, weight);
+            INFO(outcome.checked.sentence);
+            CHECK(outcome.checked.passed);
+            // the first direction is 1 for each element, or 0: its norm is that of the weights over their size
+            const double trust = gradient == 0 || weight == 0 ? 1 : weight;
+            const double wanted = weight - (gradient == 0 ? 0 : kRate * trust);
+            for (std::int64_t i = 0; i < 13; ++i) {
+                CHECK(family::number_at(outcome.output, i) == Approx(wanted).margin(1e-6));
+            }
+        }
+    }
+}
+
+TEST_CASE("Adam and LAMB are right with any number of workers", "[kernels][elementwise]") {
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
         spec::MachineSpec machine;
         machine.tile.workers = workers;
         for (const Stand stand : {Stand::Cells, Stand::OddRuns}) {
             CAPTURE(workers, static_cast<int>(stand));
             const auto request = request_of(ElementType::F16, ElementType::F32, {41, 23});
-            CHECK(run(request, stand, machine, 1).checked.passed);
+            for (const family::Family* family : kFamilies) {
+                CAPTURE(family->name);
+                CHECK(run(*family, request, stand, machine, 1).checked.passed);
+            }
         }
     }
 }

@@ -342,6 +342,14 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
         {"adam", "adam_moments_f32", codelets::kAdamMomentsF32Loop, 2},
         {"adam", "adam_apply_f16", codelets::kAdamApplyF16Loop, 2, 4},
         {"adam", "adam_apply_f32", codelets::kAdamApplyF32Loop, 2},
+        {"lamb", "lamb_norms_f16", codelets::kLambNormsF16Loop, 2, 4},
+        {"lamb", "lamb_norms_f32", codelets::kLambNormsF32Loop, 2},
+        {"scale_by", "scale_by_f16", codelets::kScaleByF16Loop},
+        {"scale_by", "scale_by_f32", codelets::kScaleByF32Loop},
+        {"squares", "squares_f16", codelets::kSquaresLoop, 0},
+        {"squares", "squares_f32", codelets::kSquaresLoop, 0},
+        {"squares", "squares_of_difference_f16", codelets::kSquaresOfDifferenceLoop, 1},
+        {"squares", "squares_of_difference_f32", codelets::kSquaresOfDifferenceLoop, 1},
         {"add", "add_f16", codelets::kAddLoop, 2},
         {"multiply", "multiply_f32", codelets::kMultiplyLoop, 2},
     };
@@ -362,8 +370,8 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
                     state.push_back(
                         static_cast<std::uint32_t>(workers * stride - work.units * unit));
                 }
-                // constants, of which one may be a pointer
-                state.insert(state.end(), {bench.pair(4), 0x3c00, 0x3c00, 0x3c00, 0x3c00});
+                // constants, of which the first and the fourth may be pointers
+                state.insert(state.end(), {bench.pair(4), 0x3c00, 0x3c00, bench.pair(5), 0x3c00});
                 bench.put(bench.region0_data(), state);
                 const auto outcome =
                     bench.call(each.vertex, program::VertexKind::MultiWorker, bench.region0_data());
