@@ -9,6 +9,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
+#include "kernels/softmax/cross_entropy.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/softmax/softmax_gradient.h"
 #include "kernels/sparse/spmm.h"
@@ -76,6 +77,7 @@ const std::vector<const family::Family*>& families() {
         &elementwise::sum_of_squares(),
         &softmax::family(),
         &softmax::gradient(),
+        &softmax::cross_entropy(),
         &gather::family(),
     };
     // clang-format on

@@ -8,12 +8,12 @@
 #include "kernels/graph/unit_rows.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/softmax/two_matrices.h"
 #include "kernels/workload/overflow.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -181,13 +181,6 @@ private:
     std::map<TileId, Bytes> partial_bytes_;
 };
 
-bool same_rows(const std::vector<RowBlock>& one, const std::vector<RowBlock>& other) {
-    return std::ranges::equal(one, other, [](const RowBlock& a, const RowBlock& b) {
-        return a.tile == b.tile && a.first_row == b.first_row && a.rows == b.rows &&
-               (a.rows == 1 || a.row_stride == b.row_stride);
-    });
-}
-
 class GradientStep final : public family::Step {
 public:
     explicit GradientStep(family::TensorType x) : x_(std::move(x)) {}
@@ -204,38 +197,18 @@ public:
                 "docs/kernels.md",
                 columns(), plan::most_rounds(site.machine) * kUnitBytes / bytes_of(x_.type)));
         }
-        const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
-        const auto named = [&](const char* name) {
-            return graph::Tensor{
-                .name = site.owner + ": " + name, .type = x_.type, .shape = x_.shape};
-        };
-        const auto standing = [&](std::size_t input) {
-            return where[input] ? graph::rows_of(graph, *where[input], kUnitBytes, tiles)
-                                : std::nullopt;
-        };
-        std::array<std::optional<graph::InRows>, 2> inputs;
-        for (const std::size_t i : {0U, 1U}) {
-            auto blocks = standing(i);
-            if (blocks && (!inputs[0] || same_rows(inputs[0]->blocks, *blocks))) {
-                inputs[i] = {*where[i], std::move(*blocks)};
-            }
-        }
-        if (!inputs[0]) {
-            inputs[0] = inputs[1] ? graph::add_rows_beside(graph, named("y"), inputs[1]->blocks)
-                                  : graph::add_rows(graph, named("y"), tiles);
-        }
-        if (!inputs[1]) {
-            inputs[1] = graph::add_rows_beside(graph, named("dy"), inputs[0]->blocks);
-        }
-        const graph::InRows out = graph::add_rows_beside(graph, named("dx"), inputs[0]->blocks);
+        const auto inputs = two_matrices(graph, site, x_, {"y", "dy"}, where);
+        const graph::InRows out = graph::add_rows_beside(
+            graph, {.name = site.owner + ": dx", .type = x_.type, .shape = x_.shape},
+            inputs[0].blocks);
         const auto set =
             graph.add_compute_set({"softmax gradient", program::Role::Work, site.owner, "rows"});
         GradientVertices vertices(graph, set, site.machine, x_.type, columns());
         for (std::size_t i = 0; i < out.blocks.size(); ++i) {
-            vertices.add(inputs[0]->blocks[i], inputs[1]->blocks[i], out.blocks[i]);
+            vertices.add(inputs[0].blocks[i], inputs[1].blocks[i], out.blocks[i]);
         }
         vertices.finish();
-        return {{inputs[0]->tensor, inputs[1]->tensor}, {out.tensor}, graph::run(set)};
+        return {{inputs[0].tensor, inputs[1].tensor}, {out.tensor}, graph::run(set)};
     }
 
     /// With u = 2^-24: the sum is off by at most n u of the magnitudes of its products, and a few for

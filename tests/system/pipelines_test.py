@@ -13,7 +13,7 @@ import unittest
 sys.dont_write_bytecode = True # no folder among the sources
 from cli_case import BINARY, SOURCE, CliTest
 
-CONFIGURED = ["activation_gradients", "adam_update", "attention_head", "gcn_2_layers", "lamb_update", "mlp", "product_gradients", "softmax_training", "sparse_update",
+CONFIGURED = ["activation_gradients", "adam_update", "attention_head", "cross_entropy", "gcn_2_layers", "lamb_update", "mlp", "product_gradients", "softmax_training", "sparse_update",
               "streamed_layers", "two_side_by_side", "update_loop"]
 FAMILIES = ["matmul", "bias", "relu", "gelu", "relu_gradient", "gelu_gradient", "add", "multiply", "scale", "cast", "transpose",
             "reduce", "softmax"]

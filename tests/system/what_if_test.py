@@ -29,6 +29,7 @@ REDUCED = {
     "dense_4096_f32": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=128",
     "dynamic_training": "chip.tiles=16 workload.tensors.w.shape=[64,96] workload.tensors.x.shape=[96,32] workload.tensors.dy.shape=[64,32]"
                         " workload.tensors.w.block=4 workload.steps.0.repeat=3",
+    "cross_entropy": "chip.tiles=16 workload.tensors.logits.shape=[32,50] workload.tensors.targets.shape=[32,50]",
     "dynamic_training_gradient": "chip.tiles=16 workload.tensors.w.shape=[64,96] workload.tensors.x.shape=[96,32]"
                                  " workload.tensors.dy.shape=[64,32] workload.tensors.norms.shape=[1,16,24]"
                                  " workload.tensors.w.block=4 workload.steps.0.steps.5.block=4 workload.steps.0.repeat=3",
@@ -73,6 +74,9 @@ REDUCED = {
     "train_adam": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                   " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",
+    "train_classes": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
+                     " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
+                     " workload.tensors.weights_2.shape=[24,16] workload.tensors.targets.shape=[32,16]",
     "train_lamb": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                   " workload.tensors.weights_2.shape=[24,16] workload.tensors.target.shape=[32,16]",

@@ -200,6 +200,16 @@ const std::map<std::string, Reference>& references() {
          [](const PipelineStep&, const Arrays& in) { return Arrays{transposed(in[0])}; }},
         {"reduce", [](const PipelineStep&, const Arrays& in) { return Arrays{sums(in[0])}; }},
         {"softmax", [](const PipelineStep&, const Arrays& in) { return Arrays{softmax(in[0])}; }},
+        {"cross_entropy",
+         [](const PipelineStep& step, const Arrays& in) {
+             const Array rows = sums(map(in[0], [](double element) { return std::exp(element); }));
+             const Array dots = sums(map(in[0], in[1], std::multiplies<>()));
+             Array loss = zeros({1});
+             for (std::int64_t row = 0; row < rows.size(); ++row) {
+                 loss.at(0) += factor_of(step) * (std::log(rows.at(row)) - dots.at(row));
+             }
+             return Arrays{loss};
+         }},
         {"softmax_gradient",
          [](const PipelineStep&, const Arrays& in) {
              return Arrays{softmax_gradient(in[0], in[1])};

@@ -155,6 +155,12 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
              }
              return out;
          }},
+        {"cross_entropy",
+         [](Draw& draw) {
+             Case out = of_x_and_y(draw);
+             out.step.options["factor"] = 0.375;
+             return out;
+         }},
         {"add", of_x_and_y},
         {"multiply", of_x_and_y},
         {"transpose", of_x},

@@ -3,6 +3,7 @@
 // labels. An instruction that a codelet gains or loses without its cost fails here.
 #include "kernels/codelets/block_norms_cost.h"
 #include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/cross_entropy_cost.h"
 #include "kernels/codelets/elementwise_cost.h"
 #include "kernels/codelets/embedded_sources.h"
 #include "kernels/codelets/gather_cost.h"
@@ -570,6 +571,26 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
           scaled_add, adam, lamb, squares, scale_by}) {
         CHECK(codelet.uncounted().empty());
     }
+}
+
+TEST_CASE("cross entropies cost what their text has", "[kernels]") {
+    CountedCodelet codelet("cross_entropy");
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const std::string name = fmt::format("cross_entropy_{}", suffix(type));
+        codelet.expect("kCrossEntropyNothing", kCrossEntropyNothing,
+                       {{name, ".Lsome_rows_" + name}, {".Ldone_" + name}});
+        codelet.expect("kCrossEntropyFrame", kCrossEntropyFrame,
+                       {{name, ".Lrow_" + name}, {".Ldone_" + name}});
+        codelet.expect("kCrossEntropyRow", kCrossEntropyRow - kCrossEntropyLnWaits,
+                       {{".Lrow_" + name, ".Lmax_" + name},
+                        {".Lend_max_" + name, ".Lelement_" + name},
+                        {".Lend_element_" + name, ".Ldone_" + name}});
+        codelet.expect("kCrossEntropyMax", kCrossEntropyMax,
+                       {{".Lmax_" + name, ".Lend_max_" + name}});
+        codelet.expect("cross_entropy_element", cross_entropy_element(type) - kCrossEntropyExpWaits,
+                       {{".Lelement_" + name, ".Lend_element_" + name}});
+    }
+    CHECK(codelet.uncounted().empty());
 }
 
 TEST_CASE("sums of pairs cost what their text has", "[kernels]") {

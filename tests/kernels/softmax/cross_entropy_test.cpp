@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/codelets/cross_entropy_cost.h"
+#include "kernels/family/numbers.h"
+#include "kernels/softmax/cross_entropy.h"
+#include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/kernels/elementwise/elementwise_bench.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tessera;
+using test::Stand;
+
+constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32};
+
+/// One 1 in each row.
+family::Value targets_of(const family::TensorType& type) {
+    const std::int64_t columns = type.shape.back();
+    return test::value_of(type, [&](std::int64_t i) {
+        const std::int64_t row = i / columns;
+        return i % columns == (5 * row + 2) % columns ? 1 : 0;
+    });
+}
+
+test::StepRun run(const family::TensorType& type, const family::Value& x, const family::Value& t,
+                  std::vector<Stand> stands = {Stand::Host, Stand::Host},
+                  const spec::MachineSpec& machine = {}, std::int64_t tiles = 4) {
+    return test::run_step(softmax::cross_entropy(), {{type, type}, {{"factor", 0.5}}}, stands,
+                          {x, t}, machine, tiles);
+}
+
+} // namespace
+
+TEST_CASE("cross entropies of any shape are right wherever logits and targets stand",
+          "[kernels][softmax]") {
+    for (const ElementType type : kTypes) {
+        for (const auto& shape : std::vector<std::vector<std::int64_t>>{
+                 {1, 1}, {1, 2}, {5, 3}, {9, 37}, {40, 8}, {3, 250}, {2, 3, 5}}) {
+            for (const Stand x : test::kStands) {
+                for (const Stand t : {Stand::Host, Stand::PaddedRows, Stand::Columns}) {
+                    if (shape.size() > 2 && (x != Stand::Host || t != Stand::Host)) {
+                        continue; // the bench places matrices
+                    }
+                    const family::TensorType matrix{type, shape};
+                    CAPTURE(name_of(type), shape, static_cast<int>(x), static_cast<int>(t));
+                    const auto outcome =
+                        run(matrix, test::random_value(matrix, 1), targets_of(matrix), {x, t});
+                    INFO(outcome.checked.sentence);
+                    CHECK(outcome.checked.passed);
+                    CHECK(outcome.checked.elements == 1);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("cross entropies are right on any tiles, by any workers, of any targets",
+          "[kernels][softmax]") {
+    for (const ElementType type : kTypes) {
+        const family::TensorType matrix{type, {83, 6}};
+        for (const std::int64_t tiles : {2, 6, 34, 80}) {
+            CAPTURE(name_of(type), tiles);
+            CHECK(run(matrix, test::random_value(matrix, 1), test::random_value(matrix, 2, 1),
+                      {Stand::Host, Stand::Host}, {}, tiles)
+                      .checked.passed);
+        }
+        for (std::int64_t workers = 1; workers <= 8; ++workers) {
+            spec::MachineSpec machine;
+            machine.tile.workers = workers;
+            CAPTURE(name_of(type), workers);
+            CHECK(run(matrix, test::random_value(matrix, 1), targets_of(matrix),
+                      {Stand::Host, Stand::Host}, machine)
+                      .checked.passed);
+        }
+    }
+}
+
+TEST_CASE("equal logits have the entropy of all classes, however large they are",
+          "[kernels][softmax]") {
+    constexpr std::int64_t kRows = 10;
+    constexpr std::int64_t kClasses = 32;
+    for (const ElementType type : kTypes) {
+        for (const double logit : {0.0, 100.0, -1000.0, 30000.0}) {
+            const family::TensorType matrix{type, {kRows, kClasses}};
+            const auto outcome = run(matrix, test::value_of(matrix, [&](auto) { return logit; }),
+                                     targets_of(matrix));
+            CAPTURE(name_of(type), logit);
+            CHECK(outcome.checked.passed);
+            const double wanted = 0.5 * kRows * std::log(static_cast<double>(kClasses));
+            CHECK(family::number_at(outcome.output, 0) ==
+                  Approx(wanted).margin(kRows * 0x1p-24 * std::fabs(logit)));
+            auto wrong = outcome.output;
+            wrong.bytes[2] ^= std::byte{0x40};
+            const auto step = softmax::cross_entropy().make({{matrix, matrix}, {{"factor", 0.5}}});
+            const auto x = test::value_of(matrix, [&](auto) { return logit; });
+            const auto t = targets_of(matrix);
+            CHECK_FALSE(step->check(std::vector<const family::Value*>{&x, &t}, wrong, 1).passed);
+        }
+    }
+}
+
+TEST_CASE("vertices of cross entropies take the predicted cycles", "[kernels][softmax]") {
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        test::CodeletBench bench({"cross_entropy"}, workers);
+        for (const ElementType type : kTypes) {
+            for (const std::int64_t rows : {1, 2, 7, 13}) {
+                for (const std::int64_t columns : {1, 2, 9, 64}) {
+                    const Bytes step = (columns * bytes_of(type) + 7) / 8 * 8;
+                    bench.put(bench.region0_data(),
+                              std::vector{static_cast<std::uint32_t>(bench.pair(0)),
+                                          static_cast<std::uint32_t>(bench.pair(1)),
+                                          static_cast<std::uint32_t>(step),
+                                          static_cast<std::uint32_t>(step),
+                                          static_cast<std::uint32_t>(rows),
+                                          static_cast<std::uint32_t>(columns),
+                                          static_cast<std::uint32_t>(bench.pair(2))});
+                    const auto outcome =
+                        bench.call("cross_entropy_" + std::string(name_of(type)),
+                                   program::VertexKind::MultiWorker, bench.region0_data());
+                    CAPTURE(workers, name_of(type), rows, columns);
+                    CHECK(outcome.cycles ==
+                          softmax::cross_entropy_cycles(bench.machine(), type, rows, columns));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a cross entropy refuses what does not go together", "[kernels][softmax]") {
+    const auto refusal = [](const family::TensorType& x, const family::TensorType& t,
+                            double factor = 1) {
+        try {
+            static_cast<void>(softmax::cross_entropy().make({{x, t}, {{"factor", factor}}}));
+        } catch (const family::Refused& refused) {
+            return std::to_string(refused.input) + refused.option + ": " + refused.what();
+        }
+        return std::string("taken");
+    };
+    const family::TensorType half{ElementType::F16, {4, 6}};
+    CHECK(refusal(half, half) == "taken");
+    CHECK(refusal(half, {ElementType::F32, {4, 6}}) == "1: got f16 and f32, expected equal types");
+    CHECK(refusal(half, {ElementType::F16, {6, 4}}) ==
+          "1: got 4 x 6 and 6 x 4, expected equal shapes");
+    CHECK(refusal({ElementType::F16, {4}}, {ElementType::F16, {4}}) ==
+          "0: got a tensor of 1 size, expected rows and columns");
+    CHECK(refusal(half, half, 1e39) == "-1factor: got 1e+39, expected a number that f32 can hold");
+}
