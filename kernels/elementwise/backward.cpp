@@ -17,9 +17,26 @@ using family::GradientRequest;
 using family::same_gradient;
 using family::Steps;
 
-Steps relu_backward(const GradientRequest& request) {
-    return {backward_step("relu_gradient", {request.step.outputs[0], request.of_outputs[0]},
+namespace {
+
+/// Of a function whose derivative follows from its value.
+Steps by_value(const char* family, const GradientRequest& request) {
+    return {backward_step(family, {request.step.outputs[0], request.of_outputs[0]},
                           request.of_inputs[0])};
+}
+
+} // namespace
+
+Steps relu_backward(const GradientRequest& request) {
+    return by_value("relu_gradient", request);
+}
+
+Steps tanh_backward(const GradientRequest& request) {
+    return by_value("tanh_gradient", request);
+}
+
+Steps sigmoid_backward(const GradientRequest& request) {
+    return by_value("sigmoid_gradient", request);
 }
 
 Steps gelu_backward(const GradientRequest& request) {

@@ -9,17 +9,21 @@ namespace tessera::elementwise {
 
 [[nodiscard]] const family::Family& relu();     ///< max(x, 0)
 [[nodiscard]] const family::Family& gelu();     ///< 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+[[nodiscard]] const family::Family& tanh();     ///< of every element
+[[nodiscard]] const family::Family& sigmoid();  ///< 1 / (1 + exp(-x))
 [[nodiscard]] const family::Family& scale();    ///< factor * x
 [[nodiscard]] const family::Family& cast();     ///< x as another type
 [[nodiscard]] const family::Family& add();      ///< x + y
 [[nodiscard]] const family::Family& multiply(); ///< x * y, element by element
 [[nodiscard]] const family::Family& bias();     ///< x + bias, a vector, in every row
-[[nodiscard]] const family::Family& relu_gradient();  ///< dy where y > 0, else 0
-[[nodiscard]] const family::Family& gelu_gradient();  ///< dy times the derivative of gelu at x
-[[nodiscard]] const family::Family& momentum();       ///< factor * momentum + gradient
-[[nodiscard]] const family::Family& sgd();            ///< weights - rate * gradient
-[[nodiscard]] const family::Family& adam();           ///< by moments of the gradient
-[[nodiscard]] const family::Family& lamb();           ///< the same, by norms of tensors too
+[[nodiscard]] const family::Family& relu_gradient();    ///< dy where y > 0, else 0
+[[nodiscard]] const family::Family& gelu_gradient();    ///< dy times the derivative of gelu at x
+[[nodiscard]] const family::Family& tanh_gradient();    ///< dy times the derivative of tanh, by y
+[[nodiscard]] const family::Family& sigmoid_gradient(); ///< the same of sigmoid
+[[nodiscard]] const family::Family& momentum();         ///< factor * momentum + gradient
+[[nodiscard]] const family::Family& sgd();              ///< weights - rate * gradient
+[[nodiscard]] const family::Family& adam();             ///< by moments of the gradient
+[[nodiscard]] const family::Family& lamb();             ///< the same, by norms of tensors too
 [[nodiscard]] const family::Family& scale_by();       ///< factor * x, for a factor of another step
 [[nodiscard]] const family::Family& sum_of_squares(); ///< of x, or of x - target, as one number
 

@@ -111,6 +111,28 @@ const Family& gelu() {
     return family;
 }
 
+const Family& tanh() {
+    static const Family family = family::with_gradient(
+        Family{"tanh",
+               "tanh(x) of every element",
+               {"x"},
+               {},
+               [](const Request& request) { return of_x(request, function::tanh); }},
+        tanh_backward);
+    return family;
+}
+
+const Family& sigmoid() {
+    static const Family family = family::with_gradient(
+        Family{"sigmoid",
+               "1 / (1 + exp(-x)) of every element",
+               {"x"},
+               {},
+               [](const Request& request) { return of_x(request, function::sigmoid); }},
+        sigmoid_backward);
+    return family;
+}
+
 const Family& scale() {
     static const Family family =
         family::with_gradient(Family{"scale",

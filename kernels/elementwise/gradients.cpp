@@ -53,4 +53,28 @@ const family::Family& gelu_gradient() {
     return family;
 }
 
+const family::Family& tanh_gradient() {
+    static const family::Family family{"tanh_gradient",
+                                       "dy times 1 - y^2, for y = tanh(x)",
+                                       {"y", "dy"},
+                                       {},
+                                       [](const family::Request& request) {
+                                           return make_gradient(request, "y",
+                                                                function::tanh_gradient);
+                                       }};
+    return family;
+}
+
+const family::Family& sigmoid_gradient() {
+    static const family::Family family{"sigmoid_gradient",
+                                       "dy times y (1 - y), for y = sigmoid(x)",
+                                       {"y", "dy"},
+                                       {},
+                                       [](const family::Request& request) {
+                                           return make_gradient(request, "y",
+                                                                function::sigmoid_gradient);
+                                       }};
+    return family;
+}
+
 } // namespace tessera::elementwise

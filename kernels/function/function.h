@@ -50,6 +50,11 @@ struct Function {
 [[nodiscard]] Function relu_gradient(ElementType type);
 /// y times the derivative of gelu at x.
 [[nodiscard]] Function gelu_gradient(ElementType type);
+[[nodiscard]] Function tanh(ElementType type);
+[[nodiscard]] Function sigmoid(ElementType type);
+/// y times the derivative of tanh, or of the logistic function, where that is x.
+[[nodiscard]] Function tanh_gradient(ElementType type);
+[[nodiscard]] Function sigmoid_gradient(ElementType type);
 [[nodiscard]] Function multiply(ElementType type);
 /// x + y; where y has no bytes from row to row it is added to every row.
 [[nodiscard]] Function add(ElementType type);

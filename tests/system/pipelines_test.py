@@ -194,7 +194,7 @@ class PipelinesTest(CliTest):
 
     def test_every_family_follows_every_other(self):
         machine = ["--machine", "tiny"]
-        one = {"gelu": {}, "relu": {}, "scale": {"factor": 0.5}, "transpose": {}, "softmax": {}}
+        one = {"gelu": {}, "relu": {}, "sigmoid": {}, "tanh": {}, "scale": {"factor": 0.5}, "transpose": {}, "softmax": {}}
         for first, its in one.items():
             for second, others in one.items():
                 with self.subTest(f"{first}, {second}"):

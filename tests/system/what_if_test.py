@@ -80,6 +80,9 @@ REDUCED = {
     "train_lamb": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                   " workload.tensors.weights_2.shape=[24,16] workload.tensors.target.shape=[32,16]",
+    "train_sigmoid": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
+                     " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
+                     " workload.tensors.weights_2.shape=[24,16] workload.tensors.target.shape=[32,16]",
     "train_two_layers": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                         " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                         " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",
