@@ -25,6 +25,11 @@ Steps by_value(const char* family, const GradientRequest& request) {
                           request.of_inputs[0])};
 }
 
+Steps by_argument(const char* family, const GradientRequest& request) {
+    return {backward_step(family, {request.step.inputs[0], request.of_outputs[0]},
+                          request.of_inputs[0])};
+}
+
 } // namespace
 
 Steps relu_backward(const GradientRequest& request) {
@@ -40,8 +45,11 @@ Steps sigmoid_backward(const GradientRequest& request) {
 }
 
 Steps gelu_backward(const GradientRequest& request) {
-    return {backward_step("gelu_gradient", {request.step.inputs[0], request.of_outputs[0]},
-                          request.of_inputs[0])};
+    return by_argument("gelu_gradient", request);
+}
+
+Steps swish_backward(const GradientRequest& request) {
+    return by_argument("swish_gradient", request);
 }
 
 Steps scale_backward(const GradientRequest& request) {

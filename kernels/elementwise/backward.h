@@ -10,6 +10,7 @@ namespace tessera::elementwise {
 [[nodiscard]] family::Steps gelu_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps tanh_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps sigmoid_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps swish_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps scale_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps cast_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps add_backward(const family::GradientRequest& request);

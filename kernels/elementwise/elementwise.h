@@ -11,6 +11,7 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& gelu();     ///< 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 [[nodiscard]] const family::Family& tanh();     ///< of every element
 [[nodiscard]] const family::Family& sigmoid();  ///< 1 / (1 + exp(-x))
+[[nodiscard]] const family::Family& swish();    ///< x sigmoid(x)
 [[nodiscard]] const family::Family& scale();    ///< factor * x
 [[nodiscard]] const family::Family& cast();     ///< x as another type
 [[nodiscard]] const family::Family& add();      ///< x + y
@@ -20,6 +21,7 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& gelu_gradient();    ///< dy times the derivative of gelu at x
 [[nodiscard]] const family::Family& tanh_gradient();    ///< dy times the derivative of tanh, by y
 [[nodiscard]] const family::Family& sigmoid_gradient(); ///< the same of sigmoid
+[[nodiscard]] const family::Family& swish_gradient();   ///< dy times the derivative of swish at x
 [[nodiscard]] const family::Family& momentum();         ///< factor * momentum + gradient
 [[nodiscard]] const family::Family& sgd();              ///< weights - rate * gradient
 [[nodiscard]] const family::Family& adam();             ///< by moments of the gradient

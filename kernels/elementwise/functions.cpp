@@ -133,6 +133,17 @@ const Family& sigmoid() {
     return family;
 }
 
+const Family& swish() {
+    static const Family family = family::with_gradient(
+        Family{"swish",
+               "x / (1 + exp(-x)) of every element",
+               {"x"},
+               {},
+               [](const Request& request) { return of_x(request, function::swish); }},
+        swish_backward);
+    return family;
+}
+
 const Family& scale() {
     static const Family family =
         family::with_gradient(Family{"scale",

@@ -53,6 +53,18 @@ const family::Family& gelu_gradient() {
     return family;
 }
 
+const family::Family& swish_gradient() {
+    static const family::Family family{"swish_gradient",
+                                       "dy times the derivative of swish at x",
+                                       {"x", "dy"},
+                                       {},
+                                       [](const family::Request& request) {
+                                           return make_gradient(request, "x",
+                                                                function::swish_gradient);
+                                       }};
+    return family;
+}
+
 const family::Family& tanh_gradient() {
     static const family::Family family{"tanh_gradient",
                                        "dy times 1 - y^2, for y = tanh(x)",

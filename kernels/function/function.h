@@ -52,6 +52,9 @@ struct Function {
 [[nodiscard]] Function gelu_gradient(ElementType type);
 [[nodiscard]] Function tanh(ElementType type);
 [[nodiscard]] Function sigmoid(ElementType type);
+[[nodiscard]] Function swish(ElementType type); ///< x times the logistic function of x
+/// y times the derivative of swish at x.
+[[nodiscard]] Function swish_gradient(ElementType type);
 /// y times the derivative of tanh, or of the logistic function, where that is x.
 [[nodiscard]] Function tanh_gradient(ElementType type);
 [[nodiscard]] Function sigmoid_gradient(ElementType type);

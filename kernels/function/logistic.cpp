@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tanh, the logistic function, and their gradients.
+// tanh, the logistic function, swish, and their gradients.
 #include "kernels/function/constants.h"
 #include "kernels/function/function.h"
 #include "kernels/function/near.h"
@@ -47,6 +47,10 @@ Function gradient(const char* name, const char* vertex, ElementType type,
     return made;
 }
 
+double sigmoid_of(double x) {
+    return 1 / (1 + std::exp(-x));
+}
+
 } // namespace
 
 Function tanh(ElementType type) {
@@ -64,8 +68,36 @@ Function sigmoid(ElementType type) {
     const bool is_half = type == ElementType::F16;
     Function made = of("sigmoid", "sigmoid", type,
                        is_half ? codelets::kSigmoidF16Loop : codelets::kSigmoidF32Loop);
-    made.value = value_of(type, [](double x) { return 1 / (1 + std::exp(-x)); });
+    made.value = value_of(type, sigmoid_of);
     made.tolerance = [type](double x, double, double) { return sigm(near(type, x)).off; };
+    return made;
+}
+
+Function swish(ElementType type) {
+    Function made =
+        of("swish", "swish", type,
+           type == ElementType::F16 ? codelets::kSwishF16Loop : codelets::kSwishF32Loop);
+    made.flops = 2;
+    made.value = value_of(type, [](double x) { return x * sigmoid_of(x); });
+    made.tolerance = [type](double x, double, double) {
+        return (near(type, x) * sigm(near(type, x))).off;
+    };
+    return made;
+}
+
+Function swish_gradient(ElementType type) {
+    const bool is_half = type == ElementType::F16;
+    Function made = of("swish gradient", "swish_gradient", type,
+                       is_half ? codelets::kSwishGradientF16Loop : codelets::kSwishGradientF32Loop);
+    made.constants = {is_half ? halves(1, 0) : single(1)};
+    made.flops = 6;
+    // 1 - s is sigmoid_of(-x), without a difference
+    made.value = [](double x, double dy) { return dy * sigmoid_of(x) * (1 + x * sigmoid_of(-x)); };
+    made.tolerance = [type](double x, double dy, double /*exact*/) {
+        const Near one = near(type, 1);
+        const Near s = sigm(near(type, x));
+        return (near(type, dy) * (s * (one + near(type, x) * (one - s)))).off;
+    };
     return made;
 }
 

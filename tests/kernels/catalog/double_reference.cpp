@@ -174,6 +174,7 @@ const std::map<std::string, Reference>& references() {
         {"gelu", of_x(gelu)},
         {"tanh", of_x([](double x) { return std::tanh(x); })},
         {"sigmoid", of_x([](double x) { return 1 / (1 + std::exp(-x)); })},
+        {"swish", of_x([](double x) { return x / (1 + std::exp(-x)); })},
         {"scale",
          [](const PipelineStep& step, const Arrays& in) {
              const double factor = factor_of(step);
@@ -216,6 +217,10 @@ const std::map<std::string, Reference>& references() {
          }},
         {"relu_gradient", of_x_and_y([](double y, double dy) { return y > 0 ? dy : 0; })},
         {"gelu_gradient", of_x_and_y([](double x, double dy) { return dy * gelu_slope(x); })},
+        {"swish_gradient", of_x_and_y([](double x, double dy) {
+             const double e = std::exp(-x);
+             return dy * (1 + e + x * e) / ((1 + e) * (1 + e));
+         })},
         {"tanh_gradient", of_x_and_y([](double y, double dy) { return dy * (1 - y * y); })},
         {"sigmoid_gradient", of_x_and_y([](double y, double dy) { return dy * y * (1 - y); })},
     };

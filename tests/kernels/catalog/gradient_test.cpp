@@ -168,6 +168,7 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
         {"gelu", of_x},
         {"tanh", of_x},
         {"sigmoid", of_x},
+        {"swish", of_x},
         {"softmax", of_x},
     };
     return all;

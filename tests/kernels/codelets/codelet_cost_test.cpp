@@ -566,6 +566,10 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet logistic("elementwise_logistic");
     expect_map(logistic, "tanh_f16", kTanhF16Loop);
     expect_map(logistic, "tanh_f32", kTanhF32Loop, 2 * kSigmWaits);
+    expect_map(logistic, "swish_f16", kSwishF16Loop, 2 * kHalfSigmWaits);
+    expect_map(logistic, "swish_f32", kSwishF32Loop, 2 * kSigmWaits);
+    expect_map(logistic, "swish_gradient_f16", kSwishGradientF16Loop, 2 * kHalfSigmWaits);
+    expect_map(logistic, "swish_gradient_f32", kSwishGradientF32Loop, 2 * kSigmWaits);
     expect_map(logistic, "sigmoid_f16", kSigmoidF16Loop, 2 * kHalfSigmWaits);
     expect_map(logistic, "sigmoid_f32", kSigmoidF32Loop, 2 * kSigmWaits);
     for (const std::string type : {"f16", "f32"}) {
