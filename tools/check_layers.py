@@ -59,6 +59,7 @@ ALLOWED = {
     "kernels/published": DATA,
     "kernels/lower": DATA + ["kernels/graph", "kernels/exchange_plan", "kernels/plan",
                              "kernels/codelets"],
+    "kernels/own_codelet": FAMILY + ["kernels/vertex"],
     "kernels/pipeline": FAMILY,
     "kernels/job": DATA + ["kernels"],
     "kernels/micro": FAMILY + ["kernels/rearrange"],

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -242,6 +243,7 @@ public:
     /// Adds to `mistakes`, those of the document so far. @throws IoError if there are none, but a
     /// file cannot be found or read
     void run(Families families, std::vector<Diagnostic>& mistakes) {
+        std::set<std::string> of_vertex_files;
         for (const Diagnostic& mistake : mistakes) {
             told_.insert(pointer_of(mistake));
         }
@@ -250,6 +252,8 @@ public:
             check_pattern(tensor, mistakes);
         }
         name_tensors(document_.root, "steps", pipeline_.steps);
+        find_codelets("/steps", pipeline_.steps);
+        std::ranges::move(names_wrong_, std::back_inserter(mistakes));
         Resolved resolved = resolve(pipeline_, families, {}, told_);
         if (pipeline_.train) {
             std::erase_if(resolved.mistakes, [&](const Diagnostic& found) {
@@ -260,7 +264,11 @@ public:
             train(families, resolved);
         }
         for (const Diagnostic& found : resolved.mistakes) {
-            mistakes.push_back(document_.at_value(found.pointer, found.message, found.hint));
+            if (found.file.empty()) {
+                mistakes.push_back(document_.at_value(found.pointer, found.message, found.hint));
+            } else if (of_vertex_files.insert(found.text()).second) { // several steps may name one
+                mistakes.push_back(found);
+            }
         }
         if (mistakes.empty() && no_file_ != nullptr) {
             std::rethrow_exception(no_file_);
@@ -376,6 +384,41 @@ private:
         return size;
     }
 
+    /// Names and files of steps with codelets of the user's own.
+    void find_codelets(const std::string& list, std::vector<PipelineStep>& steps) {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            PipelineStep& step = steps[i];
+            const std::string pointer = fmt::format("{}/{}", list, i);
+            visit_lists(step, [&](const char* inner, std::vector<PipelineStep>& inside) {
+                find_codelets(pointer + "/" + inner, inside);
+            });
+            if (!step.own) {
+                continue;
+            }
+            check_inputs(*step.own, pointer);
+            step.take_names();
+            try {
+                if (!has_told_of(pointer)) {
+                    step.own->source_path = files_.find(pointer + "/codelet", step.own->source);
+                    step.own->vertex_path = files_.find(pointer + "/vertex", step.own->vertex);
+                }
+            } catch (const IoError&) {
+                told_.insert(pointer);
+                no_file_ = no_file_ == nullptr ? std::current_exception() : no_file_;
+            }
+        }
+    }
+    void check_inputs(const OwnCodelet& own, const std::string& pointer) {
+        for (const auto& [key, tensor] : own.inputs.items()) {
+            if (!tensor.is_string()) {
+                const std::string at = config::child_pointer(pointer + "/inputs", key);
+                told_.insert(at);
+                names_wrong_.push_back(document_.at_value(
+                    at, "got " + config::got_text(tensor) + ", expected the name of a tensor"));
+            }
+        }
+    }
+
     /// Of a step of no known family nothing was read: the tensors that it names are used all the
     /// same.
     void name_tensors(const nlohmann::json& around, const char* key,
@@ -412,7 +455,8 @@ private:
     PipelineWorkload& pipeline_;
     const Document& document_;
     const Files& files_;
-    std::set<std::string> told_; ///< JSON pointers
+    std::set<std::string> told_;          ///< JSON pointers
+    std::vector<Diagnostic> names_wrong_; ///< of inputs of codelets
     std::exception_ptr no_file_;
 };
 

@@ -2,6 +2,7 @@
 #include "kernels/catalog/pipeline_shape.h"
 
 #include "base/config/describe.h"
+#include "kernels/catalog/codelet_shape.h"
 #include "kernels/catalog/operand_shapes.h"
 #include "kernels/catalog/train.h"
 #include "kernels/workload/pipeline_workload.h"
@@ -548,6 +549,16 @@ ShapePointer step_shape(Families families) {
     if (!families.empty()) {
         shape->alternatives.push_back(of_kind("family", families_shape(families), Kind::Family));
     }
+    shape->alternatives.push_back({"codelet", codelet_shape(),
+                                   [](void* owner) -> void* {
+                                       auto* step = static_cast<PipelineStep*>(owner);
+                                       step->kind = Kind::Codelet;
+                                       return &step->own.emplace();
+                                   },
+                                   [](const void* owner) -> const void* {
+                                       const auto* step = static_cast<const PipelineStep*>(owner);
+                                       return step->own ? &*step->own : nullptr;
+                                   }});
     shape->alternatives.push_back(of_kind("repeat", repeat_shape(itself), Kind::Repeat));
     shape->alternatives.push_back(of_kind("while", while_shape(itself), Kind::While));
     shape->alternatives.push_back(of_kind("if", if_shape(itself), Kind::If));

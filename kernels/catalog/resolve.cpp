@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/resolve.h"
 
+#include "base/config/document.h"
 #include "base/config/suggest.h"
 #include "base/float8.h"
 #include "kernels/family/numbers.h"
+#include "kernels/own_codelet/own_codelet.h"
 #include "kernels/workload/overflow.h"
 #include "kernels/workload/shared_keys.h"
 
@@ -374,6 +376,9 @@ private:
         switch (step.kind) {
         case Kind::Family:
             kernel(step, made);
+            return;
+        case Kind::Codelet:
+            codelet(step, made);
             return;
         case Kind::Load:
             made.kind = Node::Kind::Load;
@@ -748,6 +753,10 @@ private:
             }
         }
         name_step(step, pointer);
+        write_all(step, types, made);
+    }
+    /// `types`: none where a mistake hides them.
+    void write_all(const PipelineStep& step, const std::vector<TensorType>& types, Node& made) {
         made.outputs.resize(step.outputs.size());
         for (std::size_t i = 0; i < step.outputs.size(); ++i) {
             const std::size_t storage = storage_of_output(made);
@@ -756,6 +765,32 @@ private:
                       made);
             }
         }
+    }
+
+    /// A step with a codelet of the user's own. One whose files were not found is not looked into.
+    void codelet(const PipelineStep& step, Node& made) {
+        const std::vector<const Known*> inputs = read(step, made.pointer);
+        std::vector<TensorType> types;
+        made.family = &own_codelet::family();
+        const bool is_whole = std::ranges::all_of(
+            inputs, [](const Known* input) { return input != nullptr && input->has_type; });
+        is_some_step_hidden_ = is_some_step_hidden_ || is_told(made.pointer);
+        if (is_whole && !is_told(made.pointer)) {
+            std::vector<TensorType> read_types;
+            for (const Known* input : inputs) {
+                made.inputs.push_back(input->index);
+                read_types.push_back(tensor(*input).type);
+            }
+            try {
+                made.step = own_codelet::make(*step.own, made.pointer, read_types);
+                types = made.step->outputs();
+            } catch (const ConfigError& error) { // some of them in the vertex file
+                const auto& found = error.diagnostics();
+                out_.mistakes.insert(out_.mistakes.end(), found.begin(), found.end());
+            }
+        }
+        name_step(step, made.pointer);
+        write_all(step, types, made);
     }
 
     /// Where an output of the step is made. A tensor that the host gives stands where its first reader
@@ -800,7 +835,8 @@ private:
             if (known != known_.end()) {
                 known->second.is_read = true;
             }
-            const std::string at = fmt::format("{}/inputs/{}", pointer, i);
+            const std::string at = step.own ? own_codelet::input_pointer(*step.own, pointer, i)
+                                            : fmt::format("{}/inputs/{}", pointer, i);
             const bool is_good =
                 !has_places || (may_read(name, at) && is_placed(known_.at(name), false, name, at));
             inputs.push_back(is_good && known != known_.end() ? &known->second : nullptr);
@@ -891,6 +927,9 @@ private:
         }
         if (step.kind == Kind::Next) {
             return pointer + "/next";
+        }
+        if (step.kind == Kind::Codelet) {
+            return config::child_pointer(pointer + "/outputs", step.own->outputs.at(number).array);
         }
         const family::Family* family = find(step.family, families_);
         const bool are_several = family != nullptr && family->outputs.size() > 1;

@@ -26,7 +26,8 @@ struct Resolved {
     /// Without a name; its first tensors are those of the workload, in the same order. Whole where
     /// there are no mistakes.
     pipeline::Pipeline pipeline;
-    std::vector<Diagnostic> mistakes; ///< all of them, with JSON pointers and no places
+    /// All of them. They have JSON pointers and no places, but those of vertex files have their own places.
+    std::vector<Diagnostic> mistakes;
 };
 
 /// Given sparse matrices by name. One that is not among them goes to its family as a matrix of its

@@ -74,6 +74,8 @@ std::string kind_text(const PipelineStep& step) {
     switch (step.kind) {
     case Kind::Family:
         return fmt::format("step '{}' of family {}", step.called(), step.family);
+    case Kind::Codelet:
+        return fmt::format("step '{}' with codelet {}", step.called(), step.own->source);
     case Kind::Repeat:
         return "a repeat";
     case Kind::While:

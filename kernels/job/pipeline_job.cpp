@@ -397,6 +397,7 @@ private:
         case PipelineStep::Kind::Parallel:
             return "side by side (";
         case PipelineStep::Kind::Family:
+        case PipelineStep::Kind::Codelet:
         case PipelineStep::Kind::Load:
         case PipelineStep::Kind::Store:
         case PipelineStep::Kind::Next:
@@ -421,14 +422,27 @@ private:
         });
     }
 
+    /// "relu", "load x"
+    static std::string called(const PipelineStep& step) {
+        switch (step.kind) {
+        case PipelineStep::Kind::Family:
+            return step.family;
+        case PipelineStep::Kind::Codelet:
+            return "codelet " + step.own->source;
+        case PipelineStep::Kind::Load:
+            return "load " + step.inputs.at(0);
+        case PipelineStep::Kind::Next:
+            return "next " + step.inputs.at(0);
+        default:
+            return "store " + step.inputs.at(0);
+        }
+    }
+
     static void name_families(const std::vector<PipelineStep>& steps, std::string& text) {
         for (const PipelineStep& step : steps) {
             if (step.is_leaf()) {
                 text += text.empty() || text.back() == '(' ? "" : ", ";
-                text += step.kind == PipelineStep::Kind::Family ? step.family
-                        : step.kind == PipelineStep::Kind::Load ? "load " + step.inputs.at(0)
-                        : step.kind == PipelineStep::Kind::Next ? "next " + step.inputs.at(0)
-                                                                : "store " + step.inputs.at(0);
+                text += called(step);
                 continue;
             }
             text += text.empty() || text.back() == '(' ? "" : ", ";

@@ -41,13 +41,32 @@ std::vector<isa::SourceFile> select(const graph::Graph& graph) {
     return chosen;
 }
 
+/// Whether the project's own sources assemble for the machine, without those that are the user's.
+bool knows_the_rest(const graph::Graph& graph, const spec::MachineSpec& machine,
+                    const isa::AssemblyOptions& options) {
+    graph::Graph rest("rest");
+    std::ranges::copy_if(
+        graph.codelets, std::back_inserter(rest.codelets),
+        [&](const std::string& name) { return !graph.own_codelets.contains(name); });
+    try {
+        static_cast<void>(
+            isa::assemble("codelets", select(rest), machine.memory.code_begin(), options));
+        return true;
+    } catch (const ConfigError&) {
+        return false;
+    }
+}
+
 program::Codelet assembled(const spec::MachineSpec& machine, const graph::Graph& graph) {
     isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
     options.embedded = codelets::embedded_sources();
     try {
         return isa::assemble("codelets", select(graph), machine.memory.code_begin(), options);
     } catch (const ConfigError& error) {
-        // They assemble for the machine that they were written for.
+        if (!graph.own_codelets.empty() && knows_the_rest(graph, machine, options)) {
+            throw; // a mistake of the user's
+        }
+        // The project's own assemble for the machine that they were written for.
         throw NotModelled(fmt::format("machine {}: not modelled: a codelet for its instruction "
                                       "set; see docs/deviations.md\n  {}",
                                       machine.name, error.diagnostics().front().text()));

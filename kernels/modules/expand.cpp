@@ -181,6 +181,7 @@ private:
             const std::string place = child_pointer(to, std::to_string(made.size()));
             json step = object(around, step_, list[i], at, place);
             name_step(around, list[i], at, place, step);
+            name_outputs(around, list[i], at, place, step);
             made.push_back(std::move(step));
         }
     }
@@ -199,7 +200,7 @@ private:
     void name_step(const Around& around, const json& written, const std::string& from,
                    const std::string& to, json& step) {
         if (around.use.empty() || !step.is_object() || step.contains("name") ||
-            !written.contains("family")) {
+            !(written.contains("family") || written.contains("codelet"))) {
             return;
         }
         std::string first = written.value("output", json{}).is_string()
@@ -210,10 +211,34 @@ private:
             const auto named = std::ranges::find_if(
                 *outputs, [](const json& output) { return output.is_string(); });
             first = named == outputs->end() ? first : named->get<std::string>();
+        } else if (outputs != written.end() && outputs->is_object() && !outputs->empty()) {
+            first = tensor_of(*outputs->begin(), outputs->begin().key());
         }
         if (around.names.contains(first)) {
             step["name"] = around.use + "." + first;
             copy_origin(around, from, child_pointer(to, "name"));
+        }
+    }
+
+    /// An output of a codelet, which is called as the array unless it says otherwise.
+    static std::string tensor_of(const json& output, const std::string& array) {
+        const bool is_told =
+            output.is_object() && output.contains("tensor") && output.at("tensor").is_string();
+        return is_told ? output.at("tensor").get<std::string>() : array;
+    }
+    /// Those of a codelet in a module get the names that they have outside.
+    void name_outputs(const Around& around, const json& written, const std::string& from,
+                      const std::string& to, json& step) {
+        if (around.use.empty() || !written.is_object() || !written.contains("codelet") ||
+            !written.contains("outputs") || !written.at("outputs").is_object()) {
+            return;
+        }
+        for (auto& [array, output] : step.at("outputs").items()) {
+            if (output.is_object() && !output.contains("tensor")) {
+                output["tensor"] = around.called(array);
+                copy_origin(around, child_pointer(from + "/outputs", array),
+                            child_pointer(child_pointer(to + "/outputs", array), "tensor"));
+            }
         }
     }
 
@@ -261,6 +286,22 @@ private:
         }
         if (field.type == FieldType::Object) {
             return object(around, *field.shape, value, from, to);
+        }
+        if (field.type == FieldType::Map && value.is_object()) {
+            copy_origin(around, from, to);
+            json made = json::object();
+            for (const auto& [key, inner] : value.items()) {
+                made[key] = object(around, *field.shape, inner, child_pointer(from, key),
+                                   child_pointer(to, key));
+            }
+            return made;
+        }
+        if (field.type == FieldType::Any && field.is_name && value.is_structured()) {
+            json made = plain(around, value, from, to);
+            for (json& name : made) {
+                name = name.is_string() ? json(around.called(name.get<std::string>())) : name;
+            }
+            return made;
         }
         if (!value.is_string() || field.type == FieldType::List || field.type == FieldType::Map) {
             return plain(around, value, from, to);

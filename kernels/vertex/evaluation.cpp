@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace tessera::vertex {
 
@@ -55,6 +56,20 @@ const Json* Evaluation::find(const std::string& pointer) const {
 void Evaluation::throw_if_failed() {
     config::throw_if_any(std::move(mistakes_));
     mistakes_.clear();
+}
+
+std::vector<std::pair<std::string, std::string>> defines_of(Evaluation& evaluation,
+                                                            const LoadedVertex& loaded) {
+    std::vector<std::pair<std::string, std::string>> defines;
+    for (const auto& [name, given] : loaded.spec.defines.items()) {
+        const std::string text =
+            given.is_object()
+                ? given.at("text").get<std::string>()
+                : std::to_string(evaluation.whole(config::child_pointer("/defines", name), given,
+                                                  INT32_MIN, UINT32_MAX));
+        defines.emplace_back(name, text);
+    }
+    return defines;
 }
 
 std::vector<Point> points_of(const LoadedVertex& loaded, const spec::MachineSpec& machine) {

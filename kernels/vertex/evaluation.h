@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::vertex {
@@ -48,5 +49,9 @@ private:
     expression::Scope scope_;
     std::vector<Diagnostic> mistakes_;
 };
+
+/// The preprocessor macros of the sources: name and text. Mistakes are noted in `evaluation`.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>>
+defines_of(Evaluation& evaluation, const LoadedVertex& loaded);
 
 } // namespace tessera::vertex

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace tessera::vertex {
@@ -29,12 +30,12 @@ public:
         for (const auto& field : fields) {
             add(field);
         }
-        for (const auto& [at, words] : tables_) {
+        for (const auto& [at, entries] : tables_) {
             align(4);
             const auto table = address_ + static_cast<Address>(bytes_.size());
             std::memcpy(&bytes_[at], &table, sizeof(table));
-            for (const std::uint32_t entry : words) {
-                append(4, entry);
+            for (const Entry& entry : entries) {
+                append(4, entry.bits);
             }
         }
         for (const auto& [at, entries] : counts_) {
@@ -43,7 +44,43 @@ public:
         return std::move(bytes_);
     }
 
+    /// Without places: the fields in words, and the tables behind them apart.
+    StateWords words(const std::vector<StateField>& fields) {
+        is_placed_ = false;
+        for (const auto& field : fields) {
+            add(field);
+        }
+        align(4);
+        StateWords made;
+        made.words.resize(bytes_.size() / 4);
+        for (std::size_t i = 0; i < made.words.size(); ++i) {
+            std::memcpy(&made.words[i].number, &bytes_[4 * i], 4);
+        }
+        for (const auto& [at, target] : pointers_) {
+            made.words[at / 4] = pointer_to(target);
+        }
+        for (const auto& [at, entries] : tables_) {
+            made.words[at / 4] = {.kind = StateWord::Kind::Table,
+                                  .number = static_cast<std::uint32_t>(made.tables.size())};
+            auto& table = made.tables.emplace_back();
+            std::ranges::transform(entries, std::back_inserter(table), [](const Entry& entry) {
+                return entry.array.empty() ? StateWord{.number = entry.bits} : pointer_to(entry);
+            });
+        }
+        return made;
+    }
+
 private:
+    /// A word of a table: its bits, or of a pointer that is a word also where it leads.
+    struct Entry {
+        std::uint32_t bits = 0;
+        std::string array = {};
+        Bytes offset = 0;
+    };
+    static StateWord pointer_to(const Entry& entry) {
+        return {.kind = StateWord::Kind::Pointer, .array = entry.array, .offset = entry.offset};
+    }
+
     /// Where a pointer leads and what is left of the array from there.
     struct Target {
         std::string array;
@@ -51,6 +88,7 @@ private:
         std::int64_t elements_left = 0;
         Bytes element_bytes = 1;
         bool inside = true; ///< the array or its padding
+        Bytes offset = 0;   ///< in the array
     };
 
     [[nodiscard]] bool measuring() const { return arrays_ == nullptr; }
@@ -140,9 +178,20 @@ private:
                                                  : fmt::format(", {} B of it before",
                                                                array.padding_before_bytes)));
         }
-        return {name, static_cast<std::int64_t>(array.address) + bytes,
-                std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes, array.element_bytes,
-                inside};
+        return {name,
+                static_cast<std::int64_t>(array.address) + bytes,
+                std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes,
+                array.element_bytes,
+                inside,
+                bytes};
+    }
+    /// Of arrays without places an address cannot be part of a word.
+    void refuse_part(const std::string& at, std::string_view what) {
+        if (!is_placed_) {
+            evaluation_.fail(
+                at, fmt::format("got {}, expected pointers that are words of their own", what),
+                "a pipeline places the arrays");
+        }
     }
     /// Of a span that starts at `target`: what stands there, or the rest of the array.
     std::int64_t length(const std::string& at, const Json& given, const Target& target,
@@ -161,6 +210,12 @@ private:
         const Target to =
             target(field.pointer, field.array, field.offset_bytes, field.offset_elements);
         const program::PointerFacts& facts = program::facts_of(field.packing);
+        if (field.packing == PointerFormat::Word || field.packing == PointerFormat::Span) {
+            align(4);
+            note_pointer(to);
+        } else {
+            refuse_part(field.pointer, fmt::format("packing '{}'", facts.name));
+        }
         PointerTarget packed{to.address};
         if (facts.length_bits > 0) {
             packed.length = length(field.pointer, field.length, to, field.packing);
@@ -174,6 +229,10 @@ private:
         for (Bytes done = 0; done < facts.bytes; done += 4) {
             append(std::min<Bytes>(facts.bytes, 4), bits >> (8 * static_cast<unsigned>(done)));
         }
+    }
+    /// The next word is an address.
+    void note_pointer(const Target& to) {
+        pointers_.emplace_back(bytes_.size(), Entry{0, to.array, to.offset});
     }
     /// 0 where the pointer is a mistake, which is noted.
     std::uint64_t pack(const std::string& at, PointerFormat format, const PointerTarget& target,
@@ -204,29 +263,34 @@ private:
 
     void pointers(const StateField& field) {
         const PointerTable& table = program::kListOfPointers;
-        std::vector<std::uint32_t> words;
+        std::vector<Entry> words;
         for (std::size_t i = 0; i < field.items.size(); ++i) {
             const std::string at = fmt::format("{}/{}/{}", field.pointer, table.name, i);
             const Target to = item_target(at, field.items[i]);
-            words.push_back(entry(at, table, {to.address}, to));
+            words.push_back({entry(at, table, {to.address}, to), to.array, to.offset});
         }
         list(field, words);
         count(field, words.size());
     }
     /// The entries themselves, or a pointer to them.
-    void list(const StateField& field, const std::vector<std::uint32_t>& words) {
+    void list(const StateField& field, const std::vector<Entry>& words) {
         if (field.is_list) {
             add_table(words);
             return;
         }
-        for (const std::uint32_t word : words) {
-            append_word(word);
+        for (const Entry& word : words) {
+            align(4);
+            if (!word.array.empty()) {
+                pointers_.emplace_back(bytes_.size(), word);
+            }
+            append_word(word.bits);
         }
     }
     /// How many entries a list has, where the field says it.
     void count(const StateField& field, std::size_t entries) {
         const std::string at = field.pointer + "/count";
         if (field.count == "bits31_24") {
+            refuse_part(at, "bits31_24");
             counts_.emplace_back(first_word_, whole(at, entries, 0, 255, "entries"));
         } else if (field.count != false) {
             const auto& type =
@@ -238,8 +302,11 @@ private:
     }
 
     void spans(const StateField& field) {
-        std::vector<std::uint32_t> words;
+        std::vector<Entry> words;
         const program::PointerFacts& facts = program::facts_of(field.span_packing);
+        if (field.span_packing != PointerFormat::Span) {
+            refuse_part(field.pointer, fmt::format("packing '{}'", facts.name));
+        }
         for (std::size_t i = 0; i < field.items.size(); ++i) {
             const std::string at = fmt::format("{}/spans/{}", field.pointer, i);
             const Target to = item_target(at, field.items[i]);
@@ -248,7 +315,8 @@ private:
             const std::uint64_t bits = pack(at, field.span_packing, {to.address, elements}, to);
             for (Bytes done = 0; done < facts.bytes; done += 4) {
                 words.push_back(
-                    static_cast<std::uint32_t>(bits >> (8 * static_cast<unsigned>(done))));
+                    {static_cast<std::uint32_t>(bits >> (8 * static_cast<unsigned>(done))),
+                     done == 0 ? to.array : std::string(), to.offset});
             }
         }
         list(field, words);
@@ -259,7 +327,7 @@ private:
         return static_cast<std::uint32_t>(pack(at, table.entry, target, to));
     }
     /// A word that points to a table of `words`.
-    void add_table(const std::vector<std::uint32_t>& words) {
+    void add_table(const std::vector<Entry>& words) {
         append_word(0);
         first_word_ = bytes_.size() - 4;
         tables_.emplace_back(first_word_, words);
@@ -267,6 +335,7 @@ private:
 
     void delta_n(const StateField& field) {
         const PointerTable& table = program::kListOfDeltas;
+        refuse_part(field.pointer, "delta_n");
         const auto at = [&](std::size_t i) {
             return fmt::format("{}/{}/{}", field.pointer, table.name, i);
         };
@@ -287,12 +356,12 @@ private:
         const std::int64_t unit =
             whole(field.pointer + "/element_bytes",
                   field.element_bytes.is_null() ? own : field.element_bytes, 1, 16, "B");
-        std::vector<std::uint32_t> words;
+        std::vector<Entry> words;
         for (std::size_t i = 0; i < targets.size(); ++i) {
             const std::int64_t elements =
                 length(at(i), member(field.items[i], "length", nullptr), targets[i], table.entry);
             words.push_back(
-                entry(at(i), table, {targets[i].address, elements, base, unit}, targets[i]));
+                {entry(at(i), table, {targets[i].address, elements, base, unit}, targets[i])});
         }
         append_word(base);
         const std::size_t at_base = bytes_.size() - 4;
@@ -304,8 +373,10 @@ private:
     Evaluation& evaluation_;
     const std::map<std::string, ArrayPlace>* arrays_;
     Address address_;
+    bool is_placed_ = true; ///< the arrays have addresses
     std::vector<std::byte> bytes_;
-    std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> tables_; ///< by pointer to them
+    std::vector<std::pair<std::size_t, Entry>> pointers_;            ///< words that are addresses
+    std::vector<std::pair<std::size_t, std::vector<Entry>>> tables_; ///< by pointer to them
     std::size_t first_word_ = 0; ///< of the last list that has a pointer
     std::vector<std::pair<std::size_t, std::int64_t>> counts_; ///< by the word that takes them
 };
@@ -320,6 +391,15 @@ std::vector<std::byte> pack_state(Evaluation& evaluation, const std::vector<Stat
                                   const std::map<std::string, ArrayPlace>& arrays,
                                   Address address) {
     return Packer(evaluation, &arrays, address).pack(fields);
+}
+
+StateWords state_words(Evaluation& evaluation, const std::vector<StateField>& fields,
+                       std::map<std::string, ArrayPlace> arrays) {
+    constexpr Address kSomewhere = 1 << 19; // pointers before an array are no mistake
+    for (auto& [name, place] : arrays) {
+        place.address = kSomewhere;
+    }
+    return Packer(evaluation, &arrays, 0).words(fields);
 }
 
 } // namespace tessera::vertex

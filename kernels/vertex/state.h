@@ -10,6 +10,7 @@
 #include "kernels/vertex/evaluation.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,5 +34,27 @@ struct ArrayPlace {
                                                 const std::vector<StateField>& fields,
                                                 const std::map<std::string, ArrayPlace>& arrays,
                                                 Address address);
+
+/// A word of a state whose arrays have no addresses yet.
+struct StateWord {
+    enum class Kind : std::uint8_t {
+        Number,  ///< `number`
+        Pointer, ///< the address of byte `offset` of `array`
+        Table    ///< the address of the table with that `number`
+    };
+    Kind kind = Kind::Number;
+    std::uint32_t number = 0;
+    std::string array = {};
+    Bytes offset = 0;
+};
+struct StateWords {
+    std::vector<StateWord> words;
+    std::vector<std::vector<StateWord>> tables;
+};
+
+/// The same state for arrays that somebody else places. `arrays`: their addresses are not looked at.
+/// Mistakes are noted in `evaluation`; a pointer that is not a word of its own is one.
+[[nodiscard]] StateWords state_words(Evaluation& evaluation, const std::vector<StateField>& fields,
+                                     std::map<std::string, ArrayPlace> arrays);
 
 } // namespace tessera::vertex

@@ -287,6 +287,29 @@ std::optional<ArrayShape> own_shape(Evaluation& evaluation, const LoadedVertex& 
     return ArrayShape{static_cast<std::int64_t>(read_array_file(path).size()) / type.bytes()};
 }
 
+ArrayShape shape_of(Evaluation& evaluation, const LoadedVertex& loaded, const ArraySpec& array,
+                    std::int64_t most) {
+    const auto size = [&](const std::string& pointer, const Json& given) {
+        return evaluation.whole(pointer, given, 0, most, "elements");
+    };
+    if (!array.shape.is_null()) {
+        ArrayShape shape;
+        for (std::size_t i = 0; i < array.shape.size(); ++i) {
+            shape.push_back(size(fmt::format("{}/shape/{}", array.pointer, i), array.shape[i]));
+        }
+        return shape;
+    }
+    if (!array.length.is_null()) {
+        return {size(array.pointer + "/length", array.length)};
+    }
+    const auto own = own_shape(evaluation, loaded, array.pointer + "/values", array.values,
+                               *find_value_type(array.type));
+    if (!own) {
+        evaluation.fail(array.pointer + "/length", "missing, expected length or shape");
+    }
+    return own.value_or(ArrayShape{0});
+}
+
 std::vector<std::byte> make_values(Evaluation& evaluation, const LoadedVertex& loaded,
                                    const ValuesRequest& request) {
     if (request.given == nullptr || request.given->is_null()) {

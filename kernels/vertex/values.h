@@ -18,6 +18,14 @@ using ArrayShape = std::vector<std::int64_t>;
 /// Product of the dimensions.
 [[nodiscard]] std::int64_t elements_of(const ArrayShape& shape);
 
+/// Most elements of a size of an array on a tile: what its addresses reach.
+inline constexpr std::int64_t kMostOnTile = std::int64_t{1} << 21;
+
+/// The shape of an array at a point, of at most `most` elements in each size: as the file says, or as
+/// its values have it. Mistakes are noted in `evaluation`. @throws IoError where a file cannot be read
+[[nodiscard]] ArrayShape shape_of(Evaluation& evaluation, const LoadedVertex& loaded,
+                                  const ArraySpec& array, std::int64_t most = kMostOnTile);
+
 /// Values that stand at `pointer` of the file, for an array of a type and a shape.
 struct ValuesRequest {
     std::string pointer;

@@ -8,6 +8,8 @@
 #include "kernels/workload/operand_spec.h"
 #include "kernels/workload/schedule.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -74,16 +76,59 @@ struct PipelineTensor {
     }
 };
 
+/// A codelet of the user's own, with a vertex file (docs/vertex.md) that says what it takes. A step runs
+/// it on tiles that each have a share of the tensors.
+struct OwnCodelet {
+    enum class Split : std::uint8_t {
+        Rows,     ///< a share has whole rows
+        Elements, ///< a share has neighbouring elements
+        Tiles     ///< the first size counts tiles; a share is what stands at one index of it
+    };
+    /// An array of the vertex file that the codelet writes, as a tensor.
+    struct Output {
+        std::string array;
+        std::string tensor = {};              ///< its name; empty: that of the array
+        std::vector<std::int64_t> shape = {}; ///< empty: that of the first input
+        std::string type = {};                ///< empty: as the vertex file says
+
+        [[nodiscard]] const std::string& called() const { return tensor.empty() ? array : tensor; }
+    };
+
+    std::string name = {};        ///< of the step; empty: as its first output
+    std::string source;           ///< the assembly source, as written
+    std::string vertex;           ///< the vertex file, as written
+    std::string source_path = {}; ///< where they were found
+    std::string vertex_path = {};
+    nlohmann::json inputs = nlohmann::json::array(); ///< names of tensors, or these by array
+    std::vector<Output> outputs = {};                ///< by array
+    Split split = Split::Rows;
+    std::int64_t grain = 0; ///< a share has a multiple of so many rows or elements; 0: not told
+    nlohmann::json parameters = nlohmann::json::object(); ///< numbers, of the vertex file
+    /// By array, values as in a vertex file; it takes the place of the vertex file's.
+    nlohmann::json expect = {};
+
+    /// Calls `visit(key, tensor)` for each input; the key is a number where `inputs` is a list, else an
+    /// array of the vertex file. What is no text is left out.
+    template <class Visit> void visit_inputs(const Visit& visit) const {
+        for (const auto& [key, tensor] : inputs.items()) {
+            if (tensor.is_string()) {
+                visit(key, tensor.template get_ref<const std::string&>());
+            }
+        }
+    }
+};
+
 /// One entry of `steps`, with what is inside it.
 struct PipelineStep {
     enum class Kind {
-        Family, ///< a family of kernels reads inputs and writes its outputs
-        Repeat, ///< children are steps, done `repeats` times
-        While,  ///< children are steps, done as long as the word is not 0 before them
-        If,     ///< children are steps, done where the word is not 0, else `otherwise`
-        Load,   ///< brings a row of its input onto the tiles as its output
-        Store,  ///< writes its input as a row of its output
-        Next,   ///< the host gives its input, which is its output, the next pattern of its sequence
+        Family,  ///< a family of kernels reads inputs and writes its outputs
+        Codelet, ///< a codelet of the user's own does
+        Repeat,  ///< children are steps, done `repeats` times
+        While,   ///< children are steps, done as long as the word is not 0 before them
+        If,      ///< children are steps, done where the word is not 0, else `otherwise`
+        Load,    ///< brings a row of its input onto the tiles as its output
+        Store,   ///< writes its input as a row of its output
+        Next, ///< the host gives its input, which is its output, the next pattern of its sequence
         Parallel, ///< children are branches, done side by side
         Branch    ///< children are steps on `tiles` tiles, behind those of the branches before
     };
@@ -101,9 +146,21 @@ struct PipelineStep {
     std::int64_t element = 0; ///< which of its elements does
     std::int64_t row = 0;     ///< that is loaded or stored in round 0 of the innermost repeat
     std::int64_t row_a_round = 1;
+    std::optional<OwnCodelet> own = {}; ///< of a codelet: take_names() takes names from it
     std::vector<PipelineStep> children;
     std::vector<PipelineStep> otherwise;
 
+    /// Sets the name, inputs and outputs of a step with a codelet as `own` has them.
+    void take_names() {
+        name = own->name;
+        inputs.clear();
+        outputs.clear();
+        own->visit_inputs(
+            [this](const std::string&, const std::string& tensor) { inputs.push_back(tensor); });
+        for (const OwnCodelet::Output& output : own->outputs) {
+            outputs.push_back(output.called());
+        }
+    }
     [[nodiscard]] std::string called() const {
         if (kind == Kind::Next && name.empty()) {
             return inputs.empty() ? name : "next_" + inputs.front();
@@ -114,8 +171,8 @@ struct PipelineStep {
     }
     /// Whether it has no steps inside.
     [[nodiscard]] bool is_leaf() const {
-        return kind == Kind::Family || kind == Kind::Load || kind == Kind::Store ||
-               kind == Kind::Next;
+        return kind == Kind::Family || kind == Kind::Codelet || kind == Kind::Load ||
+               kind == Kind::Store || kind == Kind::Next;
     }
     [[nodiscard]] bool decides() const { return kind == Kind::While || kind == Kind::If; }
 };

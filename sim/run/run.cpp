@@ -289,7 +289,7 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
         simulation.write(operand.array, operand.bytes);
     }
     observers.begin();
-    simulation.run();
+    at_the_workload(configuration, [&] { simulation.run(); }); // steps are checked as they end
     host.check_s = observers.seconds();
     host.simulate_s = watch.lap() - host.check_s;
     observers.end();

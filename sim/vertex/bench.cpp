@@ -102,7 +102,7 @@ private:
             BenchArray made;
             made.name = array.name;
             made.type = find_value_type(array.type);
-            made.shape = shape_of(array, *made.type);
+            made.shape = shape_of(evaluation_, loaded_, array);
             double elements = 1;
             for (const std::int64_t dimension : made.shape) {
                 elements *= static_cast<double>(dimension);
@@ -115,36 +115,8 @@ private:
             bench_.arrays.push_back(std::move(made));
         }
     }
-    ArrayShape shape_of(const ArraySpec& array, const ValueType& type) {
-        ArrayShape shape;
-        for (std::size_t i = 0; i < array.shape.size(); ++i) {
-            shape.push_back(whole(fmt::format("{}/shape/{}", array.pointer, i), array.shape[i], 0,
-                                  kMostBytes, "elements"));
-        }
-        if (!array.shape.is_null()) {
-            return shape;
-        }
-        if (!array.length.is_null()) {
-            return {whole(array.pointer + "/length", array.length, 0, kMostBytes, "elements")};
-        }
-        const auto own =
-            own_shape(evaluation_, loaded_, array.pointer + "/values", array.values, type);
-        if (!own) {
-            evaluation_.fail(array.pointer + "/length", "missing, expected length or shape");
-        }
-        return own.value_or(ArrayShape{0});
-    }
-
     void evaluate_defines() {
-        for (const auto& [name, given] : loaded_.spec.defines.items()) {
-            if (given.is_object()) {
-                defines_.emplace_back(name, given.at("text").get<std::string>());
-                continue;
-            }
-            const auto value = evaluation_.whole(config::child_pointer("/defines", name), given,
-                                                 INT32_MIN, UINT32_MAX);
-            defines_.emplace_back(name, std::to_string(value));
-        }
+        defines_ = defines_of(evaluation_, loaded_);
         for (const auto& define : options_.defines) {
             const auto equals = define.find('=');
             defines_.emplace_back(define.substr(0, equals),

@@ -40,6 +40,9 @@ tessera_test(test_kernels_micro LABELS kernels
   SOURCES kernels/micro/exchange_pattern_test.cpp kernels/micro/memory_stream_test.cpp kernels/micro/micro_useful_test.cpp kernels/rearrange/rearrange_test.cpp
           kernels/micro/micro_places_test.cpp kernels/micro/micro_sentences_test.cpp kernels/micro/micro_values_test.cpp kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
+tessera_test(test_kernels_own_codelet LABELS kernels
+  SOURCES kernels/own_codelet/own_codelet_test.cpp
+  LINK tessera_own_codelet)
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/pipeline/outputs_test.cpp kernels/family/comparison_test.cpp
   APART kernels/family/family_example_test.cpp

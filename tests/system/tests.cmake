@@ -295,3 +295,9 @@ add_test(NAME "pipelines that train on the command line"
           $<TARGET_FILE:tessera>
           "${PROJECT_SOURCE_DIR}")
 set_tests_properties("pipelines that train on the command line" PROPERTIES LABELS system TIMEOUT 240)
+
+add_test(NAME "codelets of one's own in pipelines"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/own_codelet_test.py"
+          $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
+set_tests_properties("codelets of one's own in pipelines" PROPERTIES LABELS system TIMEOUT 240)

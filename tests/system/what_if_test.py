@@ -48,6 +48,10 @@ REDUCED = {
                        " workload.tensors.bias.shape=[48] workload.tensors.y_gradient.shape=[64,48]",
     "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
            " workload.tensors.bias_1.shape=[128] workload.tensors.weights_2.shape=[128,64] workload.tensors.bias_2.shape=[64]",
+    "own_codelet": "chip.tiles=16 workload.tensors.a.shape=[64,32] workload.tensors.b.shape=[32,48]"
+                   " workload.tensors.x.shape=[64,48]",
+    "own_row_dot": "chip.tiles=16 workload.tensors.features.shape=[100,16] workload.tensors.weights.shape=[16]"
+                   " workload.steps.1.outputs.y.shape=[1,100]",
     "product_gradients": "chip.tiles=16 workload.tensors.x.shape=[64,32] workload.tensors.weights.shape=[32,48]"
                          " workload.tensors.y_gradient.shape=[64,48]",
     "rearrange": "chip.tiles=4 workload.rows=64 workload.columns=32",

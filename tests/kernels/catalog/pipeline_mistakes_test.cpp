@@ -286,8 +286,8 @@ TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][
           Lines{"a.json:4:12: /steps/2/family: got string \"rleu\", expected one of matmul, spmm, "
                 "relu, gelu, softmax, bias, scale, cast, gather; did you mean 'relu'?"});
     CHECK(after_good(R"({"familly": "relu", "inputs": ["x"], "output": "z"})") ==
-          Lines{"a.json:4:1: /steps/2: missing, expected family or repeat or while or if or "
-                "load or store or next or parallel; got key "
+          Lines{"a.json:4:1: /steps/2: missing, expected family or codelet or repeat or while or "
+                "if or load or store or next or parallel; got key "
                 "'familly', did you mean 'family'?"});
     CHECK(after_good(
               R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partails": "f32"})") ==

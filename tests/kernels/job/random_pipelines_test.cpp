@@ -225,7 +225,8 @@ private:
         for (const PipelineStep& told : all) {
             switch (told.kind) {
             case Kind::Family:
-            case Kind::Load: // none is made
+            case Kind::Codelet: // none is made
+            case Kind::Load:
             case Kind::Store:
             case Kind::Next:
                 ++counts[told.name];

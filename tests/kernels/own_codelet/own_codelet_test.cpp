@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Shares of tensors, state without addresses, and what a vertex file's parameters become.
+#include "base/error.h"
+#include "kernels/graph/graph.h"
+#include "kernels/own_codelet/definition.h"
+#include "kernels/own_codelet/shares.h"
+#include "kernels/vertex/state.h"
+#include "tests/support/scratch_folder.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tessera;
+using own_codelet::Definition;
+using own_codelet::Room;
+using own_codelet::Share;
+using own_codelet::Shares;
+using workload::OwnCodelet;
+
+TEST_CASE("even shares cover all units once, in whole grains but for the last", "[own_codelet]") {
+    for (const std::int64_t tiles : {1, 2, 5, 16}) {
+        for (const std::int64_t grain : {1, 2, 7}) {
+            for (const std::int64_t units : {1, 2, 13, 64, 100}) {
+                CAPTURE(tiles, grain, units);
+                const TileId first = 4;
+                const Shares shares = own_codelet::even_shares({first, tiles}, units, grain);
+                std::int64_t next = 0;
+                TileId least = first;
+                std::int64_t fewest = units;
+                std::int64_t most = 0;
+                for (const Share& share : shares) {
+                    CHECK(share.first == next);
+                    CHECK(share.tile >= least);
+                    CHECK(share.tile < first + tiles);
+                    const bool is_last = &share == &shares.back();
+                    CHECK((is_last || share.units % grain == 0));
+                    fewest = is_last ? fewest : std::min(fewest, share.units);
+                    most = std::max(most, share.units);
+                    next += share.units;
+                    least = share.tile + 1;
+                }
+                CHECK(next == units);
+                CHECK((fewest == units || most - fewest <= grain));
+            }
+        }
+    }
+}
+
+TEST_CASE("a tensor that is added in shares stands in them", "[own_codelet]") {
+    graph::Graph graph("g");
+    const std::int64_t row = 6;
+    const std::int64_t rows = 11;
+    const Shares shares = own_codelet::even_shares({2, 4}, rows, 1);
+    const Room room{"x", graph::Where::Region1, 16, 0, 32};
+    const auto made = own_codelet::add_split(
+        graph, {.name = "x", .type = ElementType::F32, .shape = {rows, row}}, shares, row, room);
+
+    const auto found = own_codelet::shares_of(graph.tensors[made.tensor.index], row);
+    REQUIRE(found);
+    REQUIRE(found->size() == shares.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        CHECK((*found)[i].tile == shares[i].tile);
+        CHECK((*found)[i].first == shares[i].first);
+        CHECK((*found)[i].units == shares[i].units);
+    }
+    CHECK_FALSE(own_codelet::shares_of(graph.tensors[made.tensor.index], row - 1));
+
+    const auto stands = [&](const Shares& wanted, const Room& wants) {
+        const auto standing = own_codelet::standing_as(graph, made.tensor, wanted, row, wants);
+        CHECK((!standing || standing->places == made.places));
+        return standing.has_value();
+    };
+    CHECK(stands(shares, room));
+    CHECK_FALSE(stands(own_codelet::even_shares({2, 3}, rows, 1), room));
+    CHECK_FALSE(stands(shares, {"x", graph::Where::Region0, 16, 0, 32}));
+    CHECK_FALSE(stands(shares, {"x", graph::Where::Any, 16, 16, 32}));
+    // what the room wants more, the buffer gets
+    const Bytes alignment = 64;
+    const Bytes behind = 48;
+    CHECK(stands(shares, {"x", graph::Where::Any, alignment, 0, behind}));
+    CHECK(graph.buffers[made.places.front().buffer.index].alignment == alignment);
+    CHECK(graph.buffers[made.places.front().buffer.index].read_beyond == behind);
+}
+
+constexpr const char* kVertex = R"({
+  "schema_version": 1, "sources": ["dot.S"],
+  "parameters": {"rows": 4, "columns": 8, "pairs": "columns / 2"},
+  "arrays": {
+    "x": {"type": "f32", "shape": ["rows", "columns"]},
+    "w": {"type": "f32", "length": "columns"},
+    "y": {"type": "f32", "length": "rows"},
+    "table": {"type": "u32", "length": 3, "values": [1, 2, 3], "padding_before_bytes": 8}
+  },
+  "entry": "dot", "kind": "multi_worker",
+  "state": [
+    {"u16": 3}, {"u8": [1, 2]}, {"pointer": "x", "offset_elements": 2}, {"u32": "rows * 10"},
+    {"pointers": ["w", {"array": "table", "offset_bytes": -8}], "list": true, "count": true},
+    {"spans": ["y", {"array": "x", "offset_elements": 1, "length": 2}], "list": true},
+    {"pointer": "y", "packing": "span"}, {"pointers": ["x", "y"]}, {"f16": 1.5}
+  ],
+  "expect": {"y": 0}
+})";
+
+struct Files {
+    test::ScratchFolder folder;
+    std::string vertex = folder.write("dot.json", kVertex);
+};
+
+OwnCodelet told(const Files& files) {
+    OwnCodelet own;
+    own.source = "dot.S";
+    own.vertex = "dot.json";
+    own.vertex_path = files.vertex;
+    own.inputs = {{"x", "h"}, {"w", "w"}};
+    own.outputs = {{.array = "y", .tensor = "s", .shape = {12}}};
+    return own;
+}
+
+family::TensorType tensor(std::vector<std::int64_t> shape) {
+    return {ElementType::F32, std::move(shape)};
+}
+
+/// The inputs are in the order of their arrays' names: w, x.
+Definition defined(const OwnCodelet& own, const std::vector<std::int64_t>& matrix = {12, 8}) {
+    return own_codelet::define(own, "/steps/0", {tensor({matrix.back()}), tensor(matrix)});
+}
+
+TEST_CASE("state without addresses is that of arrays with addresses but for them",
+          "[own_codelet]") {
+    const Files files;
+    const auto loaded = vertex::load_vertex(files.vertex);
+    const std::int64_t rows = 4;
+    const std::int64_t columns = 8;
+    std::map<std::string, vertex::ArrayPlace> places{{"x", {0x50000, 4 * rows * columns, 4, 32, 0}},
+                                                     {"w", {0x51000, 4 * columns, 4, 32, 0}},
+                                                     {"y", {0x52000, 4 * rows, 4, 32, 0}},
+                                                     {"table", {0x53010, 12, 4, 32, 16}}};
+    const auto scope = vertex::points_of(loaded).front().scope;
+    vertex::Evaluation evaluation(loaded, scope);
+    const auto& fields = loaded.calls.front().fields;
+    const Address at = 0x54000;
+    const auto packed = vertex::pack_state(evaluation, fields, places, at);
+    const auto made = vertex::state_words(evaluation, fields, places);
+    evaluation.throw_if_failed();
+
+    // tables stand behind the words, in their order
+    std::vector<Address> tables;
+    Address next = at + static_cast<Address>(4 * made.words.size());
+    for (const auto& table : made.tables) {
+        tables.push_back(next);
+        next += static_cast<Address>(4 * table.size());
+    }
+    const auto value = [&](const vertex::StateWord& word) {
+        switch (word.kind) {
+        case vertex::StateWord::Kind::Number:
+            return word.number;
+        case vertex::StateWord::Kind::Pointer:
+            return places.at(word.array).address + static_cast<Address>(word.offset);
+        case vertex::StateWord::Kind::Table:
+            break;
+        }
+        return tables.at(word.number);
+    };
+    std::vector<std::uint32_t> words;
+    for (const auto& word : made.words) {
+        words.push_back(value(word));
+    }
+    for (const auto& table : made.tables) {
+        for (const auto& word : table) {
+            words.push_back(value(word));
+        }
+    }
+    std::vector<std::byte> bytes(4 * words.size());
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+    CHECK(made.tables.size() == 2);
+    CHECK(bytes == packed);
+}
+
+TEST_CASE("the share is the first size, other sizes are those of the tensors", "[own_codelet]") {
+    const Files files;
+    const std::int64_t rows = 12;
+    const std::int64_t columns = 6;
+    const Definition made = defined(told(files), {rows, columns});
+    CHECK(made.share == "rows");
+    CHECK(made.units == rows);
+    CHECK(made.grain == 1);
+    CHECK(made.outputs.at(0).shape == std::vector<std::int64_t>{rows});
+    std::map<std::string, std::int64_t> units;
+    for (const own_codelet::Array& array : made.arrays) {
+        units[array.spec.name] = array.unit_elements;
+    }
+    CHECK(units ==
+          std::map<std::string, std::int64_t>{{"x", columns}, {"w", 0}, {"y", 1}, {"table", 0}});
+    std::map<std::string, double> numbers;
+    const std::int64_t share = 5;
+    made.evaluate({}, share, [&](const auto&, vertex::Evaluation& evaluation) {
+        numbers = evaluation.scope().numbers;
+    });
+    CHECK(numbers.at("rows") == static_cast<double>(share));
+    CHECK(numbers.at("columns") == static_cast<double>(columns));
+    CHECK(numbers.at("pairs") == static_cast<double>(columns) / 2);
+}
+
+std::string mistake(const OwnCodelet& own) {
+    try {
+        static_cast<void>(defined(own));
+    } catch (const ConfigError& error) {
+        const Diagnostic& first = error.diagnostics().front();
+        return first.pointer + ": " + first.message;
+    }
+    return {};
+}
+
+TEST_CASE("a step that does not go with its vertex file is refused", "[own_codelet]") {
+    const Files files;
+    CHECK(mistake(told(files)).empty());
+    OwnCodelet own = told(files);
+    own.outputs.front().shape = {12, 2};
+    CHECK(mistake(own) ==
+          "/steps/0/outputs/y/shape: got f32 12 x 2, which has 24 elements, expected 12: array 'y' "
+          "of dot.json has 12 with rows 12");
+    own = told(files);
+    own.grain = 5;
+    CHECK(mistake(own) == "/steps/0/grain: got a grain of 5 for 12 rows, expected a number "
+                          "that divides them");
+    own = told(files);
+    own.outputs = {{.array = "w", .shape = {8}}, {.array = "y", .tensor = "s", .shape = {12}}};
+    own.expect = {{"w", 0}, {"y", 0}};
+    CHECK(mistake(own) ==
+          "/steps/0/outputs/w: got an array that every tile has all of, expected one that is split "
+          "(whose size grows with rows)");
+}
+
+} // namespace
