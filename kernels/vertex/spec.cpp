@@ -328,8 +328,9 @@ private:
             StateField field;
             field.pointer = fmt::format("{}/state/{}", pointer, i);
             add(config::read_at(state_shape(), document_, field.pointer, &field));
-            if (!field.array.empty()) {
-                array_named(field.pointer + "/pointer", field.array);
+            const std::string target = field.pointer + "/pointer";
+            if (find(target, Json::value_t::string) != nullptr) {
+                array_named(target, field.array);
             }
             if (!field.base_array.empty()) {
                 array_named(field.pointer + "/base_array", field.base_array);

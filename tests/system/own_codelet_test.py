@@ -227,6 +227,7 @@ class OwnCodeletTest(CliTest):
         call = {"entry": "row_dot", "kind": "multi_worker"}
         cases = [
             ({"state": [{"pointer": "xx"}]}, "/state/0/pointer: unknown array 'xx'"),
+            ({"state": [{"pointer": ""}]}, "/state/0/pointer: unknown array ''"),
             ({"sources": ["row_dot.S", "row_dot.S"]}, "/sources: got 2 sources, expected one"),
             ({"stack_bytes": 64}, "/stack_bytes: got it in a pipeline, expected a codelet that needs"),
             ({"synchronises": ["y"]}, "/synchronises: got it in a pipeline"),
@@ -289,6 +290,38 @@ class OwnCodeletTest(CliTest):
         text = (VERTICES / "row_dot.S").read_text().replace("row_dot:", "relu_f32:\nrow_dot:")
         self.file("row_dot.S", text.replace(".globl row_dot", ".globl row_dot\n.globl relu_f32"))
         self.assertIn("relu_f32", self.told(pipeline(row_dot()), code=None, command="run"))
+
+    def test_whatever_stands_in_a_step_or_a_vertex_file_there_is_an_answer(self):
+        drawn = random.Random(3)
+        others = [None, True, -1, 0, 1.5, 1e300, "", "x", "rows", [], [1], ["x", "y"], {}, {"x": "active"},
+                  {"each": "at(x, 1e9)"}, "1/0"]
+
+        def places(value, place=()):
+            yield place
+            inner = value.items() if isinstance(value, dict) else \
+                enumerate(value) if isinstance(value, list) else ()
+            for key, item in inner:
+                yield from places(item, (*place, key))
+
+        def replaced(whole, place, value):
+            whole = json.loads(json.dumps(whole))
+            around = whole
+            for key in place[:-1]:
+                around = around[key]
+            around[place[-1]] = value
+            return whole
+
+        step = row_dot(grain=2, parameters={"columns": COLUMNS}, name="dot", split="rows",
+                       expect={"y": {"each": "sum(k, 0, columns, at(x, i * columns + k) * at(w, k))"}})
+        vertex = json.loads((VERTICES / "row_dot.json").read_text())
+        cases = [(place, value, True) for place in places(step) if place for value in others]
+        cases += [(place, value, False) for place in places(vertex) if place for value in others]
+        for place, value, in_step in drawn.sample(cases, 120):
+            with self.subTest(place=place, value=value, in_step=in_step):
+                self.write(pipeline(replaced(step, place, value) if in_step else step))
+                self.vertex(**({} if in_step else replaced(vertex, place, value)))
+                done = self.tessera("run", "own.json", "--set", "chip.tiles=4", code=None)
+                self.assertIn(done.returncode, (0, 1, 3, 4, 5, 6), done.stderr)
 
     def test_a_codelet_has_no_gradient(self):
         document = pipeline(row_dot())
