@@ -52,10 +52,13 @@ std::shared_ptr<const config::Shape> codelet_shape() {
     Describe<OwnCodelet> d;
     d.field("codelet", &OwnCodelet::source)
         .required()
+        .suffix(".S")
+        .suffix(".s")
         .says("assembly source, beside the workload file or in a data/ folder")
         .from(kSource);
     d.field("vertex", &OwnCodelet::vertex)
         .required()
+        .suffix(".json")
         .says("vertex file: state, arrays and parameters of the codelet")
         .from(kSource);
     d.field("name", &OwnCodelet::name)

@@ -323,6 +323,23 @@ class OwnCodeletTest(CliTest):
                 done = self.tessera("run", "own.json", "--set", "chip.tiles=4", code=None)
                 self.assertIn(done.returncode, (0, 1, 3, 4, 5, 6), done.stderr)
 
+    def test_a_sweep_runs_with_the_files_that_were_frozen_with_it(self):
+        self.write(pipeline(row_dot()))
+        self.file("sweep.json", json.dumps({
+            "schema_version": 1, "workload": ["own.json"],
+            "axes": [{"path": "chip.tiles", "values": [4, 8]}]}))
+        self.tessera("sweep", "submit", "sweep.json", "--print", "--store", "frozen.sweep")
+        for name in ("own.json", "row_dot.S", "row_dot.json"):
+            (self.scratch / name).unlink()
+        (frozen,) = (self.scratch / "frozen.sweep" / "sweeps").glob("*.json")
+        self.tessera("sweep", "worker", frozen, "--store", "frozen.sweep", "-q")
+        shown = self.tessera("sweep", "show", "frozen.sweep").stdout.splitlines()
+        self.assertEqual([line.split()[-1] for line in shown[1:]], ["ok", "ok"])
+        # and says which file is missing
+        next((frozen.with_suffix("") / "files").glob("row_dot*.S")).unlink()
+        said = self.tessera("sweep", "worker", frozen, "--store", "other.sweep", code=None).stderr
+        self.assertRegex(said, r"/steps/1/codelet: cannot find '.*row_dot.*\.S'")
+
     def test_a_codelet_has_no_gradient(self):
         document = pipeline(row_dot())
         document["train"] = {"outputs": ["out"], "with_respect_to": ["w"]}
