@@ -492,16 +492,16 @@ private:
                 take_size(array, sizes_of_all_.of_all[i],
                           made_.share.empty() ? 0 : sizes_of_all_.of_twice[i]);
             }
-            if (array.input && array.output && type_of_output(array) != type_of(array).shape) {
+            if (array.input && array.output && shape_of_output(array) != type_of(array).shape) {
                 fail(child_pointer("/outputs", array.spec.name) + "/shape",
                      fmt::format("got {}, expected {} as the input that is array {}, too",
-                                 fmt::join(type_of_output(array), " x "),
+                                 fmt::join(shape_of_output(array), " x "),
                                  fmt::join(type_of(array).shape, " x "),
                                  in_quotes(array.spec.name)));
             }
         }
     }
-    [[nodiscard]] const std::vector<std::int64_t>& type_of_output(const Array& array) const {
+    [[nodiscard]] const std::vector<std::int64_t>& shape_of_output(const Array& array) const {
         return made_.outputs[*array.output].shape;
     }
     void take_size(Array& array, std::int64_t all, std::int64_t twice) {
