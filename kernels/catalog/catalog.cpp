@@ -14,7 +14,7 @@
 #include "kernels/softmax/softmax_gradient.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_gradient.h"
-#include "kernels/transpose/transpose.h"
+#include "kernels/views/views.h"
 
 #include <algorithm>
 
@@ -77,7 +77,10 @@ const std::vector<const family::Family*>& families() {
         &elementwise::sgd(),
         &elementwise::adam(),
         &elementwise::lamb(),
-        &transpose::family(),
+        &views::transpose(),
+        &views::heads(),
+        &views::split_heads(),
+        &views::join_heads(),
         &reduce::family(),
         &reduce::block_norms(),
         &elementwise::sum_of_squares(),

@@ -803,8 +803,15 @@ private:
             storages_[input] = storages_[input].value_or(storages_made_++);
             read.push_back(has_copy ? storages_made_++ : *storages_[input]);
         }
-        const bool is_view = node.family != nullptr && node.family->is_view && !read.empty();
-        return is_view ? read.front() : storages_made_++;
+        if (node.family == nullptr || !node.family->is_view || read.empty()) {
+            return storages_made_++;
+        }
+        for (auto& storage : storages_) { // what is a view of several is in the bytes of all
+            if (storage && std::ranges::find(read, *storage) != read.end()) {
+                storage = read.front();
+            }
+        }
+        return read.front();
     }
 
     /// Says what would change unseen if an output that is made in `storage` were written over tensor

@@ -2,106 +2,19 @@
 #include "kernels/graph/transpose.h"
 
 #include "base/error.h"
+#include "kernels/graph/reorder.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
 namespace tessera::graph {
-namespace {
-
 using program::PieceDim;
 
-/// Turns a piece, in parts where one of its loops goes on from a row into the next.
-class Turner {
-public:
-    Turner(std::int64_t m, std::int64_t n) : m_(m), n_(n) {}
-
-    void add(Piece piece) {
-        if (std::any_of(piece.dims.begin(), piece.dims.end(),
-                        [](const PieceDim& dim) { return dim.count < 1; })) {
-            return;
-        }
-        for (const std::int64_t row : {m_ * n_, n_}) { // a matrix, then its rows
-            std::int64_t column = piece.host_offset % row;
-            PieceDim* widest = nullptr; // of those that go along it
-            for (PieceDim& dim : piece.dims) {
-                if (dim.count == 1 || dim.host_stride % row == 0) {
-                    continue;
-                }
-                column += (dim.count - 1) * dim.host_stride;
-                if (widest == nullptr || dim.host_stride > widest->host_stride) {
-                    widest = &dim;
-                }
-            }
-            if (column >= row) {
-                split(std::move(piece), *widest, row);
-                return;
-            }
-        }
-        turn(std::move(piece));
-    }
-    [[nodiscard]] std::vector<Piece> take() && { return std::move(made_); }
-
-private:
-    /// All of its loops go along a row or from row to row.
-    void turn(Piece piece) {
-        const auto now = [&](std::int64_t host) {
-            const std::int64_t inside = host % (m_ * n_);
-            return host - inside + inside % n_ * m_ + inside / n_;
-        };
-        piece.host_offset = now(piece.host_offset);
-        for (PieceDim& dim : piece.dims) {
-            dim.host_stride = now(dim.host_stride);
-        }
-        made_.push_back(std::move(piece));
-    }
-
-    /// Whole rows of a run of elements are one loop more; else the loop ends where its row does.
-    void split(Piece piece, PieceDim& dim, std::int64_t row) {
-        const std::int64_t column = piece.host_offset % row;
-        if (dim.host_stride < row && column < dim.host_stride && row % dim.host_stride == 0) {
-            const std::int64_t in_row = row / dim.host_stride;
-            const std::int64_t rows = dim.count / in_row;
-            if (dim.count > in_row) {
-                const PieceDim whole{rows, row, in_row * dim.tile_stride};
-                Piece rest = part(piece, dim, rows * in_row, dim.count - rows * in_row);
-                dim.count = in_row;
-                piece.dims.insert(piece.dims.begin(), whole);
-                add(std::move(piece));
-                add(std::move(rest));
-                return;
-            }
-        }
-        const std::int64_t first =
-            std::min(dim.count - 1, std::max<std::int64_t>(1, (row - column + dim.host_stride - 1) /
-                                                                  dim.host_stride));
-        Piece rest = part(piece, dim, first, dim.count - first);
-        dim.count = first;
-        add(std::move(piece));
-        add(std::move(rest));
-    }
-    /// Rounds [first, first + count) of one of the piece's loops.
-    static Piece part(const Piece& piece, const PieceDim& dim, std::int64_t first,
-                      std::int64_t count) {
-        Piece made = piece;
-        made.dims[static_cast<std::size_t>(&dim - piece.dims.data())].count = count;
-        made.host_offset += first * dim.host_stride;
-        made.place = made.place + first * dim.tile_stride;
-        return made;
-    }
-
-    std::int64_t m_;
-    std::int64_t n_;
-    std::vector<Piece> made_;
-};
-
-} // namespace
-
 std::vector<Piece> turned(const Piece& piece, std::int64_t m, std::int64_t n) {
-    Turner turner(m, n);
-    turner.add(piece);
-    return std::move(turner).take();
+    return reordered(piece, std::array{std::int64_t{1}, m, n}, std::array<std::size_t, 3>{0, 2, 1});
 }
 
 void transpose(Tensor& tensor) {

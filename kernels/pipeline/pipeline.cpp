@@ -162,11 +162,17 @@ private:
         std::size_t begin = 0; ///< in begins_
     };
 
+    /// Whether a view is one of any of the tensors.
+    static bool shows_any(const Node& view, const std::set<std::size_t>& tensors) {
+        return std::ranges::any_of(view.inputs,
+                                   [&](std::size_t input) { return tensors.contains(input); });
+    }
+
     /// A view changes if what it is a view of does.
     static void note_changed(const std::vector<Node>& nodes, std::set<std::size_t>& changed) {
         for (const Node& node : nodes) {
             for (const auto& output : node.outputs) {
-                if (output && (!is_view(node) || changed.contains(node.inputs.front()))) {
+                if (output && (!is_view(node) || shows_any(node, changed))) {
                     changed.insert(*output);
                 }
             }
@@ -827,7 +833,10 @@ private:
             graph::add_copy(graph_, machine_, from, wanted, Role::Rearrange, node.name);
         const auto loop = std::ranges::find_if(
             loops_, [&](const Loop& around) { return !around.changed.contains(input); });
-        const bool is_overwritten = is_view(node) && writers_[node.outputs.front().value()] > 1;
+        const bool is_overwritten =
+            is_view(node) && std::ranges::any_of(node.outputs, [&](const auto& output) {
+                return output && writers_[*output] > 1;
+            });
         if (!as_.brings_before || loop == loops_.end() || is_overwritten) {
             return steps;
         }

@@ -46,11 +46,11 @@ tessera_test(test_kernels_own_codelet LABELS kernels
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/pipeline/outputs_test.cpp kernels/family/comparison_test.cpp
   APART kernels/family/family_example_test.cpp
-  LINK tessera_catalog tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_transpose tessera_test_run_program)
+  LINK tessera_catalog tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_views tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
-  SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/block_norms_test.cpp kernels/reduce/reduce_test.cpp kernels/transpose/transpose_test.cpp
+  SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/block_norms_test.cpp kernels/reduce/reduce_test.cpp kernels/views/heads_test.cpp kernels/views/transpose_test.cpp
           kernels/pipeline/rows_pipeline_test.cpp kernels/rearrange/rows_rules_test.cpp
-  LINK tessera_softmax tessera_reduce tessera_transpose tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
+  LINK tessera_softmax tessera_reduce tessera_views tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp kernels/job/micro_job_test.cpp kernels/job/pipeline_job_test.cpp
           kernels/job/names_test.cpp kernels/job/pattern_sequence_test.cpp kernels/job/one_product_test.cpp kernels/job/random_pipelines_test.cpp kernels/job/views_test.cpp
   APART kernels/job/given_test.cpp

@@ -144,6 +144,50 @@ double factor_of(const PipelineStep& step) {
     return told == step.options.end() ? 1 : std::get<double>(told->second);
 }
 
+std::int64_t whole_of(const PipelineStep& step, const char* key) {
+    const auto told = step.options.find(key);
+    return told == step.options.end() ? 1
+                                      : static_cast<std::int64_t>(std::get<double>(told->second));
+}
+
+/// The heads of each of `parts` operands that stand beside each other in rows.
+Arrays split_heads(const PipelineStep& step, const Array& x, std::int64_t parts) {
+    const std::int64_t batch = whole_of(step, "batch");
+    const std::int64_t heads = whole_of(step, "heads");
+    const std::int64_t length = x.rows() / batch;
+    const std::int64_t size = x.columns() / parts / heads;
+    Arrays out(static_cast<std::size_t>(parts), zeros({batch, heads, length, size}));
+    for (std::int64_t row = 0; row < x.rows(); ++row) {
+        for (std::int64_t column = 0; column < x.columns(); ++column) {
+            const std::int64_t part = column / (heads * size);
+            const std::int64_t head = column / size % heads;
+            const std::int64_t to =
+                ((row / length * heads + head) * length + row % length) * size + column % size;
+            out[static_cast<std::size_t>(part)].at(to) = x.at(row * x.columns() + column);
+        }
+    }
+    return out;
+}
+
+/// By what splits: each element of the rows is the one that goes where its number goes.
+Array joined_heads(const Arrays& in) {
+    const auto& shape = in[0].shape;
+    const auto parts = static_cast<std::int64_t>(in.size());
+    Array rows = zeros({shape[0] * shape[2], parts * shape[1] * shape[3]});
+    Array numbers = rows;
+    std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
+    PipelineStep step;
+    step.options = {{"batch", static_cast<double>(shape[0])},
+                    {"heads", static_cast<double>(shape[1])}};
+    const Arrays from = split_heads(step, numbers, parts);
+    for (std::size_t part = 0; part < in.size(); ++part) {
+        for (std::int64_t i = 0; i < in[part].size(); ++i) {
+            rows.at(static_cast<std::int64_t>(from[part].at(i))) = in[part].at(i);
+        }
+    }
+    return rows;
+}
+
 Reference of_x(double (*of)(double)) {
     return [of](const PipelineStep&, const Arrays& in) { return Arrays{map(in[0], of)}; };
 }
@@ -199,6 +243,12 @@ const std::map<std::string, Reference>& references() {
         {"multiply", of_x_and_y([](double x, double y) { return x * y; })},
         {"transpose",
          [](const PipelineStep&, const Arrays& in) { return Arrays{transposed(in[0])}; }},
+        {"heads",
+         [](const PipelineStep& step, const Arrays& in) { return split_heads(step, in[0], 1); }},
+        {"split_heads",
+         [](const PipelineStep& step, const Arrays& in) { return split_heads(step, in[0], 3); }},
+        {"join_heads",
+         [](const PipelineStep&, const Arrays& in) { return Arrays{joined_heads(in)}; }},
         {"reduce", [](const PipelineStep&, const Arrays& in) { return Arrays{sums(in[0])}; }},
         {"softmax", [](const PipelineStep&, const Arrays& in) { return Arrays{softmax(in[0])}; }},
         {"cross_entropy",

@@ -103,6 +103,17 @@ Case product_case(Draw& draw, bool is_sparse) {
     return out;
 }
 
+/// Rows with heads of `parts` operands in them.
+Case heads_case(Draw& draw, std::int64_t parts) {
+    Case out;
+    const std::int64_t batch = draw.size();
+    const std::int64_t heads = draw.size();
+    out.step.options["batch"] = static_cast<double>(batch);
+    out.step.options["heads"] = static_cast<double>(heads);
+    out.inputs.push_back(draw.array({batch * draw.size(), parts * heads * draw.size()}));
+    return out;
+}
+
 Case map_case(Draw& draw, std::size_t inputs) {
     Case out;
     const std::vector<std::int64_t> shape{draw.size(), draw.size(), draw.size()};
@@ -164,6 +175,19 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
         {"add", of_x_and_y},
         {"multiply", of_x_and_y},
         {"transpose", of_x},
+        {"heads", [](Draw& draw) { return heads_case(draw, 1); }},
+        {"split_heads", [](Draw& draw) { return heads_case(draw, 3); }},
+        {"join_heads",
+         [](Draw& draw) {
+             Case out;
+             const std::vector<std::int64_t> shape{draw.size(), draw.size(), draw.size(),
+                                                   draw.size()};
+             const int inputs = draw.coin() ? 1 : 3;
+             for (int i = 0; i < inputs; ++i) {
+                 out.inputs.push_back(draw.array(shape));
+             }
+             return out;
+         }},
         {"relu", of_x},
         {"gelu", of_x},
         {"tanh", of_x},

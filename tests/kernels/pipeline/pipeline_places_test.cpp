@@ -3,7 +3,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/pipeline/pipeline.h"
-#include "kernels/transpose/transpose.h"
+#include "kernels/views/views.h"
 #include "tests/kernels/pipeline/pipeline_bench.h"
 
 #include <catch2/catch.hpp>
@@ -219,9 +219,9 @@ TEST_CASE("what a branch only looks at differently is there when its own steps h
     left.push_back(built.step(matmul::family(), "ab", {a, b}));
     left.push_back(built.step(matmul::family(), "abb", {left.back().outputs.at(0).value(), b}));
     std::vector<Node> right;
-    right.push_back(built.step(transpose::family(), "t", {x}));
+    right.push_back(built.step(views::transpose(), "t", {x}));
     right.push_back(built.step(elementwise::relu(), "r", {right.back().outputs.at(0).value()}));
-    right.push_back(built.step(transpose::family(), "back", {right.back().outputs.at(0).value()}));
+    right.push_back(built.step(views::transpose(), "back", {right.back().outputs.at(0).value()}));
     const auto last = right.back().outputs.at(0).value();
     std::vector<Node> branches;
     branches.push_back(Built::around(Node::Kind::Branch, std::move(left)));
@@ -230,7 +230,7 @@ TEST_CASE("what a branch only looks at differently is there when its own steps h
         branch.tiles = kTiles;
     }
     built.made.steps.push_back(Built::around(Node::Kind::Parallel, std::move(branches)));
-    built.made.steps.push_back(built.step(transpose::family(), "after", {last}));
+    built.made.steps.push_back(built.step(views::transpose(), "after", {last}));
     run_and_check(small_machine(), built.made);
     const auto planned = pipeline::plan(small_machine(), built.made);
     std::vector<const program::Step*> leaves;

@@ -4,7 +4,7 @@
 #include "kernels/pipeline/pipeline.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/softmax/softmax.h"
-#include "kernels/transpose/transpose.h"
+#include "kernels/views/views.h"
 #include "tests/kernels/family/matrix_step.h"
 
 namespace {
@@ -78,7 +78,7 @@ TEST_CASE("attention is products, a transpose and a softmax", "[kernels][rows]")
             const auto q = built.given("q", length, 9);
             const auto k = built.given("k", length, 9);
             const auto v = built.given("v", length, 7);
-            const auto turned = built.step(transpose::family(), "k turned", {k});
+            const auto turned = built.step(views::transpose(), "k turned", {k});
             const auto scores = built.step(matmul::family(), "scores", {q, turned});
             const auto weights = built.step(softmax::family(), "weights", {scores});
             built.step(matmul::family(), "out", {weights, v});
@@ -92,9 +92,9 @@ TEST_CASE("columns are reduced as rows of the transpose", "[kernels][rows]") {
     Built built;
     const auto x = built.given("x", 13, 10);
     const auto p = built.step(softmax::family(), "p", {x});
-    const auto turned = built.step(transpose::family(), "turned", {p});
+    const auto turned = built.step(views::transpose(), "turned", {p});
     built.step(reduce::family(), "largest", {turned}, "max");
-    built.step(transpose::family(), "back", {turned});
+    built.step(views::transpose(), "back", {turned});
     run_and_check(test::machine_of(4), built.pipeline);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("what is a view of a tensor cannot be there when that is written anew"
     SECTION("its own output") {
         Built built;
         const auto h = built.step(softmax::family(), "h", {built.given("x", 8, 8)});
-        built.step(transpose::family(), "turn", {h});
+        built.step(views::transpose(), "turn", {h});
         built.pipeline.steps.back().outputs = {h};
         CHECK_THROWS_WITH(pipeline::plan(machine, built.pipeline),
                           Contains("'turn' writes 'h' anew") &&
@@ -114,7 +114,7 @@ TEST_CASE("what is a view of a tensor cannot be there when that is written anew"
     SECTION("another tensor") {
         Built built;
         const auto h = built.step(softmax::family(), "h", {built.given("x", 8, 8)});
-        built.step(transpose::family(), "turned", {h});
+        built.step(views::transpose(), "turned", {h});
         built.step(softmax::family(), "again", {h});
         built.pipeline.steps.back().outputs = {h};
         CHECK_THROWS_WITH(pipeline::plan(machine, built.pipeline),

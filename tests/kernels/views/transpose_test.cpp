@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/transpose.h"
-#include "kernels/transpose/transpose.h"
+#include "kernels/views/views.h"
 #include "tests/kernels/family/matrix_step.h"
 
 #include <set>
@@ -10,7 +10,7 @@ namespace {
 using namespace tessera;
 
 std::unique_ptr<family::Step> transpose_of(const family::TensorType& type) {
-    return transpose::family().make({{type}, {}});
+    return views::transpose().make({{type}, {}});
 }
 
 /// Host number and byte of the elements.
@@ -134,8 +134,8 @@ TEST_CASE("pieces of whole rows, and of parts of rows, stay one piece", "[kernel
 }
 
 TEST_CASE("a transpose says what it does not take", "[kernels][transpose]") {
-    CHECK(test::refusal_of(transpose::family(), {{{ElementType::Bool, {2, 3}}}, {}}).empty());
-    CHECK(test::refusal_of(transpose::family(), {{{ElementType::F16, {2, 3, 4}}}, {}}).empty());
-    CHECK(test::refusal_of(transpose::family(), {{{ElementType::F16, {4}}}, {}}) ==
+    CHECK(test::refusal_of(views::transpose(), {{{ElementType::Bool, {2, 3}}}, {}}).empty());
+    CHECK(test::refusal_of(views::transpose(), {{{ElementType::F16, {2, 3, 4}}}, {}}).empty());
+    CHECK(test::refusal_of(views::transpose(), {{{ElementType::F16, {4}}}, {}}) ==
           "got a tensor of 1 size, expected rows and columns");
 }
