@@ -169,6 +169,58 @@ class TrainingTest(CliTest):
                     file = self.network(values, steps, optimiser, network, {"loss": "loss"})
                     self.expect_trained(file, values, steps, in_numpy, class_gradients)
 
+    def test_attention_of_several_heads_follows_central_differences_in_numpy(self):
+        batch, length, heads, size = 2, 5, 3, 4
+        hidden = heads * size
+        draw = numpy.random.default_rng(3)
+        values = {name: draw.uniform(-0.7, 0.7, shape).astype(numpy.float32) for name, shape in
+                  {"x": (batch * length, hidden), "qkv_weight": (hidden, 3 * hidden), "weight": (hidden, hidden)}.items()}
+
+        def loss_of(weights):
+            apart = (values["x"].astype(float) @ weights["qkv_weight"]).reshape(batch, length, 3, heads, size)
+            q, k, v = apart.transpose(2, 0, 3, 1, 4)
+            scores = numpy.exp(q @ k.swapaxes(-1, -2))
+            means = scores / scores.sum(axis=-1, keepdims=True) @ v
+            y = means.transpose(0, 2, 1, 3).reshape(batch * length, hidden) @ weights["weight"]
+            return (y ** 2).sum() / 2
+
+        tensors = {}
+        for name, value in values.items():
+            numpy.save(self.scratch / f"{name}.npy", value)
+            tensors[name] = {"shape": value.shape, "type": "f32", "values": f"{name}.npy"}
+        rate, step = 0.01, 1e-5
+        file = self.file("attention.json", json.dumps({
+            "schema_version": 1, "kind": "pipeline", "tensors": tensors, "steps": [
+                {"family": "matmul", "inputs": ["x", "qkv_weight"], "output": "qkv"},
+                {"family": "split_heads", "inputs": ["qkv"], "outputs": ["q", "k", "v"], "heads": heads, "batch": batch},
+                {"family": "matmul", "inputs": ["q", "k"], "transpose_b": True, "output": "scores"},
+                {"family": "softmax", "inputs": ["scores"], "output": "p"},
+                {"family": "matmul", "inputs": ["p", "v"], "output": "means"},
+                {"family": "join_heads", "inputs": ["means"], "output": "joined"},
+                {"family": "matmul", "inputs": ["joined", "weight"], "output": "y"},
+                {"family": "sum_of_squares", "inputs": ["y"], "factor": 0.5, "output": "loss"}],
+            "train": {"loss": "loss", "with_respect_to": ["qkv_weight", "weight"], "steps": 1,
+                      "optimiser": {"family": "descent", "rate": rate}}}, indent=1))
+        few = ("--set", "chip.tiles=8")
+        self.tessera("run", file, *few, "--out", "out", "-q")
+        weights = {name: values[name].astype(float) for name in ("qkv_weight", "weight")}
+        loss = numpy.load(self.scratch / "out" / "output.loss.npy")[0]
+        self.assertAlmostEqual(loss, loss_of(weights), delta=1e-5 * loss_of(weights))
+        for name, before in weights.items():
+            gradient = numpy.zeros_like(before)
+            for at in numpy.ndindex(before.shape):
+                moved = [{**weights, name: before.copy()} for _ in range(2)]
+                moved[0][name][at] += step
+                moved[1][name][at] -= step
+                gradient[at] = (loss_of(moved[0]) - loss_of(moved[1])) / (2 * step)
+            got = (before - numpy.load(self.scratch / "out" / f"output.{name}.npy")) / rate
+            largest = numpy.abs(gradient).max()
+            self.assertGreater(largest, 0.01)
+            numpy.testing.assert_allclose(got, gradient, rtol=0, atol=1e-4 * largest)
+        result = self.result(file, *few)
+        self.assertTrue(result["check"]["passed"])
+        self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"], result["cycles"])
+
     def test_both_modes_and_the_expanded_file_have_equal_cycles(self):
         for optimiser, _ in OPTIMISERS:
             with self.subTest(optimiser=optimiser):
