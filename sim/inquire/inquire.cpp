@@ -79,37 +79,38 @@ std::string instructions_text(const Layout& layout) {
                  rows);
 }
 
-/// "partials f16|f32, factor": the options of a family with their words.
-std::string options_text(const family::Family& family) {
-    std::string text;
-    for (const family::Option& option : family.options) {
-        text += (text.empty() ? "" : ", ") + std::string(option.key) +
-                fmt::format("{}{}", option.words.empty() ? "" : " ", fmt::join(option.words, "|"));
+/// The inputs of a family in lines, none of which is wide if its names are not.
+std::vector<std::string> inputs_lines(const family::Family& family) {
+    constexpr std::size_t kWidest = 28;
+    std::vector<std::string> lines{""};
+    for (std::size_t i = 0; i < family.inputs.size(); ++i) {
+        const std::string one =
+            family.inputs[i] + std::string(i + 1 < family.inputs.size() ? "," : "");
+        if (!lines.back().empty() && lines.back().size() + 1 + one.size() > kWidest) {
+            lines.emplace_back();
+        }
+        lines.back() += (lines.back().empty() ? "" : " ") + one;
     }
-    return text;
+    return lines;
 }
 
-/// Writes a line for each. Options that are many or long stand below their family, a line each.
+/// Writes a line for each family and, below it, one for each of its options: "partials f16|f32".
 std::string families_text(const Layout& layout) {
-    constexpr std::size_t kInLine = 2;
-    constexpr std::size_t kWidest = 24; ///< of a line's options
     Rows rows;
     for (const family::Family* family : catalog::families()) {
-        const bool is_long =
-            family->options.size() > kInLine || options_text(*family).size() > kWidest;
-        rows.push_back({std::string(family->name),
-                        fmt::format("{}", fmt::join(family->inputs, ", ")),
-                        is_long ? "" : options_text(*family), family->says});
+        const auto inputs = inputs_lines(*family);
+        rows.push_back({std::string(family->name), inputs.front(), family->says});
+        for (std::size_t i = 1; i < inputs.size(); ++i) {
+            rows.push_back({"", inputs[i], ""});
+        }
         for (const family::Option& option : family->options) {
-            if (is_long) {
-                rows.push_back({"", "",
-                                fmt::format("{}{}{}", option.key, option.words.empty() ? "" : " ",
-                                            fmt::join(option.words, "|")),
-                                option.says});
-            }
+            rows.push_back({"",
+                            fmt::format("{}{}{}", option.key, option.words.empty() ? "" : " ",
+                                        fmt::join(option.words, "|")),
+                            option.says});
         }
     }
-    return table(layout, 0, {Align::Left, Align::Left, Align::Left, Align::Left}, rows);
+    return table(layout, 0, {Align::Left, Align::Left, Align::Left}, rows);
 }
 
 Rows family_rows() {

@@ -138,7 +138,7 @@ class InquiriesTest(CliTest):
         families = self.tessera("list", "families").stdout
         self.assertRegex(families, r"\nspmm +a, b, c +c = a b")
         self.assertRegex(families, r"\n +partials f16\|f32 +type in which")
-        self.assertRegex(families, r"\nscale +x +factor +\w")
+        self.assertRegex(families, r"\nscale +x +\w.*\n +factor +\w")
         self.assertIn("tile.workers",
                       self.tessera("list", "parameters", "--names").stdout.splitlines())
         settable = self.tessera("list", "parameters", "--names").stdout.splitlines()
