@@ -18,8 +18,8 @@ using Families = std::span<const family::Family* const>;
 /// Null where there is none of that name.
 [[nodiscard]] const family::Family* find(std::string_view name, Families among = families());
 
-/// What the steps of an optimiser read and write beside the weights and their gradient, at first 0: its
-/// inputs from the third on, and its outputs from the second on.
+/// Tells the state that an optimiser's steps read and write beside the weights and their gradient. It is
+/// 0 at first: the inputs from the third on, and the outputs from the second on.
 [[nodiscard]] std::vector<family::TensorType> optimiser_state(const family::Family& optimiser,
                                                               const family::TensorType& weights);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a step of a pipeline with a codelet of the user's own may say.
+// Says what a step of a pipeline with a codelet of the user's own may have.
 #pragma once
 
 #include "base/config/shape.h"
@@ -8,7 +8,7 @@
 
 namespace tessera::catalog {
 
-/// Of workload::OwnCodelet.
+/// The shape describes workload::OwnCodelet.
 [[nodiscard]] std::shared_ptr<const config::Shape> codelet_shape();
 
 } // namespace tessera::catalog

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What optimisers with two moments have in common: their options, where their state stands, the
+// Optimisers with two moments have this in common: their options, where their state stands, the
 // vertices that bring the moments on, and the host's numbers for one element.
 //
 //     corrections  q = beta q + (1 - beta) of both betas, from 0 on. Every tile with weights has a copy
@@ -39,7 +39,7 @@ struct AdamOptions {
 adam_family(std::string_view name, const char* says,
             std::unique_ptr<family::Step> (*make)(const family::Request& request));
 
-/// What such a step keeps beside weights, at first 0.
+/// Such a step keeps this beside weights; it is 0 at first.
 [[nodiscard]] std::vector<family::TensorType> adam_state(const family::TensorType& weights);
 
 /// @throws Refused unless the inputs go together

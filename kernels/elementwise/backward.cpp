@@ -19,7 +19,7 @@ using family::Steps;
 
 namespace {
 
-/// Of a function whose derivative follows from its value.
+/// Gives the step of a function whose derivative follows from its value.
 Steps by_value(const char* family, const GradientRequest& request) {
     return {backward_step(family, {request.step.outputs[0], request.of_outputs[0]},
                           request.of_inputs[0])};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/family/numbers.h"
 #include "kernels/graph/reorder.h"
 #include "kernels/views/views.h"
 #include "tests/kernels/family/matrix_step.h"
