@@ -20,7 +20,7 @@
 
 namespace tessera::function {
 
-/// What vertices do with a tensor.
+/// Says what vertices do with a tensor.
 enum class Flow : std::uint8_t {
     In,     ///< read it
     Out,    ///< write it

@@ -60,7 +60,7 @@ Near operator/(const Near& a, const Near& b) {
                                : std::numeric_limits<double>::infinity());
 }
 
-/// What is taken of a number that may be 0 or a little less is no more than the root of what it is off.
+/// A number may be 0 or a little less than it. Then its root is off by no more than the root of that.
 Near sqrt(const Near& a) {
     const double exact = std::sqrt(a.exact);
     const double below = exact - std::sqrt(std::max(a.exact - a.off, 0.0));

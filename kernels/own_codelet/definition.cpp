@@ -298,7 +298,7 @@ private:
         return input_pointer(told_, "", input);
     }
 
-    /// Of the tensors that are read, that of the array which the vertex file has first.
+    /// Finds the tensor, among those read, of the array which the vertex file has first.
     [[nodiscard]] std::size_t first_input() const {
         const auto first =
             std::ranges::find_if(made_.arrays, [](const Array& a) { return a.input.has_value(); });
@@ -322,7 +322,7 @@ private:
                            : child_pointer("/outputs", array.spec.name) + "/shape";
     }
 
-    /// Which parameter a tile's share is: the first size of the first array.
+    /// Sets the parameter that is a tile's share: the first size of the first array.
     void take_share() {
         if (told_.split == Split::Tiles) {
             return;
@@ -473,7 +473,7 @@ private:
         }
         return made;
     }
-    /// Of tensors; 0 of other arrays.
+    /// Counts those of tensors; other arrays have 0.
     std::vector<std::int64_t> elements(const LoadedVertex& file, Evaluation& evaluation) const {
         std::vector<std::int64_t> all;
         for (const Array& array : made_.arrays) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a step with a codelet of the user's own is before it has a machine: its vertex file with the
+// Defines a step with a codelet of the user's own before it has a machine: its vertex file with the
 // parameters that the tensors decide, which arrays are tensors, and how these are divided.
 #pragma once
 

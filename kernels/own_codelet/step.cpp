@@ -502,7 +502,7 @@ private:
                                                            &file.spec.expect.at(array.spec.name),
                                                            array.type, shape, array.spec.name}));
     }
-    /// Of what one tile has of a tensor.
+    /// Gives the elements that one tile has of a tensor.
     [[nodiscard]] static std::vector<double>
     elements_of(const Array& array, const family::Value& value, const Share& share) {
         std::span<const std::byte> bytes = value.bytes;
