@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of softmax.S and softmax_split.S, waits for results counted as issues.
+// Worker issues of softmax.S, softmax_split.S and softmax_scaled.S, waits for results counted as issues.
 // tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
@@ -75,6 +75,64 @@ struct SoftmaxSplitCost {
            rows * (softmax_split_cost(type).join_row + 2 * kSoftmaxWait +
                    workers * (kSoftmaxJoinAll + kSoftmaxJoinPart + kSoftmaxWait) +
                    (pairs - 1) * kSoftmaxScalePair + (has_padding ? softmax_cost(type).pad : 0));
+}
+
+/// The rows of softmax_scaled.S. A worker without rows takes kSoftmaxNothing.
+constexpr std::int64_t kSoftmaxScaledExpPair = 4; ///< its waits apart
+constexpr std::int64_t kSoftmaxScaledOdd = 3;     ///< beside the pair that it is part of
+constexpr std::int64_t kSoftmaxScaledHide = 1;    ///< of a pair that a causal row does not see
+/// What types, masks and causal rows change.
+struct SoftmaxScaledKind {
+    ElementType type = ElementType::F16;
+    bool is_masked = false;
+    bool is_causal = false;
+};
+struct SoftmaxScaledCost {
+    std::int64_t frame = 0;       ///< around whole rows
+    std::int64_t parts_frame = 0; ///< around rows that workers share
+    std::int64_t row = 0;         ///< a whole one, its elements and its waits apart
+    std::int64_t parts_row = 0;   ///< the same of one that workers share
+    std::int64_t prepare = 0;     ///< of a whole pair, before exponentials
+};
+[[nodiscard]] constexpr SoftmaxScaledCost softmax_scaled_cost(const SoftmaxScaledKind& kind) {
+    const bool half = kind.type == ElementType::F16;
+    const std::int64_t of_mask = kind.is_masked ? 3 : 0;
+    return {.frame = half ? 24 : 20,
+            .parts_frame = kind.is_causal ? 12 : 24,
+            .row = (half ? 33 : 31) + (kind.is_causal ? 8 : 0) + of_mask,
+            .parts_row = (kind.is_causal ? 42 : 22) + of_mask,
+            .prepare = !kind.is_masked ? 3
+                       : half          ? 5
+                                       : 4};
+}
+
+/// A worker's share of a row up to its exponentials: of `all_pairs` it sees `pairs` whole ones, and perhaps one that is not full.
+[[nodiscard]] constexpr std::int64_t softmax_scaled_pairs_issues(const SoftmaxScaledKind& kind,
+                                                                 std::int64_t pairs, bool has_odd,
+                                                                 std::int64_t all_pairs) {
+    const std::int64_t seen = pairs + (has_odd ? 1 : 0);
+    return pairs * softmax_scaled_cost(kind).prepare + (has_odd ? kSoftmaxScaledOdd : 0) +
+           seen * (kSoftmaxScaledExpPair + 2 * kSoftmaxWait) +
+           (all_pairs - seen) * kSoftmaxScaledHide;
+}
+
+/// softmax_<kind>_<type>: one row, which sees `seen` of its elements.
+[[nodiscard]] constexpr std::int64_t
+softmax_scaled_row_issues(const SoftmaxScaledKind& kind, std::int64_t seen, std::int64_t elements) {
+    const std::int64_t all_pairs = (elements + 1) / 2;
+    return softmax_scaled_cost(kind).row + kSoftmaxWait +
+           softmax_scaled_pairs_issues(kind, seen / 2, seen % 2 != 0, all_pairs) +
+           (all_pairs - 1) * kSoftmaxScalePair + all_pairs % 2 * softmax_cost(kind.type).pad;
+}
+
+/// softmax_<kind>_parts_<type>: one row. `all_pairs` are the worker's, of which it sees `pairs` whole ones,
+/// and perhaps one that is not full.
+[[nodiscard]] constexpr std::int64_t softmax_scaled_parts_row_issues(const SoftmaxScaledKind& kind,
+                                                                     std::int64_t pairs,
+                                                                     bool has_odd,
+                                                                     std::int64_t all_pairs) {
+    return softmax_scaled_cost(kind).parts_row +
+           softmax_scaled_pairs_issues(kind, pairs, has_odd, all_pairs);
 }
 
 } // namespace tessera::codelets

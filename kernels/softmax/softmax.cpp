@@ -2,24 +2,27 @@
 #include "kernels/softmax/softmax.h"
 
 #include "base/error.h"
-#include "kernels/codelets/softmax_cost.h"
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
+#include "kernels/graph/copy.h"
+#include "kernels/graph/places.h"
 #include "kernels/graph/rows.h"
+#include "kernels/graph/unit_rows.h"
 #include "kernels/plan/repeat_limit.h"
-#include "kernels/plan/vertex_cost.h"
+#include "kernels/softmax/softmax_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tessera::softmax {
@@ -28,9 +31,8 @@ namespace {
 using graph::RowBlock;
 
 constexpr std::array kTypes{ElementType::F16, ElementType::F32};
-constexpr double kBelowAll = 1000;           ///< what is so far below the largest is 0 in any type
-constexpr std::int64_t kShortestShared = 64; ///< elements of a row that workers may share
-constexpr Bytes kPartialBytes = 8;           ///< what a worker leaves of a row that is shared
+constexpr double kBelowAll = 1000; ///< what is so far below the largest is 0 in any type
+constexpr double kLargest = std::numeric_limits<float>::max();
 
 /// One row of the host reference, and what its elements may differ by.
 ///
@@ -43,11 +45,18 @@ constexpr Bytes kPartialBytes = 8;           ///< what a worker leaves of a row 
 /// together (|x - max| + ln n + n / 2 + 10) u, of which 1 is for what is not of first order; then y
 /// is rounded to its type. Workers that share a row multiply e, and what they have of s, by an
 /// exponential each: 4 u more for both, and workers u for the sum of their parts, whose own sums are
-/// shorter by at least n / 4 u. Rows are shared from kShortestShared on, where that is more. FP32
+/// shorter by at least n / 4 u. Rows are shared if they have 64 elements, where that is more. FP32
 /// numbers below 2^-126 become 0, in e and in p; FP16 is as fine as 2^-24 near 0.
+/// Scaled and masked numbers are rounded as the machine's are, and then are x here. Their largest is at
+/// least the least FP32 number, and s is 2^-126 more: a row of which all are -infinity has zeros.
 class Reference {
 public:
-    Reference(ElementType type, std::vector<double> x) : type_(type), x_(std::move(x)) {
+    Reference(ElementType type, const Form& form, std::vector<double> x)
+        : type_(type), has_zeros_(!form.is_plain()), x_(std::move(x)) {
+        if (has_zeros_) {
+            max_ = -kLargest;
+            sum_ = 0x1p-126;
+        }
         for (const double value : x_) {
             max_ = std::fmax(max_, value); // a NaN shows in the sum
         }
@@ -59,6 +68,9 @@ public:
         return std::exp(x_[column] - max_) / sum_;
     }
     [[nodiscard]] double tolerance(std::size_t column) const {
+        if (has_zeros_ && std::isinf(x_[column]) && x_[column] < 0) {
+            return 0;
+        }
         const auto n = static_cast<double>(x_.size());
         const double below = std::fmin(max_ - x_[column], kBelowAll);
         const double computed =
@@ -69,200 +81,57 @@ public:
 
 private:
     ElementType type_;
+    bool has_zeros_;
     std::vector<double> x_;
     double max_ = -std::numeric_limits<double>::infinity();
     double sum_ = 0;
 };
 
-/// Rows of a block: whole ones, which are dealt to the workers, and behind them those that all
-/// workers share.
-struct Division {
-    std::int64_t whole = 0;
-    std::int64_t shared = 0;
-};
-
-/// Of so many units that are dealt to the workers in turn, those of worker `worker`.
-std::int64_t dealt(std::int64_t units, std::int64_t workers, std::int64_t worker) {
-    return units / workers + (worker < units % workers ? 1 : 0);
-}
-
-void add_vertices(plan::StubTimeline& stub, std::int64_t workers, ElementType type,
-                  const Division& rows, std::int64_t columns) {
-    const std::int64_t pairs = columns / 2;
-    const std::int64_t all_pairs = pairs + columns % 2;
-    std::vector<std::int64_t> whole;
-    std::vector<std::int64_t> parts;
-    std::vector<std::int64_t> join;
-    for (std::int64_t w = 0; w < workers; ++w) {
-        whole.push_back(codelets::softmax_issues(type, dealt(rows.whole, workers, w), columns));
-        parts.push_back(codelets::softmax_parts_issues(type, rows.shared, dealt(pairs, workers, w),
-                                                       columns % 2 != 0 && w == pairs % workers));
-        join.push_back(
-            codelets::softmax_join_issues(type, workers, rows.shared, dealt(all_pairs, workers, w),
-                                          all_pairs % 2 != 0 && w == all_pairs % workers));
-    }
-    if (rows.whole > 0) {
-        stub.multi_worker(whole);
-    }
-    if (rows.shared > 0) {
-        stub.multi_worker(parts);
-        stub.multi_worker(join);
-    }
-}
-
-Cycles cycles_of(const spec::MachineSpec& machine, ElementType type, const Division& rows,
-                 std::int64_t columns) {
-    plan::StubTimeline stub(machine, false);
-    add_vertices(stub, machine.tile.workers, type, rows, columns);
-    return stub.finish();
-}
-
-/// The rows that leave workers idle are shared if that takes fewer cycles.
-Division divide(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
-                std::int64_t columns) {
-    const Division whole{rows, 0};
-    const std::int64_t rest = rows % machine.tile.workers;
-    if (rest == 0 || columns < kShortestShared || columns / 2 < machine.tile.workers) {
-        return whole;
-    }
-    const Division shared{rows - rest, rest};
-    return cycles_of(machine, type, shared, columns) < cycles_of(machine, type, whole, columns)
-               ? shared
-               : whole;
-}
-
-/// Rows [first, first + rows) of a block.
-RowBlock part_of(const RowBlock& block, std::int64_t first, std::int64_t rows) {
-    RowBlock part = block;
-    part.place = block.place + first * block.step;
-    part.first_row += first * block.row_stride;
-    part.rows = rows;
-    return part;
-}
-
-/// Bytes in which a worker keeps the exponentials of a row.
-Bytes room_bytes(std::int64_t columns) {
-    return (columns + 1) / 2 * 2 * bytes_of(ElementType::F32);
-}
-
-/// The vertices of a softmax, and the memory that they share.
-class Vertices {
+/// Rows of a mask on the tiles that read them.
+class MaskRows {
 public:
-    Vertices(graph::Graph& graph, graph::ComputeSetId set, const spec::MachineSpec& machine,
-             ElementType type, std::int64_t columns)
-        : graph_(graph), set_(set), machine_(machine), type_(type), columns_(columns),
-          exponentials_(graph.add_buffer({.name = "exponentials"})),
-          partials_(graph.add_buffer({.name = "partials"})) {}
+    MaskRows(graph::Graph& graph, const family::TensorType& type)
+        : columns_(type.shape.back()),
+          buffer_(graph.add_buffer({.name = "rows of the mask"})), tensor_{.name =
+                                                                               "rows of the mask",
+                                                                           .type = type.type,
+                                                                           .shape = type.shape} {}
 
-    /// `from`: rows of x; `to`: those of y.
-    void add(const RowBlock& from, const RowBlock& to) {
-        const Division rows = divide(machine_, type_, from.rows, columns_);
-        graph_.add_work(set_, from.tile, from.rows);
-        if (rows.whole > 0) {
-            add_whole(part_of(from, 0, rows.whole), part_of(to, 0, rows.whole));
+    /// Where a row stands on a tile.
+    graph::Place row_on(TileId tile, std::int64_t row) {
+        Bytes& end = ends_[tile];
+        const auto [place, is_new] = known_.try_emplace({tile, row}, graph::Place{buffer_, end});
+        if (is_new) {
+            tensor_.pieces.push_back(
+                graph::run_of(tile, place->second, row * columns_, columns_, tensor_.type));
+            end += graph::units_of(columns_ * bytes_of(tensor_.type)) * graph::kUnitBytes;
         }
-        if (rows.shared > 0) {
-            add_shared(part_of(from, rows.whole, rows.shared),
-                       part_of(to, rows.whole, rows.shared));
-        }
+        return place->second;
     }
-    /// Behind the last add().
-    void finish() {
-        for (const auto& [tile, bytes] : exponential_bytes_) {
-            graph_.hold(exponentials_, tile, bytes);
+    /// The steps that bring the rows from where the mask stands.
+    graph::Step bring(graph::Graph& graph, const family::Site& site, graph::TensorId mask) && {
+        for (const auto& [tile, end] : ends_) {
+            graph.hold(buffer_, tile, end);
         }
-        for (const auto& [tile, bytes] : partial_bytes_) {
-            graph_.hold(partials_, tile, bytes);
-        }
+        const graph::TensorId rows = graph.add_tensor(std::move(tensor_));
+        graph::Step steps = graph::add_copy(graph, site.machine, mask, rows, program::Role::Bring,
+                                            site.owner, "bring the mask");
+        graph.tensors.pop_back(); // the vertices' business alone: no tensor of the program
+        return steps;
     }
 
 private:
-    void add_whole(const RowBlock& from, const RowBlock& to) {
-        std::vector<graph::Field> state;
-        graph::add_row_reads(state, from, columns_ * bytes_of(type_));
-        state.push_back(graph::write(to.place, to.rows * to.step));
-        state.push_back(graph::word(from.step));
-        state.push_back(graph::word(to.step));
-        state.push_back(graph::word(from.rows));
-        state.push_back(graph::word(columns_));
-        if (is_half()) {
-            const Bytes bytes = std::min(machine_.tile.workers, from.rows) * room_bytes(columns_);
-            state.push_back(graph::write(room_on(from.tile, bytes), bytes));
-            state.push_back(graph::word(room_bytes(columns_)));
-        }
-        call("softmax", from.tile, state);
-    }
-
-    void add_shared(const RowBlock& from, const RowBlock& to) {
-        const std::int64_t workers = machine_.tile.workers;
-        const std::int64_t pairs = columns_ / 2;
-        const std::int64_t all_pairs = pairs + columns_ % 2;
-        // the exponentials of FP32 stand where the result will
-        const Bytes step = is_half() ? room_bytes(columns_) : to.step;
-        const graph::Place exponentials =
-            is_half() ? room_on(from.tile, from.rows * step) : to.place;
-        const Bytes partial_bytes = from.rows * workers * kPartialBytes;
-        const graph::Place partials{
-            partials_,
-            std::exchange(partial_bytes_[from.tile], partial_bytes_[from.tile] + partial_bytes)};
-
-        std::vector<graph::Field> parts{graph::word(from.rows - 1)};
-        graph::add_row_reads(parts, from, columns_ * bytes_of(type_));
-        parts.push_back(graph::word(from.step));
-        parts.push_back(graph::write(exponentials, from.rows * step));
-        parts.push_back(graph::word(step));
-        parts.push_back(graph::word(pairs / workers));
-        parts.push_back(graph::word(pairs % workers));
-        parts.push_back(graph::word(columns_ % 2 != 0 ? pairs % workers : workers));
-        parts.push_back(graph::write(partials, partial_bytes));
-        parts.push_back(graph::word(columns_ - 1));
-        parts.push_back(
-            graph::word(std::bit_cast<std::uint32_t>(std::numeric_limits<float>::lowest())));
-        call("softmax_parts", from.tile, parts);
-
-        // FP32: two vertices that write all of the same bytes would be refused
-        const std::vector<graph::Field> join{
-            graph::word(from.rows - 1),
-            graph::pointer(to.place, to.rows * to.step,
-                           is_half() ? graph::Access::Write : graph::Access::WritePart),
-            graph::word(to.step),
-            graph::read(exponentials, from.rows * step),
-            graph::word(step),
-            graph::word(all_pairs / workers),
-            graph::word(all_pairs % workers),
-            graph::word(all_pairs % 2 != 0 ? all_pairs % workers : workers),
-            graph::read(partials, partial_bytes)};
-        call("softmax_join", from.tile, join);
-    }
-
-    void call(std::string_view codelet, TileId tile, std::span<const graph::Field> state) {
-        graph_.need_codelet(
-            fmt::format("softmax{}_{}", codelet == "softmax" ? "" : "_split", name_of(type_)));
-        graph_.add_vertex(set_, tile, fmt::format("{}_{}", codelet, name_of(type_)),
-                          program::VertexKind::MultiWorker, state);
-    }
-
-    [[nodiscard]] bool is_half() const { return type_ == ElementType::F16; }
-    graph::Place room_on(TileId tile, Bytes bytes) {
-        Bytes& taken = exponential_bytes_[tile];
-        return {exponentials_, std::exchange(taken, taken + bytes)};
-    }
-
-    graph::Graph& graph_;
-    graph::ComputeSetId set_;
-    const spec::MachineSpec& machine_;
-    ElementType type_;
     std::int64_t columns_;
-    graph::BufferId exponentials_; ///< of FP16
-    graph::BufferId partials_;     ///< of rows that workers share
-    std::map<TileId, Bytes> exponential_bytes_;
-    std::map<TileId, Bytes> partial_bytes_;
+    graph::BufferId buffer_;
+    graph::Tensor tensor_;
+    std::map<std::pair<TileId, std::int64_t>, graph::Place> known_;
+    std::map<TileId, Bytes> ends_;
 };
 
-class SoftmaxStep : public family::Step {
+class SoftmaxStep final : public family::Step {
 public:
-    explicit SoftmaxStep(const family::Request& request)
-        : x_(family::matrices_input(request, kTypes)) {}
+    SoftmaxStep(const family::Request& request, const Form& form)
+        : inputs_(request.inputs), x_(inputs_[0]), form_(form) {}
 
     [[nodiscard]] std::vector<family::TensorType> outputs() const override { return {x_}; }
 
@@ -274,32 +143,49 @@ public:
                                           "most {}; see docs/kernels.md",
                                           columns(), 2 * plan::most_rounds(site.machine) + 1));
         }
+        const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
         const Bytes alignment = 2 * bytes_of(x_.type);
         const graph::InRows x = graph::in_rows(
             graph, where.front(), {.name = site.owner + ": x", .type = x_.type, .shape = x_.shape},
-            alignment, {site.first_tile, site.machine.chip.tiles});
+            alignment, tiles);
         const graph::InRows y = graph::add_rows_beside(
             graph, {.name = site.owner + ": y", .type = x_.type, .shape = x_.shape}, x.blocks);
+        std::vector<graph::TensorId> inputs{x.tensor};
+        std::vector<graph::Step> steps;
+        std::optional<MaskRows> masks;
+        if (form_.is_masked) {
+            inputs.push_back(where[1] ? *where[1]
+                                      : graph::add_runs(graph, tiles,
+                                                        {.name = site.owner + ": mask",
+                                                         .type = inputs_[1].type,
+                                                         .shape = inputs_[1].shape},
+                                                        graph::kUnitBytes));
+            masks.emplace(graph, inputs_[1]);
+        }
         const auto set =
             graph.add_compute_set({"softmax", program::Role::Work, site.owner, "rows"});
-        Vertices vertices(graph, set, site.machine, x_.type, columns());
+        Vertices vertices(graph, set, site.machine, x_.type, form_, columns());
         for (std::size_t i = 0; i < x.blocks.size(); ++i) {
-            vertices.add(x.blocks[i], y.blocks[i]);
+            add_block(vertices, masks, x.blocks[i], y.blocks[i]);
         }
         vertices.finish();
-        return {{x.tensor}, {y.tensor}, graph::sequence({graph::run(set)})};
+        if (masks) {
+            steps.push_back(std::move(*masks).bring(graph, site, inputs[1]));
+        }
+        steps.push_back(graph::run(set));
+        return {inputs, {y.tensor}, graph::sequence(std::move(steps))};
     }
 
     [[nodiscard]] family::Checked check(std::span<const family::Value* const> inputs,
                                         std::span<const family::Value> outputs,
                                         int /*threads*/) const override {
         family::Comparison comparison;
-        for (std::int64_t row = 0; row < x_.elements() / columns(); ++row) {
+        for (std::int64_t row = 0; row < rows(); ++row) {
             std::vector<double> x;
             for (std::int64_t column = 0; column < columns(); ++column) {
-                x.push_back(family::element_of(*inputs.front(), row * columns() + column));
+                x.push_back(before_softmax(inputs, row, column));
             }
-            const Reference reference(x_.type, std::move(x));
+            const Reference reference(x_.type, form_, std::move(x));
             for (std::int64_t column = 0; column < columns(); ++column) {
                 const auto at = static_cast<std::size_t>(column);
                 comparison.add(family::element_of(outputs[0], row * columns() + column),
@@ -314,37 +200,133 @@ public:
 
 private:
     [[nodiscard]] std::int64_t columns() const { return x_.shape.back(); }
+    [[nodiscard]] std::int64_t rows() const { return x_.elements() / columns(); }
+    [[nodiscard]] std::int64_t rows_of_matrix() const { return x_.shape[x_.shape.size() - 2]; }
+    /// That read one row of the mask.
+    [[nodiscard]] std::int64_t rows_of_mask() const {
+        return form_.is_masked ? rows() / (inputs_[1].elements() / columns()) : rows();
+    }
 
+    /// A vertex has rows of one matrix if they are to be told apart, and reads one row of the mask.
+    void add_block(Vertices& vertices, std::optional<MaskRows>& masks, const RowBlock& x,
+                   const RowBlock& y) const {
+        const std::int64_t together = form_.is_causal ? rows_of_matrix() : rows_of_mask();
+        std::int64_t end = 0;
+        for (std::int64_t first = 0; first < x.rows; first = end) {
+            const std::int64_t number = x.first_row + first * x.row_stride;
+            const std::int64_t left = together - number % together;
+            end = std::min(x.rows, first + (left + x.row_stride - 1) / x.row_stride);
+            const graph::Place mask =
+                masks ? masks->row_on(x.tile, number / rows_of_mask()) : graph::Place{};
+            vertices.add(part_of(x, first, end - first), part_of(y, first, end - first),
+                         number % rows_of_matrix(), mask);
+        }
+    }
+
+    /// Products and sums in double that are rounded once more are those of FP32.
+    [[nodiscard]] double before_softmax(std::span<const family::Value* const> inputs,
+                                        std::int64_t row, std::int64_t column) const {
+        double x = family::element_of(*inputs[0], row * columns() + column);
+        if (form_.is_plain()) {
+            return x;
+        }
+        if (form_.is_causal && column > row % rows_of_matrix()) {
+            return -std::numeric_limits<double>::infinity();
+        }
+        x = double{static_cast<float>(double{*form_.scale} * x)};
+        if (form_.is_masked) {
+            const std::int64_t at = row / rows_of_mask() * columns() + column;
+            x = double{static_cast<float>(x + family::element_of(*inputs[1], at))};
+        }
+        return x;
+    }
+
+    std::vector<family::TensorType> inputs_;
     family::TensorType x_;
+    Form form_;
 };
+
+/// A mask has the first sizes of x, none or more of those that number matrices, and its columns.
+void require_mask(const family::Request& request) {
+    const family::TensorType& x = request.inputs[0];
+    const family::TensorType& mask = request.inputs[1];
+    family::require_dense(request, 1, "mask");
+    family::require_same_type(request);
+    const auto numbering = static_cast<std::ptrdiff_t>(x.shape.size()) - 2;
+    const auto leading = static_cast<std::ptrdiff_t>(mask.shape.size()) - 1;
+    const bool fits = leading >= 0 && leading <= numbering && mask.shape.back() == x.shape.back() &&
+                      std::equal(mask.shape.begin(), mask.shape.end() - 1, x.shape.begin());
+    if (!fits) {
+        throw family::Refused(
+            1, "",
+            fmt::format("got {} for {}, expected the columns, behind none or more of the first "
+                        "sizes that number matrices",
+                        family::shape_text(mask), family::shape_text(x)));
+    }
+}
+
+std::unique_ptr<family::Step> make_softmax(const family::Request& request) {
+    const family::TensorType& x = request.inputs[0];
+    static_cast<void>(family::matrices_input({{x}, {}}, kTypes));
+    const double scale = family::number_of(family(), request, "scale");
+    if (!(std::fabs(scale) <= kLargest)) {
+        throw family::Refused(-1, "scale",
+                              fmt::format("got {}, expected a number that f32 can hold", scale));
+    }
+    Form form{.is_masked = request.inputs.size() > 1,
+              .is_causal = family::flag_of(family(), request, "causal")};
+    if (form.is_masked) {
+        require_mask(request);
+    }
+    if (form.is_causal && x.shape[x.shape.size() - 2] != x.shape.back()) {
+        throw family::Refused(
+            -1, "causal",
+            fmt::format("got {}, expected as many rows as columns", family::shape_text(x)));
+    }
+    if (scale != 1 || form.is_masked || form.is_causal) {
+        form.scale = static_cast<float>(scale);
+    }
+    return std::make_unique<SoftmaxStep>(request, form);
+}
+
+/// What the form hides has a y of 0, and so a gradient of 0.
+family::Steps backward(const family::GradientRequest& request) {
+    if (request.wants(1)) {
+        throw family::Refused(1, "", "the gradient of a mask is wanted, which there is none of");
+    }
+    const std::string& dx = request.of_inputs[0];
+    const std::vector<std::string> reads{request.step.outputs[0], request.of_outputs[0]};
+    const auto told = request.step.options.find("scale");
+    if (told == request.step.options.end()) {
+        return {family::backward_step("softmax_gradient", reads, dx)};
+    }
+    return {family::backward_step("softmax_gradient", reads, dx + "_scaled"),
+            family::backward_step("scale", {dx + "_scaled"}, dx, {{"factor", told->second}})};
+}
 
 } // namespace
 
 Cycles cycles(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
               std::int64_t columns) {
-    return cycles_of(machine, type, divide(machine, type, rows, columns), columns);
+    return cycles(machine, type, {}, {.count = rows}, columns);
 }
-
-namespace {
-
-family::Steps backward(const family::GradientRequest& request) {
-    return {family::backward_step("softmax_gradient",
-                                  {request.step.outputs[0], request.of_outputs[0]},
-                                  request.of_inputs[0])};
-}
-
-} // namespace
 
 const family::Family& family() {
-    static const family::Family softmax =
-        family::with_gradient({"softmax",
-                               "y = exp(x) / sum of exp(x), over each row",
-                               {"x"},
-                               {},
-                               [](const family::Request& request) -> std::unique_ptr<family::Step> {
-                                   return std::make_unique<SoftmaxStep>(request);
-                               }},
-                              backward);
+    static const family::Family softmax = family::with_gradient(
+        family::Family{.name = "softmax",
+                       .says = "y = exp(z) / sum of exp(z), over each row, for z = scale x + mask",
+                       .inputs = {"x", "mask"},
+                       .options = {{.key = "scale",
+                                    .says = "what x is multiplied by before",
+                                    .words = {},
+                                    .number = 1},
+                                   {.key = "causal",
+                                    .says = "whether row i of each matrix sees columns 0 to i only",
+                                    .words = {},
+                                    .is_flag = true}},
+                       .make = make_softmax,
+                       .optional_inputs = 1},
+        backward);
     return softmax;
 }
 

@@ -121,8 +121,23 @@ Array sums(const Array& x) {
     return out;
 }
 
-Array softmax(const Array& x) {
-    Array out = map(x, [](double element) { return std::exp(element); });
+double number_of(const PipelineStep& step, const char* key) {
+    const auto told = step.options.find(key);
+    return told == step.options.end() ? 1 : std::get<double>(told->second);
+}
+
+Array softmax(const PipelineStep& step, const Arrays& in) {
+    const Array& x = in[0];
+    Array out = x;
+    const std::int64_t rows = x.shape[x.shape.size() - 2];
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        const std::int64_t row = i / x.columns();
+        const std::int64_t column = i % x.columns();
+        const double mask =
+            in.size() < 2 ? 0 : in[1].at(row / (x.rows() / in[1].rows()) * x.columns() + column);
+        const bool is_hidden = family::has_flag(step, "causal") && column > row % rows;
+        out.at(i) = is_hidden ? 0 : std::exp(number_of(step, "scale") * x.at(i) + mask);
+    }
     const Array all = sums(out);
     for (std::int64_t i = 0; i < x.size(); ++i) {
         out.at(i) /= all.at(i / x.columns());
@@ -140,8 +155,7 @@ Array softmax_gradient(const Array& y, const Array& dy) {
 }
 
 double factor_of(const PipelineStep& step) {
-    const auto told = step.options.find("factor");
-    return told == step.options.end() ? 1 : std::get<double>(told->second);
+    return number_of(step, "factor");
 }
 
 std::int64_t whole_of(const PipelineStep& step, const char* key) {
@@ -250,7 +264,8 @@ const std::map<std::string, Reference>& references() {
         {"join_heads",
          [](const PipelineStep&, const Arrays& in) { return Arrays{joined_heads(in)}; }},
         {"reduce", [](const PipelineStep&, const Arrays& in) { return Arrays{sums(in[0])}; }},
-        {"softmax", [](const PipelineStep&, const Arrays& in) { return Arrays{softmax(in[0])}; }},
+        {"softmax",
+         [](const PipelineStep& step, const Arrays& in) { return Arrays{softmax(step, in)}; }},
         {"cross_entropy",
          [](const PipelineStep& step, const Arrays& in) {
              const Array rows = sums(map(in[0], [](double element) { return std::exp(element); }));

@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -464,6 +465,59 @@ TEST_CASE("softmaxes of rows that workers share cost what their texts have", "[k
                      {{half ? ".Lpad_" + join : ".Ldone_join",
                        half ? ".Lnext_row_" + join : ".Ldone_join"}});
         CHECK(split.uncounted().empty());
+    }
+}
+
+TEST_CASE("softmaxes of scaled, masked and causal rows cost what their texts have", "[kernels]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const auto& [kind, is_masked, is_causal] : {std::tuple{"scaled", false, false},
+                                                         {"masked", true, false},
+                                                         {"causal", false, true},
+                                                         {"causal_mask", true, true}}) {
+            const std::string whole = fmt::format("softmax_{}_{}", kind, suffix(type));
+            const std::string parts = fmt::format("softmax_{}_parts_{}", kind, suffix(type));
+            CountedCodelet codelet(whole);
+            const SoftmaxScaledCost cost = softmax_scaled_cost({type, is_masked, is_causal});
+            const bool half = type == ElementType::F16;
+            CAPTURE(whole);
+            codelet.expect("kSoftmaxNothing", kSoftmaxNothing,
+                           {{whole, ".Lsome_rows"}, {".Ldone"}});
+            codelet.expect("frame", cost.frame, {{whole, ".Lrow"}, {".Ldone"}});
+            codelet.expect("parts_frame", cost.parts_frame,
+                           {{parts, ".Lrow_parts"}, {".Ldone_parts"}});
+            for (const std::string& name : {whole, parts}) {
+                const auto at = [&](const char* label) {
+                    return fmt::format("{}_{}", label, name);
+                };
+                codelet.expect("prepare", cost.prepare, {{at(".Lprepare"), at(".Lend_prepare")}});
+                codelet.expect("kSoftmaxScaledOdd", kSoftmaxScaledOdd,
+                               {{at(".Lodd"), at(".Lprepared")}});
+                codelet.expect("kSoftmaxScaledExpPair", kSoftmaxScaledExpPair,
+                               {{at(".Lpair"), at(".Lend_pair")}});
+                const bool is_whole = name == whole;
+                const std::string end = is_whole ? at(".Lscale") : ".Ldone_parts";
+                std::vector<Span> row{{is_whole ? ".Lrow" : ".Lrow_parts", at(".Lprepare")},
+                                      {at(".Lend_prepare"), at(".Lodd")},
+                                      {at(".Lprepared"), at(".Lpair")},
+                                      {at(".Lend_pair"), is_causal ? at(".Lhide") : end}};
+                if (is_causal) {
+                    codelet.expect("kSoftmaxScaledHide", kSoftmaxScaledHide,
+                                   {{at(".Lhide"), at(".Lend_hide")}});
+                    row.push_back({at(".Lend_hide"), end});
+                }
+                if (is_whole) {
+                    row.push_back({at(".Lend_scale"), half ? at(".Lpad") : ".Ldone"});
+                    row.push_back({half ? at(".Lnext_row") : ".Ldone", ".Ldone"});
+                }
+                codelet.expect("row", is_whole ? cost.row : cost.parts_row, row);
+            }
+            codelet.expect("kSoftmaxScalePair", kSoftmaxScalePair,
+                           {{".Lscale_" + whole, ".Lend_scale_" + whole}});
+            codelet.expect(
+                "softmax_cost.pad", softmax_cost(type).pad,
+                {{half ? ".Lpad_" + whole : ".Ldone", half ? ".Lnext_row_" + whole : ".Ldone"}});
+            CHECK(codelet.uncounted().empty());
+        }
     }
 }
 

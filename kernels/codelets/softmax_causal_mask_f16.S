@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// softmax_scaled.S of FP16, of causal rows with a mask.
+#define ELEMENT_BITS 16
+#define MASKED 1
+#define CAUSAL 1
+#define WHOLE softmax_causal_mask_f16
+#define PARTS softmax_causal_mask_parts_f16
+#include "softmax_scaled.S"

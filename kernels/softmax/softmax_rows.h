@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The vertices of a softmax: rows of a tile, whole ones that are dealt to its workers and those that all
+// workers share, and what they cost.
+#pragma once
+
+#include "base/element_type.h"
+#include "base/units.h"
+#include "kernels/graph/graph.h"
+#include "kernels/graph/rows.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tessera::softmax {
+
+/// What stands before the softmax of a row: z = scale x + mask.
+struct Form {
+    std::optional<float> scale = {}; ///< nothing: it is x alone, without a mask
+    bool is_masked = false;
+    bool is_causal = false; ///< row i of each matrix sees columns 0 .. i
+
+    [[nodiscard]] bool is_plain() const { return !scale; }
+};
+
+/// Rows of one matrix: the first one has the number `first` in it, and the others follow `stride` apart.
+struct Rows {
+    std::int64_t count = 0;
+    std::int64_t first = 0;
+    std::int64_t stride = 1;
+};
+
+/// Cycles of a tile's stub that has so many rows, all in one block.
+[[nodiscard]] Cycles cycles(const spec::MachineSpec& machine, ElementType type, const Form& form,
+                            const Rows& rows, std::int64_t columns);
+
+/// The vertices of a softmax, and the memory that they share.
+class Vertices {
+public:
+    Vertices(graph::Graph& graph, graph::ComputeSetId set, const spec::MachineSpec& machine,
+             ElementType type, const Form& form, std::int64_t columns);
+
+    /// `from`: rows of x; `to`: those of y. `first`: number of the first one in its matrix, which has all
+    /// of them if the form is causal. `mask`: where their row of the mask stands, if there is one.
+    void add(const graph::RowBlock& from, const graph::RowBlock& to, std::int64_t first,
+             graph::Place mask);
+    /// Behind the last add().
+    void finish();
+
+private:
+    void add_whole(const graph::RowBlock& from, const graph::RowBlock& to, std::int64_t first,
+                   graph::Place mask);
+    void add_shared(const graph::RowBlock& from, const graph::RowBlock& to, std::int64_t first,
+                    graph::Place mask);
+    void add_parts(const graph::RowBlock& from, std::int64_t first, graph::Place mask,
+                   graph::Place exponentials, Bytes step, graph::Place partials);
+    void call(std::string_view codelet, std::string_view vertex, TileId tile,
+              std::span<const graph::Field> state);
+    [[nodiscard]] std::string kind() const;
+    [[nodiscard]] bool is_half() const { return type_ == ElementType::F16; }
+    [[nodiscard]] Bytes row_bytes() const { return columns_ * bytes_of(type_); }
+    [[nodiscard]] std::int64_t last_seen(std::int64_t first) const;
+    graph::Place room_on(TileId tile, Bytes bytes);
+
+    graph::Graph& graph_;
+    graph::ComputeSetId set_;
+    const spec::MachineSpec& machine_;
+    ElementType type_;
+    Form form_;
+    std::int64_t columns_;
+    graph::BufferId exponentials_; ///< of FP16
+    graph::BufferId partials_;     ///< of rows that workers share
+    std::map<TileId, Bytes> exponential_bytes_;
+    std::map<TileId, Bytes> partial_bytes_;
+};
+
+/// Rows [first, first + rows) of a block.
+[[nodiscard]] graph::RowBlock part_of(const graph::RowBlock& block, std::int64_t first,
+                                      std::int64_t rows);
+
+} // namespace tessera::softmax
