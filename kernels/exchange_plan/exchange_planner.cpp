@@ -39,6 +39,11 @@ constexpr double kLate = 0.97;
 /// The first order with late tiles in front is seldom shorter than the one that it comes from.
 constexpr std::size_t kFewestLateFirst = 2;
 
+/// Where the first orders with late tiles in front come to the same within a part of this size, the order does not
+/// matter: messages wait for each other, such as those of both members of a pair that want double width.
+constexpr std::size_t kLateFirstLooks = 3;
+constexpr Cycles kSamePart = 200;
+
 /// Events of the smallest pieces that are tried first: dividing messages costs row instructions.
 constexpr std::uint32_t kLeastPiece = 2;
 
@@ -121,9 +126,16 @@ public:
         const auto most = std::min(effort_.most_late_first, effort_.late_first / size_);
         if (most < kFewestLateFirst)
             return;
+        auto least = std::numeric_limits<Cycles>::max();
+        Cycles longest = 0;
         for (std::size_t i = 0; i < most && schedule_->longest_row_events > near_bound_; ++i) {
+            if (i == kLateFirstLooks && size_ >= effort_.settled_from &&
+                longest - least < longest / kSamePart)
+                return;
             MessagePlacer placer{machine_, timing_, *attempt.list};
             placer.place_all(attempt.order, attempt.rules);
+            least = std::min(least, placer.schedule().longest_row_events);
+            longest = std::max(longest, placer.schedule().longest_row_events);
             auto next = orders.next(placer.schedule());
             take(attempt, placer.take_schedule());
             attempt.order = std::move(next);
