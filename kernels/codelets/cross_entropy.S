@@ -1,100 +1,146 @@
 // SPDX-License-Identifier: MIT
-// The sum over rows of log(sum of exp(x)) - sum of t x, for logits x and targets t. Worker w has rows w, w + workers, ...
+// The sum over rows of log(sum of exp(x)) - sum of t x, for logits x and targets t of type t (f16, f32; cross_entropy_f16.S,
+// cross_entropy_f32.S), computed in FP32. A unit is 8 bytes of a row. Rows are cut into shares as in softmax_gradient.S, whose vertex
+// softmax_gradient_sums_t makes -(sum of t x) of each share.
 //
-// Vertices cross_entropy_f16, cross_entropy_f32 (multi worker). State, words:
-//     0 x, 1 t        of row 0; 8-byte aligned
-//     2, 3            bytes from row to row of x, and of t
-//     4 rows
-//     5 elements      of a row; at least one, at most what a repeat counts
-//     6 sums          pair w is worker w's: its sum, and 0; 8-byte aligned
-//   The largest element of a row is subtracted before exponentials are taken. All is computed in FP32.
-// Timing, worker issues with r rows of n elements: f16 22 + r (15 + 10 n), f32 22 + r (15 + 8 n), of which 5 a row and 2 an element are
-//   waits for logarithms and exponentials; 11 without rows.
+// Vertex cross_entropy_parts_t (multi worker): partials = (m, sum of exp(x - m)) of each share, where m is its largest x, or the least FP32
+// number. State, words:
+//     0 x             of row 0, 8-byte aligned
+//     1 partials      [row][share] of 8 bytes, 8-byte aligned
+//     2, 3            the bits of a row's last unit that are elements
+//     4, 5            the bits of -infinity in the others
+//     6               the least FP32 number
+//     7 ...           of each worker: rows; whole units of a row; 1 if the share ends with a unit that is not whole, else 0; bytes from row 0 to
+//                     its first unit; bytes from the end of its whole units to their begin in its next row
+// Pairs of elements of a share are at most what a repeat counts.
+// Timing, worker issues: cross_entropy_cost.h.
 // Source: docs/evidence.md#instruction-set.
 
 #include "worker_share.inc"
 
-#define index m0
-#define x m1
-#define t m2
-#define x_step m3
-#define t_step m4
-#define rows m5
-#define elements m6
-#define from m7
-#define from_t m8
-#define spare m9
-#define largest a4
-#define total a5
+#define table m0
+#define rows m1         // behind this one
+#define units m2
+#define tail m3
+#define x m4
+#define x_skip m5
+#define partials m6
+#define pairs m7
+#define from m8
+#define index m10
+#define spare m11
+#define max a2
+#define max_again a3
+#define maxima a2:3
+#define sum a4
+#define other_sum a5
+#define sums a4:5
+#define powers a6:7
 
-.macro CROSS_ENTROPY NAME LOAD LOAD_STEP MAX
-        .section .text.\NAME, "ax"
+#if ELEMENT_BITS == 16
+#define PARTS cross_entropy_parts_f16
+#define MAX f16v4max
+#elif ELEMENT_BITS == 32
+#define PARTS cross_entropy_parts_f32
+#define MAX f32v2max
+#else
+#error "ELEMENT_BITS: expected 16 or 32"
+#endif
+
+// a0:1 = the unit at `from`, with -infinity beside its elements.
+.macro LAST_UNIT
+        { ld32  $a6, $mvertex_base, $mzero, 2 ; fnop }
+        { ld32  $a7, $mvertex_base, $mzero, 3 ; fnop }
+        { ld64  $a0:1, $from, $mzero, 0 ; fnop }
+        { ld32  $a6, $mvertex_base, $mzero, 4 ; and64 $a0:1, $a0:1, $a6:7 }
+        { ld32  $a7, $mvertex_base, $mzero, 5 ; fnop }
+        { nop   ; or64 $a0:1, $a0:1, $a6:7 }
+.endm
+
+        .section .text.PARTS, "ax"
         .worker
         .align 8
-        .globl \NAME
-\NAME:
+        .globl PARTS
+PARTS:
         WORKER_INDEX $index
-        ld32    $rows, $mvertex_base, $mzero, 4
-        // rows from this worker's first on, in steps of all workers
-        { sub   $rows, $rows, $index ; zero $a4:5 }
-        add     $rows, $rows, -1
-        brneg   $rows, .Ldone_\NAME
-.Lsome_rows_\NAME:
+        mul     $table, $index, 4 * 5
+        add     $table, $table, $mvertex_base
+        ld32    $rows, $table, $mzero, 7
+        brz     $rows, .Ldone
+.Lsome_rows:
+        ld32    $units, $table, $mzero, 8
+        ld32    $tail, $table, $mzero, 9
         ld32    $x, $mvertex_base, $mzero, 0
-        ld32    $t, $mvertex_base, $mzero, 1
-        ld32    $x_step, $mvertex_base, $mzero, 2
-        ld32    $t_step, $mvertex_base, $mzero, 3
-        ld32    $elements, $mvertex_base, $mzero, 5
-        mul     $spare, $index, $x_step
+        ld32    $spare, $table, $mzero, 10
         add     $x, $x, $spare
-        mul     $spare, $index, $t_step
-        add     $t, $t, $spare
-        { mul   $x_step, $x_step, CTXT_WORKERS ; fnop }
-        { mul   $t_step, $t_step, CTXT_WORKERS ; fnop }
-.Lrow_\NAME:
-        { \LOAD $a0, $x, $mzero, 0 ; fnop }
-        { mov   $from, $x ; mov $largest, $a0 }
-        { rpt   $elements, 0 ; fnop }
-.Lmax_\NAME:
-        { \LOAD_STEP $a0, $mzero, $from+=, 1 ; \MAX $largest, $largest, $a0 }
-.Lend_max_\NAME:
-        { mov   $from, $x ; \MAX $largest, $largest, $a0 }
-.endm
-
-.macro GO_ON NAME
-.Lend_element_\NAME:
-        { add   $x, $x, $x_step ; f32ln $a6, $a6 }
-        { add   $t, $t, $t_step ; f32add $a6, $a6, $largest }
-        { add   $rows, $rows, -CTXT_WORKERS ; f32sub $a6, $a6, $a7 }
-        { brpos $rows, .Lrow_\NAME ; f32add $total, $total, $a6 }
-.Ldone_\NAME:
-        ld32    $spare, $mvertex_base, $mzero, 6
-        zero    $a0:1
-        mov     $a0, $total
-        st64    $a0:1, $spare, $mzero, $index
+        ld32    $x_skip, $table, $mzero, 11
+        ld32    $partials, $mvertex_base, $mzero, 1
+        shl     $spare, $index, 3
+        add     $partials, $partials, $spare
+#if ELEMENT_BITS == 16
+        shl     $pairs, $units, 1
+#else
+        mov     $pairs, $units
+#endif
+        { add   $rows, $rows, -1 ; fnop }
+.Lrow:
+#if ELEMENT_BITS == 16
+        { mov   $from, $x ; or $a0, $azero, 0xfc000000 }
+        { nop   ; sort4x16hi $a0, $a0, $a0 }
+#else
+        { mov   $from, $x ; or $a0, $azero, 0xff800000 }
+#endif
+        { nop   ; mov $a1, $a0 }
+        { rpt   $units, 0 ; mov $maxima, $a0:1 }
+.Lmax:
+        { ld64step $a0:1, $mzero, $from+=, 1 ; MAX $maxima, $maxima, $a0:1 }
+.Lend_max:
+        { brz   $tail, .Lwhole_max ; MAX $maxima, $maxima, $a0:1 }
+.Ltail_max:
+        LAST_UNIT
+        { nop   ; MAX $maxima, $maxima, $a0:1 }
+.Lwhole_max:
+#if ELEMENT_BITS == 16
+        { ld32  $a0, $mvertex_base, $mzero, 6 ; f16v2max $max, $max, $max_again }
+        { nop   ; f16v2tof32 $maxima, $max }
+        { mov   $from, $x ; f32max $max, $max, $max_again }
+#else
+        { ld32  $a0, $mvertex_base, $mzero, 6 ; fnop }
+        { mov   $from, $x ; f32max $max, $max, $max_again }
+#endif
+        { nop   ; f32max $max, $max, $a0 }
+        { nop   ; mov $max_again, $max }
+        { nop   ; zero $sums }
+        { rpt   $pairs, (.Lend_pair - .Lpair) / 8 - 1 ; zero $powers }
+.Lpair:
+#if ELEMENT_BITS == 16
+        { ld32step $a0, $mzero, $from+=, 1 ; f32v2add $sums, $sums, $powers }
+        { nop   ; f16v2tof32 $a0:1, $a0 }
+#else
+        { ld64step $a0:1, $mzero, $from+=, 1 ; f32v2add $sums, $sums, $powers }
+#endif
+        { nop   ; f32v2sub $a0:1, $a0:1, $maxima }
+        { nop   ; f32exp $a6, $a0 }
+        { nop   ; f32exp $a7, $a1 }
+.Lend_pair:
+        { brz   $tail, .Lwhole_sum ; f32v2add $sums, $sums, $powers }
+.Ltail_sum:
+        LAST_UNIT
+#if ELEMENT_BITS == 16
+        { nop   ; f16v2tof32 $a6:7, $a1 }
+        { nop   ; f32v2sub $a6:7, $a6:7, $maxima }
+        { nop   ; f32exp $a6, $a6 }
+        { nop   ; f32exp $a7, $a7 }
+        { nop   ; f32v2add $sums, $sums, $powers }
+        { nop   ; f16v2tof32 $a0:1, $a0 }
+#endif
+        { nop   ; f32v2sub $a0:1, $a0:1, $maxima }
+        { nop   ; f32exp $a6, $a0 }
+        { nop   ; f32exp $a7, $a1 }
+        { nop   ; f32v2add $sums, $sums, $powers }
+.Lwhole_sum:
+        { add   $x, $from, $x_skip ; f32add $max_again, $sum, $other_sum }
+        { st64step $maxima, $mzero, $partials+=, CTXT_WORKERS ; fnop }
+        { brnzdec $rows, .Lrow ; fnop }
+.Ldone:
         exitz   $mzero
-.endm
-
-        CROSS_ENTROPY cross_entropy_f32, ld32, ld32step, f32max
-        { mov   $from_t, $t ; zero $a6:7 }
-        { rpt   $elements, (.Lend_element_cross_entropy_f32 - .Lelement_cross_entropy_f32) / 8 - 1 ; fnop }
-.Lelement_cross_entropy_f32:
-        { ld32step $a0, $mzero, $from+=, 1 ; fnop }
-        { ld32step $a3, $mzero, $from_t+=, 1 ; f32sub $a2, $a0, $largest }
-        { nop   ; f32exp $a2, $a2 }
-        { nop   ; f32mul $a3, $a3, $a0 }
-        { nop   ; f32v2add $a6:7, $a6:7, $a2:3 }
-        GO_ON   cross_entropy_f32
-
-        CROSS_ENTROPY cross_entropy_f16, ldb16, ldb16step, f16v2max
-        { mov   $from_t, $t ; f16tof32 $largest, $largest }
-        { rpt   $elements, (.Lend_element_cross_entropy_f16 - .Lelement_cross_entropy_f16) / 8 - 1 ; zero $a6:7 }
-.Lelement_cross_entropy_f16:
-        { ldb16step $a0, $mzero, $from+=, 1 ; fnop }
-        { ldb16step $a3, $mzero, $from_t+=, 1 ; f16tof32 $a0, $a0 }
-        { nop   ; f32sub $a2, $a0, $largest }
-        { nop   ; f32exp $a2, $a2 }
-        { nop   ; f16tof32 $a3, $a3 }
-        { nop   ; f32mul $a3, $a3, $a0 }
-        { nop   ; f32v2add $a6:7, $a6:7, $a2:3 }
-        GO_ON   cross_entropy_f16

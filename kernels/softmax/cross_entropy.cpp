@@ -3,21 +3,25 @@
 
 #include "base/error.h"
 #include "kernels/codelets/cross_entropy_cost.h"
+#include "kernels/codelets/sum_pairs_cost.h"
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 #include "kernels/family/pair_sums.h"
 #include "kernels/graph/rows.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/softmax/shares.h"
 #include "kernels/softmax/two_matrices.h"
 #include "kernels/workload/overflow.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +34,105 @@ namespace {
 using graph::RowBlock;
 
 constexpr Bytes kPairBytes = 8;
+constexpr std::int64_t kShared = 12; ///< roundings that rows have which workers share, and more
+
+Cycles loss_cycles(const spec::MachineSpec& machine, ElementType type, const Cut& cut) {
+    const std::int64_t workers = machine.tile.workers;
+    std::vector<std::int64_t> parts;
+    std::vector<std::int64_t> join;
+    for (std::int64_t w = 0; w < workers; ++w) {
+        const Share share = share_of(cut, workers, w);
+        parts.push_back(codelets::cross_entropy_parts_issues(type, share.rows, share.whole_units(),
+                                                             share.has_tail));
+        join.push_back(codelets::cross_entropy_join_issues(
+            cut.rows / workers + (w < cut.rows % workers ? 1 : 0), cut.shares));
+    }
+    plan::StubTimeline stub(machine, false);
+    stub.multi_worker(parts);
+    stub.multi_worker(sums_issues(workers, cut));
+    stub.multi_worker(join);
+    stub.worker(codelets::kSumPairsFrame + (workers - 1) * codelets::kSumPairsPair);
+    return stub.finish();
+}
+
+Cut loss_cut(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
+             std::int64_t columns) {
+    return best_cut(machine.tile.workers, rows, columns * bytes_of(type),
+                    [&](const Cut& cut) { return loss_cycles(machine, type, cut); });
+}
+
+/// The vertices of a cross entropy, and the memory that they share.
+class LossVertices {
+public:
+    LossVertices(graph::Graph& graph, graph::ComputeSetId set, const spec::MachineSpec& machine,
+                 ElementType type, std::int64_t columns)
+        : graph_(graph), set_(set), machine_(machine), type_(type), columns_(columns),
+          partials_(graph.add_buffer({.name = "partials"})),
+          dots_(graph.add_buffer({.name = "products with targets"})) {
+        graph.need_codelet(fmt::format("cross_entropy_{}", name_of(type)));
+        graph.need_codelet("cross_entropy_join");
+    }
+
+    /// `sums`: of each worker a pair.
+    void add(const RowBlock& x, const RowBlock& t, graph::Place sums) {
+        const std::int64_t workers = machine_.tile.workers;
+        const Cut cut = loss_cut(machine_, type_, x.rows, columns_);
+        const std::int64_t shares = cut.rows * cut.shares;
+        std::int64_t& taken = shares_on_[x.tile];
+        const graph::Place partials{partials_, taken * kPairBytes};
+        const graph::Place dots{dots_, taken * bytes_of(ElementType::F32)};
+        taken += shares;
+        graph_.add_work(set_, x.tile, x.rows);
+        add_parts(x, cut, partials);
+        add_sums(graph_, set_, workers, type_, row_bytes(), cut, x, t, dots);
+        graph_.add_vertex(set_, x.tile, "cross_entropy_join", program::VertexKind::MultiWorker,
+                          {graph::read(partials, shares * kPairBytes),
+                           graph::read(dots, shares * bytes_of(ElementType::F32)),
+                           graph::word(cut.rows), graph::word(cut.shares),
+                           graph::write(sums, workers * kPairBytes)});
+    }
+    /// Behind the last add().
+    void finish() {
+        for (const auto& [tile, shares] : shares_on_) {
+            graph_.hold(partials_, tile, shares * kPairBytes);
+            graph_.hold(dots_, tile, shares * bytes_of(ElementType::F32));
+        }
+    }
+
+private:
+    [[nodiscard]] Bytes row_bytes() const { return columns_ * bytes_of(type_); }
+
+    void add_parts(const RowBlock& x, const Cut& cut, graph::Place partials) {
+        const std::int64_t workers = machine_.tile.workers;
+        const auto mask = tail_mask(row_bytes());
+        const std::uint32_t infinity = type_ == ElementType::F16 ? 0xfc00fc00U : 0xff800000U;
+        std::vector<graph::Field> state{
+            graph::read(x.place, row_bytes()),
+            graph::write(partials, cut.rows * cut.shares * kPairBytes),
+            graph::word(mask[0]),
+            graph::word(mask[1]),
+            graph::word(infinity & ~mask[0]),
+            graph::word(infinity & ~mask[1]),
+            graph::word(std::bit_cast<std::uint32_t>(std::numeric_limits<float>::lowest()))};
+        for (std::int64_t w = 0; w < workers; ++w) {
+            const Share share = share_of(cut, workers, w);
+            add_words(state, {share.rows, share.whole_units(), share.has_tail ? 1 : 0});
+            add_side(state, x, share, cut, workers, share.whole_units());
+        }
+        add_other_rows(state, {x}, row_bytes());
+        graph_.add_vertex(set_, x.tile, fmt::format("cross_entropy_parts_{}", name_of(type_)),
+                          program::VertexKind::MultiWorker, state);
+    }
+
+    graph::Graph& graph_;
+    graph::ComputeSetId set_;
+    const spec::MachineSpec& machine_;
+    ElementType type_;
+    std::int64_t columns_;
+    graph::BufferId partials_;
+    graph::BufferId dots_;
+    std::map<TileId, std::int64_t> shares_on_;
+};
 
 /// A sum, and what the machine's may differ by.
 struct Sum {
@@ -41,7 +144,8 @@ struct Sum {
 /// One row. With u = 2^-24 and to first order, exp(x - max) has the relative error (|x - max| + 3) u. The
 /// mean of these, weighted by the exponentials, is at most (ln n + 3) u (softmax.cpp has it), and their
 /// sum adds n u. That is an error of the logarithm, which is within 1.5 units of the last place itself.
-/// Products and their sum have n + 1 roundings, and the row's two sums have one each.
+/// Products and their sum have n + 1 roundings, and the row's two sums have one each. Workers that share
+/// a row take at most kShared roundings more for both.
 void add_row(Sum& loss, const std::vector<double>& x, const std::vector<double>& t) {
     const double u = unit_roundoff(ElementType::F32);
     const double least = workload::rounding(ElementType::F32, 0);
@@ -57,8 +161,8 @@ void add_row(Sum& loss, const std::vector<double>& x, const std::vector<double>&
     }
     const double logarithm = std::log(exponentials);
     const double row = logarithm + max - dot;
-    const double off = (std::log(n) + n + 6) * u + 3 * u * logarithm +
-                       u * std::fabs(logarithm + max) + (n + 2) * u * products +
+    const double off = (std::log(n) + n + 6 + kShared) * u + 3 * u * logarithm +
+                       u * std::fabs(logarithm + max) + (n + 2 + kShared) * u * products +
                        u * std::fabs(row) + (2 * n + 3) * least;
     loss.exact += row;
     loss.off += off;
@@ -85,7 +189,7 @@ public:
         const auto inputs = two_matrices(graph, site, x_, {"logits", "targets"}, where);
         const auto set =
             graph.add_compute_set({"cross entropy", program::Role::Work, site.owner, "rows"});
-        graph.need_codelet("cross_entropy");
+        LossVertices vertices(graph, set, site.machine, x_.type, columns());
         family::PairsOnTiles pairs{graph.add_buffer({.name = "sums of workers"}), {}};
         std::int64_t most_rows = 0;
         for (std::size_t i = 0; i < inputs[0].blocks.size(); ++i) {
@@ -94,9 +198,10 @@ public:
             const std::int64_t workers = site.machine.tile.workers;
             const graph::Place place{pairs.pairs,
                                      std::exchange(taken, taken + workers) * kPairBytes};
-            add_vertex(graph, set, x, inputs[1].blocks[i], place, workers);
+            vertices.add(x, inputs[1].blocks[i], place);
             most_rows = std::max(most_rows, x.rows);
         }
+        vertices.finish();
         for (const auto& [tile, count] : pairs.count) {
             graph.hold(pairs.pairs, tile, count * kPairBytes);
         }
@@ -139,27 +244,6 @@ public:
 
 private:
     [[nodiscard]] std::int64_t columns() const { return x_.shape.back(); }
-    [[nodiscard]] Bytes row_bytes() const { return columns() * bytes_of(x_.type); }
-
-    void add_vertex(graph::Graph& graph, graph::ComputeSetId set, const RowBlock& x,
-                    const RowBlock& t, graph::Place sums, std::int64_t workers) const {
-        std::vector<graph::Field> state{graph::read(x.place, row_bytes()),
-                                        graph::read(t.place, row_bytes()),
-                                        graph::word(x.step),
-                                        graph::word(t.step),
-                                        graph::word(x.rows),
-                                        graph::word(columns()),
-                                        graph::write(sums, workers * kPairBytes)};
-        for (const RowBlock& side : {x, t}) {
-            for (std::int64_t row = 1; row < side.rows; ++row) {
-                state.push_back(
-                    graph::use(side.place + row * side.step, row_bytes(), graph::Access::Read));
-            }
-        }
-        graph.add_work(set, x.tile, x.rows);
-        graph.add_vertex(set, x.tile, fmt::format("cross_entropy_{}", name_of(x_.type)),
-                         program::VertexKind::MultiWorker, state);
-    }
 
     family::TensorType x_;
     double factor_;
@@ -212,13 +296,7 @@ family::Steps cross_entropy_backward(const family::GradientRequest& request) {
 
 Cycles cross_entropy_cycles(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
                             std::int64_t columns) {
-    const std::int64_t workers = machine.tile.workers;
-    std::vector<std::int64_t> issues;
-    for (std::int64_t worker = 0; worker < workers; ++worker) {
-        issues.push_back(codelets::cross_entropy_issues(
-            type, rows / workers + (worker < rows % workers ? 1 : 0), columns));
-    }
-    return plan::multi_worker_cycles(machine, issues);
+    return loss_cycles(machine, type, loss_cut(machine, type, rows, columns));
 }
 
 const family::Family& cross_entropy() {

@@ -8,6 +8,7 @@
 #include "kernels/graph/unit_rows.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/softmax/shares.h"
 #include "kernels/softmax/two_matrices.h"
 #include "kernels/workload/overflow.h"
 
@@ -17,7 +18,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,46 +27,15 @@ namespace {
 using graph::kUnitBytes;
 using graph::RowBlock;
 
-/// The rows of a block on a tile, and how they are cut.
-struct Cut {
-    std::int64_t rows = 0;
-    std::int64_t units = 0;  ///< of a row, one that is not whole counted
-    bool has_tail = false;   ///< the last one is not whole
-    std::int64_t shares = 1; ///< of a row; divides the workers
-};
-
-/// What a worker has of each of its rows.
-struct Share {
-    std::int64_t number = 0;
-    std::int64_t first_row = 0;
-    std::int64_t rows = 0;
-    std::int64_t first = 0; ///< unit
-    std::int64_t units = 0;
-    bool has_tail = false;
-};
-
-Share share_of(const Cut& cut, std::int64_t workers, std::int64_t worker) {
-    Share share{.number = worker % cut.shares, .first_row = worker / cut.shares};
-    const std::int64_t together = workers / cut.shares; // rows
-    share.rows = std::max<std::int64_t>(cut.rows - share.first_row + together - 1, 0) / together;
-    share.first = cut.units * share.number / cut.shares;
-    share.units = cut.units * (share.number + 1) / cut.shares - share.first;
-    share.has_tail = cut.has_tail && share.number + 1 == cut.shares;
-    return share;
-}
-
 void add_vertices(plan::StubTimeline& stub, std::int64_t workers, ElementType type,
                   const Cut& cut) {
-    std::vector<std::int64_t> sums;
     std::vector<std::int64_t> apply;
     for (std::int64_t w = 0; w < workers; ++w) {
         const Share share = share_of(cut, workers, w);
-        sums.push_back(codelets::softmax_gradient_sums_issues(
-            share.rows, share.units - (share.has_tail ? 1 : 0), share.has_tail));
         apply.push_back(
             codelets::softmax_gradient_apply_issues(type, share.rows, share.units, cut.shares));
     }
-    stub.multi_worker(sums);
+    stub.multi_worker(sums_issues(workers, cut));
     stub.multi_worker(apply);
 }
 
@@ -76,21 +45,10 @@ Cycles cycles_of(const spec::MachineSpec& machine, ElementType type, const Cut& 
     return stub.finish();
 }
 
-/// The shares that take the fewest cycles.
 Cut cut_of(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
            std::int64_t columns) {
-    const Bytes bytes = columns * bytes_of(type);
-    Cut best{rows, graph::units_of(bytes), bytes % kUnitBytes != 0, 1};
-    Cycles least = cycles_of(machine, type, best);
-    for (std::int64_t shares = 2; shares <= std::min(machine.tile.workers, best.units); ++shares) {
-        Cut cut = best;
-        cut.shares = shares;
-        if (machine.tile.workers % shares == 0 && cycles_of(machine, type, cut) < least) {
-            least = cycles_of(machine, type, cut);
-            best = cut;
-        }
-    }
-    return best;
+    return best_cut(machine.tile.workers, rows, columns * bytes_of(type),
+                    [&](const Cut& cut) { return cycles_of(machine, type, cut); });
 }
 
 /// The vertices of a gradient, and the memory that they share.
@@ -99,9 +57,7 @@ public:
     GradientVertices(graph::Graph& graph, graph::ComputeSetId set, const spec::MachineSpec& machine,
                      ElementType type, std::int64_t columns)
         : graph_(graph), set_(set), machine_(machine), type_(type), columns_(columns),
-          partials_(graph.add_buffer({.name = "partials"})) {
-        graph.need_codelet(fmt::format("softmax_gradient_{}", name_of(type)));
-    }
+          partials_(graph.add_buffer({.name = "partials"})) {}
 
     void add(const RowBlock& y, const RowBlock& dy, const RowBlock& out) {
         const std::int64_t workers = machine_.tile.workers;
@@ -110,36 +66,23 @@ public:
         const Bytes bytes = cut.rows * cut.shares * bytes_of(ElementType::F32);
         Bytes& taken = partial_bytes_[y.tile];
         const graph::Place partials{partials_, std::exchange(taken, taken + bytes)};
+        add_sums(graph_, set_, workers, type_, row_bytes(), cut, y, dy, partials);
 
-        std::vector<graph::Field> sums{
-            graph::read(y.place, row_bytes()), graph::read(dy.place, row_bytes()),
-            graph::write(partials, bytes), graph::word(mask(0)), graph::word(mask(1))};
         std::vector<graph::Field> apply{graph::read(y.place, row_bytes()),
                                         graph::read(dy.place, row_bytes()),
                                         graph::write(out.place, out.rows * out.step),
                                         graph::read(partials, bytes), graph::word(cut.shares)};
         for (std::int64_t w = 0; w < workers; ++w) {
             const Share share = share_of(cut, workers, w);
-            const std::int64_t whole = share.units - (share.has_tail ? 1 : 0);
-            add_words(sums, {share.rows, whole, share.has_tail ? 1 : 0});
             add_words(apply, {share.rows, share.units,
                               share.first_row * cut.shares * bytes_of(ElementType::F32)});
-            for (const RowBlock& side : {y, dy}) {
-                add_side(sums, side, share, cut, whole);
-                add_side(apply, side, share, cut, share.units);
-            }
-            add_side(apply, out, share, cut, share.units);
-        }
-        for (std::vector<graph::Field>* const state : {&sums, &apply}) {
-            for (const RowBlock& side : {y, dy}) {
-                for (std::int64_t row = 1; row < side.rows; ++row) {
-                    state->push_back(
-                        graph::use(side.place + row * side.step, row_bytes(), graph::Access::Read));
-                }
+            for (const RowBlock& side : {y, dy, out}) {
+                add_side(apply, side, share, cut, workers, share.units);
             }
         }
-        call("sums", y.tile, sums);
-        call("apply", y.tile, apply);
+        add_other_rows(apply, {y, dy}, row_bytes());
+        graph_.add_vertex(set_, y.tile, fmt::format("softmax_gradient_apply_{}", name_of(type_)),
+                          program::VertexKind::MultiWorker, apply);
     }
     /// Behind the last add().
     void finish() {
@@ -149,28 +92,7 @@ public:
     }
 
 private:
-    static void add_words(std::vector<graph::Field>& state,
-                          std::initializer_list<std::int64_t> words) {
-        for (const std::int64_t word : words) {
-            state.push_back(graph::word(word));
-        }
-    }
-    /// `units`: over which the worker's pointer moves in a row.
-    void add_side(std::vector<graph::Field>& state, const RowBlock& side, const Share& share,
-                  const Cut& cut, std::int64_t units) const {
-        add_words(state, {share.first_row * side.step + share.first * kUnitBytes,
-                          machine_.tile.workers / cut.shares * side.step - units * kUnitBytes});
-    }
     [[nodiscard]] Bytes row_bytes() const { return columns_ * bytes_of(type_); }
-    /// The bits of a row's last unit that are elements, by words.
-    [[nodiscard]] std::uint32_t mask(int word) const {
-        const Bytes here = std::clamp<Bytes>(row_bytes() % kUnitBytes - 4 * word, 0, 4);
-        return here == 4 ? ~std::uint32_t{0} : (std::uint32_t{1} << 8 * here) - 1;
-    }
-    void call(std::string_view part, TileId tile, std::span<const graph::Field> state) {
-        graph_.add_vertex(set_, tile, fmt::format("softmax_gradient_{}_{}", part, name_of(type_)),
-                          program::VertexKind::MultiWorker, state);
-    }
 
     graph::Graph& graph_;
     graph::ComputeSetId set_;

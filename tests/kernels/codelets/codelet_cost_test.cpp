@@ -639,24 +639,42 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     }
 }
 
-TEST_CASE("cross entropies cost what their text has", "[kernels]") {
-    CountedCodelet codelet("cross_entropy");
+TEST_CASE("cross entropies cost what their texts have", "[kernels]") {
     for (const ElementType type : {ElementType::F16, ElementType::F32}) {
-        const std::string name = fmt::format("cross_entropy_{}", suffix(type));
-        codelet.expect("kCrossEntropyNothing", kCrossEntropyNothing,
-                       {{name, ".Lsome_rows_" + name}, {".Ldone_" + name}});
-        codelet.expect("kCrossEntropyFrame", kCrossEntropyFrame,
-                       {{name, ".Lrow_" + name}, {".Ldone_" + name}});
-        codelet.expect("kCrossEntropyRow", kCrossEntropyRow - kCrossEntropyLnWaits,
-                       {{".Lrow_" + name, ".Lmax_" + name},
-                        {".Lend_max_" + name, ".Lelement_" + name},
-                        {".Lend_element_" + name, ".Ldone_" + name}});
-        codelet.expect("kCrossEntropyMax", kCrossEntropyMax,
-                       {{".Lmax_" + name, ".Lend_max_" + name}});
-        codelet.expect("cross_entropy_element", cross_entropy_element(type) - kCrossEntropyExpWaits,
-                       {{".Lelement_" + name, ".Lend_element_" + name}});
+        CountedCodelet codelet(fmt::format("cross_entropy_{}", suffix(type)));
+        const std::string name = fmt::format("cross_entropy_parts_{}", suffix(type));
+        const CrossEntropyCost cost = cross_entropy_cost(type);
+        codelet.expect("kCrossEntropyPartsNothing", kCrossEntropyPartsNothing,
+                       {{name, ".Lsome_rows"}, {".Ldone"}});
+        codelet.expect("kCrossEntropyPartsFrame", kCrossEntropyPartsFrame,
+                       {{name, ".Lrow"}, {".Ldone"}});
+        codelet.expect("kCrossEntropyMaxUnit", kCrossEntropyMaxUnit, {{".Lmax", ".Lend_max"}});
+        codelet.expect("kCrossEntropyMaxTail", kCrossEntropyMaxTail,
+                       {{".Ltail_max", ".Lwhole_max"}});
+        codelet.expect("pair", cost.pair, {{".Lpair", ".Lend_pair"}});
+        codelet.expect("tail", cost.tail, {{".Ltail_sum", ".Lwhole_sum"}});
+        codelet.expect("row", cost.row,
+                       {{".Lrow", ".Lmax"},
+                        {".Lend_max", ".Ltail_max"},
+                        {".Lwhole_max", ".Lpair"},
+                        {".Lend_pair", ".Ltail_sum"},
+                        {".Lwhole_sum", ".Ldone"}});
+        CHECK(codelet.uncounted().empty());
     }
-    CHECK(codelet.uncounted().empty());
+    CountedCodelet join("cross_entropy_join");
+    join.expect("kCrossEntropyJoinNothing", kCrossEntropyJoinNothing,
+                {{"cross_entropy_join", ".Lsome_rows"}, {".Ldone"}});
+    join.expect("kCrossEntropyJoinFrame", kCrossEntropyJoinFrame,
+                {{"cross_entropy_join", ".Lrow"}, {".Ldone"}});
+    join.expect("kCrossEntropyJoinRow", kCrossEntropyJoinRow,
+                {{".Lrow", ".Lall"},
+                 {".Lend_all", ".Lpart"},
+                 {".Lend_part", ".Ldot"},
+                 {".Lend_dot", ".Ldone"}});
+    join.expect("kCrossEntropyJoinMax", kCrossEntropyJoinMax, {{".Lall", ".Lend_all"}});
+    join.expect("kCrossEntropyJoinPart", kCrossEntropyJoinPart, {{".Lpart", ".Lend_part"}});
+    join.expect("kCrossEntropyJoinDot", kCrossEntropyJoinDot, {{".Ldot", ".Lend_dot"}});
+    CHECK(join.uncounted().empty());
 }
 
 TEST_CASE("sums of pairs cost what their text has", "[kernels]") {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/codelets/cross_entropy_cost.h"
 #include "kernels/family/numbers.h"
 #include "kernels/softmax/cross_entropy.h"
-#include "tests/kernels/codelets/codelet_bench.h"
+#include "kernels/softmax/softmax.h"
 #include "tests/kernels/elementwise/elementwise_bench.h"
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -105,28 +105,54 @@ TEST_CASE("equal logits have the entropy of all classes, however large they are"
     }
 }
 
-TEST_CASE("vertices of cross entropies take the predicted cycles", "[kernels][softmax]") {
+TEST_CASE("cross entropies take the predicted cycles before their sum over the chip",
+          "[kernels][softmax]") {
+    constexpr std::int64_t kTiles = 4;
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
-        test::CodeletBench bench({"cross_entropy"}, workers);
+        spec::MachineSpec machine;
+        machine.tile.workers = workers;
         for (const ElementType type : kTypes) {
             for (const std::int64_t rows : {1, 2, 7, 13}) {
-                for (const std::int64_t columns : {1, 2, 9, 64}) {
-                    const Bytes step = (columns * bytes_of(type) + 7) / 8 * 8;
-                    bench.put(bench.region0_data(),
-                              std::vector{static_cast<std::uint32_t>(bench.pair(0)),
-                                          static_cast<std::uint32_t>(bench.pair(1)),
-                                          static_cast<std::uint32_t>(step),
-                                          static_cast<std::uint32_t>(step),
-                                          static_cast<std::uint32_t>(rows),
-                                          static_cast<std::uint32_t>(columns),
-                                          static_cast<std::uint32_t>(bench.pair(2))});
+                for (const std::int64_t columns : {1, 2, 9, 64, 253}) {
+                    const family::TensorType matrix{type, {kTiles * rows, columns}};
                     const auto outcome =
-                        bench.call("cross_entropy_" + std::string(name_of(type)),
-                                   program::VertexKind::MultiWorker, bench.region0_data());
+                        run(matrix, test::random_value(matrix, 1), targets_of(matrix),
+                            {Stand::Host, Stand::Host}, machine, kTiles);
                     CAPTURE(workers, name_of(type), rows, columns);
-                    CHECK(outcome.cycles ==
-                          softmax::cross_entropy_cycles(bench.machine(), type, rows, columns));
+                    INFO(outcome.checked.sentence);
+                    CHECK(outcome.checked.passed);
+                    CHECK(outcome.outcome.step_cycles.at(0) ==
+                          softmax::cross_entropy_cycles(machine, type, rows, columns));
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("workers share a row of a cross entropy where that is faster", "[kernels][softmax]") {
+    const spec::MachineSpec machine;
+    for (const ElementType type : kTypes) {
+        const auto cycles = [&](std::int64_t rows, std::int64_t columns) {
+            return softmax::cross_entropy_cycles(machine, type, rows, columns);
+        };
+        CHECK(cycles(1, 1000) < cycles(machine.tile.workers, 1000) / 3);
+        CHECK(cycles(1, 1000) < 2 * softmax::cycles(machine, type, 1, 1000));
+    }
+}
+
+TEST_CASE("infinities among logits are the reference's", "[kernels][softmax]") {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const ElementType type : kTypes) {
+        const family::TensorType matrix{type, {3, 64}};
+        const auto t = test::value_of(matrix, [](auto) { return 0.5; });
+        for (const double extreme : {-kInfinity, kInfinity}) {
+            // all that a worker has of a row, or one element
+            for (const std::int64_t hidden : {40, 1}) {
+                const auto x = test::value_of(
+                    matrix, [&](std::int64_t i) { return i % 64 < hidden ? extreme : 1; });
+                const auto outcome = run(matrix, x, t);
+                INFO(outcome.checked.sentence);
+                CHECK(outcome.checked.passed);
             }
         }
     }
