@@ -6,6 +6,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/family/gradient.h"
 #include "kernels/gather/gather.h"
+#include "kernels/gather/scatter_add.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
@@ -88,6 +89,7 @@ const std::vector<const family::Family*>& families() {
         &softmax::gradient(),
         &softmax::cross_entropy(),
         &gather::family(),
+        &gather::scatter_add(),
     };
     // clang-format on
     return all;

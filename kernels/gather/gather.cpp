@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "kernels/codelets/gather_rows_cost.h"
+#include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
-#include "kernels/graph/copy.h"
-#include "kernels/graph/places.h"
+#include "kernels/gather/parts.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
@@ -16,6 +16,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,39 +26,6 @@ namespace {
 using family::TensorType;
 using graph::Place;
 using graph::TensorId;
-
-constexpr Bytes kUnitBytes = 8; ///< what the codelets copy at once
-constexpr Bytes kIdBytes = 4;
-
-/// Part `part` of `parts` even ones of [0, all).
-struct Part {
-    std::int64_t first = 0;
-    std::int64_t count = 0;
-};
-Part part_of(std::int64_t all, std::int64_t parts, std::int64_t part) {
-    const std::int64_t first = all * part / parts;
-    return {first, all * (part + 1) / parts - first};
-}
-std::int64_t largest(std::int64_t all, std::int64_t parts) {
-    return (all + parts - 1) / parts;
-}
-
-/// Into how many parts the table is divided.
-struct Cut {
-    std::int64_t rows = 1;
-    std::int64_t columns = 1;
-};
-
-/// The issues of all workers of a vertex that deals `units` evenly.
-template <class IssuesOf>
-Cycles dealt(const spec::MachineSpec& machine, std::int64_t units, const IssuesOf& issues_of) {
-    std::vector<std::int64_t> issues;
-    for (std::int64_t worker = 0; worker < machine.tile.workers; ++worker) {
-        issues.push_back(issues_of(units / machine.tile.workers +
-                                   (worker < units % machine.tile.workers ? 1 : 0)));
-    }
-    return plan::multi_worker_cycles(machine, issues);
-}
 
 class Gather final : public family::Step {
 public:
@@ -75,15 +43,13 @@ public:
         const Cut cut = choose(site.machine);
         graph.need_codelet("gather_rows");
         const TensorId table = add_table(graph, site, cut);
-        const TensorId ids =
-            where[1] ? *where[1]
-                     : graph::add_runs(graph, {site.first_tile, site.machine.chip.tiles},
-                                       named("ids", ids_), kUnitBytes);
-        graph.tensors[ids.index].known = ids_.known;
-        std::vector<graph::Step> steps{bring_ids(graph, site, cut, ids)};
+        const TensorId ids = standing_ids(graph, site, ids_, where[1]);
+        ids_buffer_ = graph.add_buffer({.name = "row numbers"});
+        std::vector<graph::Step> steps{
+            bring_ids(graph, site, ids_, ids, ids_buffer_, cut.rows * cut.columns)};
         const auto set = graph.add_compute_set({"gather", program::Role::Work, site.owner, "rows"});
         const graph::BufferId picked = graph.add_buffer({.name = "picked"});
-        for_tiles(site, cut, [&](TileId tile, Part rows, Part units) {
+        for_parts(site.first_tile, cut, rows(), units(), [&](TileId tile, Part rows, Part units) {
             graph.hold(picked, tile, numbers() * units.count * kUnitBytes);
             add_gather(graph, site.machine, set, tile, {picked}, rows, units);
         });
@@ -200,61 +166,22 @@ private:
         return cycles;
     }
 
-    /// Calls `body(tile, rows, units)` for each tile that has a part of the table.
-    template <class Body>
-    void for_tiles(const family::Site& site, const Cut& cut, const Body& body) const {
-        TileId tile = site.first_tile;
-        for (std::int64_t row = 0; row < cut.rows; ++row) {
-            for (std::int64_t column = 0; column < cut.columns; ++column) {
-                body(tile++, part_of(rows(), cut.rows, row), part_of(units(), cut.columns, column));
-            }
-        }
-    }
     [[nodiscard]] static TileId tile_of(const family::Site& site, const Cut& cut, std::int64_t row,
                                         std::int64_t column) {
         return site.first_tile + static_cast<TileId>(row * cut.columns + column);
-    }
-
-    /// `count` rows of the matrix from `first` on, with the columns of these units.
-    [[nodiscard]] graph::Piece piece_of(TileId tile, Place place, Part rows_of_it,
-                                        Part of_units) const {
-        const Bytes element = bytes_of(table_.type);
-        const std::int64_t first = of_units.first * kUnitBytes / element;
-        const std::int64_t end =
-            std::min(columns(), (of_units.first + of_units.count) * kUnitBytes / element);
-        return {tile,
-                place,
-                rows_of_it.first * columns() + first,
-                {{rows_of_it.count, columns(), of_units.count * kUnitBytes},
-                 {end - first, 1, element}}};
     }
 
     /// With a row of zeros behind each part; padding is zero too.
     TensorId add_table(graph::Graph& graph, const family::Site& site, const Cut& cut) {
         const graph::BufferId buffer = graph.add_buffer({.name = "table", .zeroed = true});
         graph::Tensor table = named("table", table_);
-        for_tiles(site, cut, [&](TileId tile, Part of_rows, Part of_units) {
-            graph.hold(buffer, tile, (of_rows.count + 1) * of_units.count * kUnitBytes);
-            table.pieces.push_back(piece_of(tile, {buffer}, of_rows, of_units));
-        });
+        for_parts(site.first_tile, cut, rows(), units(),
+                  [&](TileId tile, Part of_rows, Part of_units) {
+                      graph.hold(buffer, tile, (of_rows.count + 1) * of_units.count * kUnitBytes);
+                      table.pieces.push_back(piece_of(table_, tile, {buffer}, of_rows, of_units));
+                  });
         table_buffer_ = buffer;
         return graph.add_tensor(std::move(table));
-    }
-
-    /// All row numbers to all tiles.
-    graph::Step bring_ids(graph::Graph& graph, const family::Site& site, const Cut& cut,
-                          TensorId ids) {
-        ids_buffer_ = graph.add_buffer({.name = "row numbers"});
-        graph::Tensor all = named("row numbers", ids_);
-        for_tiles(site, cut, [&](TileId tile, Part, Part) {
-            graph.hold(ids_buffer_, tile, numbers() * kIdBytes);
-            all.pieces.push_back(graph::run_of(tile, {ids_buffer_}, 0, numbers(), ids_.type));
-        });
-        const TensorId to = graph.add_tensor(std::move(all));
-        graph::Step bring = graph::add_copy(graph, site.machine, ids, to, program::Role::Bring,
-                                            site.owner, "bring");
-        graph.tensors.pop_back(); // the vertices' business alone: no tensor of the program
-        return bring;
     }
 
     void add_gather(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
@@ -326,8 +253,8 @@ private:
         for (std::int64_t row = 0; row < cut.rows; ++row) {
             const Part share = part_of(numbers(), cut.rows, row);
             for (std::int64_t column = 0; share.count > 0 && column < cut.columns; ++column) {
-                y.pieces.push_back(piece_of(tile_of(site, cut, row, column), {buffer}, share,
-                                            part_of(units(), cut.columns, column)));
+                y.pieces.push_back(piece_of(output_, tile_of(site, cut, row, column), {buffer},
+                                            share, part_of(units(), cut.columns, column)));
             }
         }
         return graph.add_tensor(std::move(y));
@@ -342,7 +269,6 @@ private:
 
 std::unique_ptr<family::Step> make(const family::Request& request) {
     const TensorType& table = request.inputs[0];
-    const TensorType& ids = request.inputs[1];
     if (table.sparse != nullptr || table.shape.size() != 2 || table.elements() == 0 ||
         bytes_of(table.type) < 2) {
         throw family::Refused(
@@ -350,19 +276,35 @@ std::unique_ptr<family::Step> make(const family::Request& request) {
             fmt::format("table: got {} of {}, expected a dense matrix of elements of 2 or 4 bytes",
                         family::shape_text(table), name_of(table.type)));
     }
-    if (ids.sparse != nullptr || ids.type != ElementType::U32 || ids.elements() == 0) {
-        throw family::Refused(1, "",
-                              fmt::format("ids: got {} of {}, expected row numbers of type u32",
-                                          family::shape_text(ids), name_of(ids.type)));
-    }
+    require_ids(request);
     return std::make_unique<Gather>(request);
+}
+
+/// Rows are added in FP32, whatever the table has.
+family::Steps backward(const family::GradientRequest& request) {
+    using family::backward_step;
+    if (request.wants(1)) {
+        throw family::Refused(1, "", "the gradient of row numbers is wanted, which have none");
+    }
+    const std::string& ids = request.step.inputs[1];
+    const std::string& dy = request.of_outputs[0];
+    const std::string& of_table = request.of_inputs[0];
+    const TensorType& table = request.inputs[0];
+    const family::Options rows{{"rows", static_cast<double>(table.shape[0])}};
+    if (table.type == ElementType::F32) {
+        return {backward_step("scatter_add", {dy, ids}, of_table, rows)};
+    }
+    return {backward_step("cast", {dy}, of_table + "_rows", {{"to", std::string("f32")}}),
+            backward_step("scatter_add", {of_table + "_rows", ids}, of_table + "_sums", rows),
+            backward_step("cast", {of_table + "_sums"}, of_table,
+                          {{"to", std::string(name_of(table.type))}})};
 }
 
 } // namespace
 
 const family::Family& family() {
-    static const family::Family gather{
-        "gather", "y[i, :] = table[ids[i], :]", {"table", "ids"}, {}, make};
+    static const family::Family gather = family::with_gradient(
+        {"gather", "y[i, :] = table[ids[i], :]", {"table", "ids"}, {}, make}, backward);
     return gather;
 }
 

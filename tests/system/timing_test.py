@@ -92,6 +92,9 @@ def gather(draw):
                "ids": {"shape": [draw.randint(1, 60)], "type": "u32",
                        "below": draw.choice([1, rows, 2 * rows]), "known": draw.random() < 0.5}}
     steps = [{"family": "gather", "inputs": ["table", "ids"], "output": "y"}]
+    if draw.random() < 0.5:
+        tensors["rows"] = {"shape": [*tensors["ids"]["shape"], draw.randint(1, 40)], "type": "f32"}
+        steps.append({"family": "scatter_add", "inputs": ["rows", "ids"], "output": "sums", "rows": rows})
     if draw.random() < 0.3:
         steps.append({"family": "relu", "inputs": ["y"], "output": "z"})
         steps = [{"repeat": draw.randint(2, 9), "steps": steps}]

@@ -84,6 +84,8 @@ REDUCED = {
     "train_classes": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                      " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                      " workload.tensors.weights_2.shape=[24,16] workload.tensors.targets.shape=[32,16]",
+    "train_embedding": "chip.tiles=16 workload.train.steps=2 workload.tensors.table.shape=[64,32] workload.tensors.ids.shape=[20]"
+                       " workload.tensors.ids.below=70 workload.tensors.target.shape=[20,32]",
     "train_lamb": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                   " workload.tensors.weights_2.shape=[24,16] workload.tensors.target.shape=[32,16]",

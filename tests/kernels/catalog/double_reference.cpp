@@ -154,6 +154,29 @@ Array softmax_gradient(const Array& y, const Array& dy) {
     return out;
 }
 
+/// A number that names no row gives zeros.
+Array gathered(const Array& table, const Array& ids) {
+    std::vector<std::int64_t> shape = ids.shape;
+    shape.push_back(table.columns());
+    Array out = zeros(std::move(shape));
+    for (std::int64_t i = 0; i < out.size(); ++i) {
+        const auto row = static_cast<std::int64_t>(ids.at(i / table.columns()));
+        out.at(i) = row < table.rows() ? table.at(row * table.columns() + i % table.columns()) : 0;
+    }
+    return out;
+}
+
+Array scattered(const PipelineStep& step, const Array& x, const Array& ids) {
+    Array out = zeros({static_cast<std::int64_t>(number_of(step, "rows")), x.columns()});
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        const auto row = static_cast<std::int64_t>(ids.at(i / x.columns()));
+        if (row < out.rows()) {
+            out.at(row * x.columns() + i % x.columns()) += x.at(i);
+        }
+    }
+    return out;
+}
+
 double factor_of(const PipelineStep& step) {
     return number_of(step, "factor");
 }
@@ -266,6 +289,10 @@ const std::map<std::string, Reference>& references() {
         {"reduce", [](const PipelineStep&, const Arrays& in) { return Arrays{sums(in[0])}; }},
         {"softmax",
          [](const PipelineStep& step, const Arrays& in) { return Arrays{softmax(step, in)}; }},
+        {"gather",
+         [](const PipelineStep&, const Arrays& in) { return Arrays{gathered(in[0], in[1])}; }},
+        {"scatter_add", [](const PipelineStep& step,
+                           const Arrays& in) { return Arrays{scattered(step, in[0], in[1])}; }},
         {"cross_entropy",
          [](const PipelineStep& step, const Arrays& in) {
              const Array rows = sums(map(in[0], [](double element) { return std::exp(element); }));

@@ -63,7 +63,9 @@ private:
 struct Case {
     PipelineStep step;
     Arrays inputs;
-    std::size_t without_gradient = 0; ///< so many of the last inputs
+    std::size_t without_gradient = 0;          ///< so many of the last inputs
+    ElementType last_type = ElementType::F32;  ///< of those
+    ElementType first_type = ElementType::F32; ///< of the others
     [[nodiscard]] bool has_gradient(std::size_t input) const {
         return input + without_gradient < inputs.size();
     }
@@ -197,6 +199,19 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
         {"tanh", of_x},
         {"sigmoid", of_x},
         {"swish", of_x},
+        {"gather",
+         [](Draw& draw) {
+             const std::int64_t rows = draw.size();
+             Case out{{},
+                      {draw.array({rows, draw.size()}), draw.array({draw.size(), draw.size()})}};
+             for (double& id : out.inputs[1].values) { // some name no row
+                 id = static_cast<double>(draw.size() - 1);
+             }
+             out.without_gradient = 1;
+             out.last_type = ElementType::U32;
+             out.first_type = draw.coin() ? ElementType::F16 : ElementType::F32;
+             return out;
+         }},
         {"softmax",
          [](Draw& draw) {
              const std::int64_t columns = draw.size();
@@ -273,7 +288,8 @@ std::map<std::string, Array> gradients_of(const Case& drawn, const Arrays& weigh
     const auto outputs = computed(drawn.step, drawn.inputs);
     for (std::size_t i = 0; i < drawn.inputs.size(); ++i) {
         const std::string& name = drawn.step.inputs[i];
-        request.inputs.push_back(type_of(drawn.inputs[i]));
+        request.inputs.push_back(
+            type_of(drawn.inputs[i], drawn.has_gradient(i) ? drawn.first_type : drawn.last_type));
         request.of_inputs.push_back(drawn.has_gradient(i) ? workload::gradient_name(name) : "");
         arrays[name] = drawn.inputs[i];
         types[name] = request.inputs.back();

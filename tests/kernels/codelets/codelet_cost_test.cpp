@@ -12,6 +12,7 @@
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/reduce_rows_cost.h"
+#include "kernels/codelets/scatter_add_cost.h"
 #include "kernels/codelets/softmax_cost.h"
 #include "kernels/codelets/softmax_gradient_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
@@ -269,6 +270,18 @@ TEST_CASE("sampled products cost what their texts have", "[kernels]") {
         sampled.expect("kSampledWord", kSampledWord, {{".Lword", ".Llast_word"}});
         CHECK(sampled.uncounted().empty());
     }
+}
+
+TEST_CASE("sums of rows that a list names cost what their text has", "[kernels]") {
+    CountedCodelet scatter("scatter_add");
+    scatter.expect("kScatterAddNothing", kScatterAddNothing,
+                   {{"scatter_add", ".Lsome_words"}, {".Lno_words"}});
+    scatter.expect("kScatterAddFrame", kScatterAddFrame,
+                   {{"scatter_add", ".Lnumber"}, {".Lno_words"}});
+    scatter.expect("kScatterAddRow", kScatterAddRow,
+                   {{".Lnumber", ".Lword"}, {".Lrow_end", ".Lno_words"}});
+    scatter.expect("kScatterAddWord", kScatterAddWord, {{".Lword", ".Lrow_end"}});
+    CHECK(scatter.uncounted().empty());
 }
 
 TEST_CASE("gathers of rows cost what their texts have", "[kernels]") {

@@ -231,8 +231,8 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse, takes_list] :
              {std::tuple{ElementType::F16, false, false}, std::tuple{ElementType::F16, true, false},
-              std::tuple{ElementType::F32, false, false},
-              std::tuple{ElementType::F16, false, true}}) {
+              std::tuple{ElementType::F32, false, false}, std::tuple{ElementType::F16, false, true},
+              std::tuple{ElementType::F32, false, true}}) {
             PipelineWorkload made;
             std::vector<std::string> inputs;
             for (std::size_t i = 0; i < family.inputs.size(); ++i) {
