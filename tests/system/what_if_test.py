@@ -40,6 +40,7 @@ REDUCED = {
     "feed_forward": "chip.tiles=16 workload.sizes.length=8 workload.sizes.hidden=32",
     "four_tiles": "chip.tiles=4",
     "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
+    "gpt2_attention": "chip.tiles=16 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "host_read": "chip.tiles=4",
     "host_write": "chip.tiles=4",
     "known_gather": "chip.tiles=16 workload.tensors.table.shape=[256,64] workload.tensors.ids.shape=[100]"
