@@ -7,6 +7,8 @@
 #include "kernels/family/gradient.h"
 #include "kernels/gather/gather.h"
 #include "kernels/gather/scatter_add.h"
+#include "kernels/layer_norm/gradient.h"
+#include "kernels/layer_norm/layer_norm.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
@@ -88,6 +90,8 @@ const std::vector<const family::Family*>& families() {
         &softmax::family(),
         &softmax::gradient(),
         &softmax::cross_entropy(),
+        &layer_norm::family(),
+        &layer_norm::gradient(),
         &gather::family(),
         &gather::scatter_add(),
     };

@@ -359,7 +359,7 @@ private:
                 continue;
             }
             for (const std::string& output : made.outputs) {
-                if (!may_name(output, origin)) {
+                if (!output.empty() && !may_name(output, origin)) {
                     return;
                 }
             }

@@ -21,7 +21,7 @@
 // Timing, worker issues: softmax_gradient_cost.h.
 // Source: docs/evidence.md#instruction-set.
 
-#include "worker_share.inc"
+#include "row_shares.inc"
 
 #if ELEMENT_BITS == 16
 #define SUMS softmax_gradient_sums_f16
@@ -37,16 +37,11 @@
 #error "ELEMENT_BITS: expected 16 or 32"
 #endif
 
-#define table m0
-#define rows m1         // behind this one
-#define units m2
 #define y m3
 #define y_skip m4
 #define dy m5
 #define dy_skip m6
 #define partials m7
-#define index m11
-#define spare m10
 // sums
 #define tail m8
 // apply
@@ -55,32 +50,9 @@
 #define shares m0
 #define partial m11
 
-// POINTER = word WORD of the state, and the worker's word FIRST. SKIP = its next one.
-.macro POINTER NAME SKIP WORD FIRST
-        { ld32  \NAME, $mvertex_base, $mzero, \WORD ; fnop }
-        { ld32  $spare, $table, $mzero, \FIRST ; fnop }
-        { add   \NAME, \NAME, $spare ; fnop }
-        { ld32  \SKIP, $table, $mzero, \FIRST + 1 ; fnop }
-.endm
-
-.macro START NAME WORDS PART
-        .section .text.\NAME, "ax"
-        .worker
-        .align 8
-        .globl \NAME
-\NAME:
-        WORKER_INDEX $index
-        mul     $table, $index, 4 * (\WORDS)
-        add     $table, $table, $mvertex_base
-        ld32    $rows, $table, $mzero, 5
-        brz     $rows, .Ldone_\PART
-.Lsome_rows_\PART:
-        { ld32  $units, $table, $mzero, 6 ; fnop }
+        SHARE_START SUMS, 5, 7, sums
         POINTER $y, $y_skip, 0, 8
         POINTER $dy, $dy_skip, 1, 10
-.endm
-
-        START   SUMS, 7, sums
         { ld32  $tail, $table, $mzero, 7 ; setzi $a0, 1 << CSR_W_FP_CLR__ZAACC__SHIFT }
         { ld32  $partials, $mvertex_base, $mzero, 2 ; uput $FP_CLR, $a0 }
         { shl   $spare, $index, 2 ; fnop }
@@ -111,7 +83,9 @@
 .Ldone_sums:
         exitz   $mzero
 
-        START   APPLY, 9, apply
+        SHARE_START APPLY, 5, 9, apply
+        POINTER $y, $y_skip, 0, 8
+        POINTER $dy, $dy_skip, 1, 10
         POINTER $out, $out_skip, 2, 12
         { ld32  $partials, $mvertex_base, $mzero, 3 ; fnop }
         { ld32  $spare, $table, $mzero, 7 ; fnop }

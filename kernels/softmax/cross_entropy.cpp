@@ -7,11 +7,13 @@
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 #include "kernels/family/pair_sums.h"
+#include "kernels/family/row_shares.h"
+#include "kernels/family/two_matrices.h"
 #include "kernels/graph/rows.h"
+#include "kernels/graph/unit_rows.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/softmax/shares.h"
-#include "kernels/softmax/two_matrices.h"
 #include "kernels/workload/overflow.h"
 
 #include <fmt/format.h>
@@ -31,19 +33,21 @@
 namespace tessera::softmax {
 namespace {
 
+using family::RowCut;
+using family::RowShare;
 using graph::RowBlock;
 
 constexpr Bytes kPairBytes = 8;
 constexpr std::int64_t kShared = 12; ///< roundings that rows have which workers share, and more
 
-Cycles loss_cycles(const spec::MachineSpec& machine, ElementType type, const Cut& cut) {
+Cycles loss_cycles(const spec::MachineSpec& machine, ElementType type, const RowCut& cut) {
     const std::int64_t workers = machine.tile.workers;
     std::vector<std::int64_t> parts;
     std::vector<std::int64_t> join;
     for (std::int64_t w = 0; w < workers; ++w) {
-        const Share share = share_of(cut, workers, w);
+        const RowShare share = share_of(cut, workers, w);
         parts.push_back(codelets::cross_entropy_parts_issues(type, share.rows, share.whole_units(),
-                                                             share.has_tail));
+                                                             share.has_tail()));
         join.push_back(codelets::cross_entropy_join_issues(
             cut.rows / workers + (w < cut.rows % workers ? 1 : 0), cut.shares));
     }
@@ -55,10 +59,10 @@ Cycles loss_cycles(const spec::MachineSpec& machine, ElementType type, const Cut
     return stub.finish();
 }
 
-Cut loss_cut(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
-             std::int64_t columns) {
-    return best_cut(machine.tile.workers, rows, columns * bytes_of(type),
-                    [&](const Cut& cut) { return loss_cycles(machine, type, cut); });
+RowCut loss_cut(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
+                std::int64_t columns) {
+    return family::best_cut(machine.tile.workers, rows, columns * bytes_of(type),
+                            [&](const RowCut& cut) { return loss_cycles(machine, type, cut); });
 }
 
 /// The vertices of a cross entropy, and the memory that they share.
@@ -76,7 +80,7 @@ public:
     /// `sums`: of each worker a pair.
     void add(const RowBlock& x, const RowBlock& t, graph::Place sums) {
         const std::int64_t workers = machine_.tile.workers;
-        const Cut cut = loss_cut(machine_, type_, x.rows, columns_);
+        const RowCut cut = loss_cut(machine_, type_, x.rows, columns_);
         const std::int64_t shares = cut.rows * cut.shares;
         std::int64_t& taken = shares_on_[x.tile];
         const graph::Place partials{partials_, taken * kPairBytes};
@@ -102,7 +106,7 @@ public:
 private:
     [[nodiscard]] Bytes row_bytes() const { return columns_ * bytes_of(type_); }
 
-    void add_parts(const RowBlock& x, const Cut& cut, graph::Place partials) {
+    void add_parts(const RowBlock& x, const RowCut& cut, graph::Place partials) {
         const std::int64_t workers = machine_.tile.workers;
         const auto mask = tail_mask(row_bytes());
         const std::uint32_t infinity = type_ == ElementType::F16 ? 0xfc00fc00U : 0xff800000U;
@@ -115,11 +119,12 @@ private:
             graph::word(infinity & ~mask[1]),
             graph::word(std::bit_cast<std::uint32_t>(std::numeric_limits<float>::lowest()))};
         for (std::int64_t w = 0; w < workers; ++w) {
-            const Share share = share_of(cut, workers, w);
-            add_words(state, {share.rows, share.whole_units(), share.has_tail ? 1 : 0});
-            add_side(state, x, share, cut, workers, share.whole_units());
+            const RowShare share = share_of(cut, workers, w);
+            family::add_words(state, {share.rows, share.whole_units(), share.has_tail() ? 1 : 0});
+            family::add_side(state, x, share, cut, workers,
+                             share.whole_units() * graph::kUnitBytes);
         }
-        add_other_rows(state, {x}, row_bytes());
+        family::add_other_rows(state, {x}, row_bytes());
         graph_.add_vertex(set_, x.tile, fmt::format("cross_entropy_parts_{}", name_of(type_)),
                           program::VertexKind::MultiWorker, state);
     }
@@ -186,7 +191,7 @@ public:
                 "docs/kernels.md",
                 columns(), plan::most_rounds(site.machine)));
         }
-        const auto inputs = two_matrices(graph, site, x_, {"logits", "targets"}, where);
+        const auto inputs = family::two_matrices(graph, site, x_, {"logits", "targets"}, where);
         const auto set =
             graph.add_compute_set({"cross entropy", program::Role::Work, site.owner, "rows"});
         LossVertices vertices(graph, set, site.machine, x_.type, columns());

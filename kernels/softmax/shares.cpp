@@ -2,6 +2,7 @@
 #include "kernels/softmax/shares.h"
 
 #include "kernels/codelets/softmax_gradient_cost.h"
+#include "kernels/family/row_shares.h"
 #include "kernels/graph/unit_rows.h"
 
 #include <fmt/format.h>
@@ -11,45 +12,10 @@
 
 namespace tessera::softmax {
 
+using family::RowCut;
+using family::RowShare;
 using graph::kUnitBytes;
 using graph::RowBlock;
-
-Share share_of(const Cut& cut, std::int64_t workers, std::int64_t worker) {
-    Share share{.number = worker % cut.shares, .first_row = worker / cut.shares};
-    const std::int64_t together = workers / cut.shares; // rows
-    share.rows = std::max<std::int64_t>(cut.rows - share.first_row + together - 1, 0) / together;
-    share.first = cut.units * share.number / cut.shares;
-    share.units = cut.units * (share.number + 1) / cut.shares - share.first;
-    share.has_tail = cut.has_tail && share.number + 1 == cut.shares;
-    return share;
-}
-
-Cut best_cut(std::int64_t workers, std::int64_t rows, Bytes row_bytes,
-             const std::function<Cycles(const Cut&)>& cycles_of) {
-    Cut best{rows, graph::units_of(row_bytes), row_bytes % kUnitBytes != 0, 1};
-    Cycles least = cycles_of(best);
-    for (std::int64_t shares = 2; shares <= std::min(workers, best.units); ++shares) {
-        Cut cut = best;
-        cut.shares = shares;
-        if (workers % shares == 0 && cycles_of(cut) < least) {
-            least = cycles_of(cut);
-            best = cut;
-        }
-    }
-    return best;
-}
-
-void add_words(std::vector<graph::Field>& state, std::initializer_list<std::int64_t> words) {
-    for (const std::int64_t word : words) {
-        state.push_back(graph::word(word));
-    }
-}
-
-void add_side(std::vector<graph::Field>& state, const RowBlock& side, const Share& share,
-              const Cut& cut, std::int64_t workers, std::int64_t units) {
-    add_words(state, {share.first_row * side.step + share.first * kUnitBytes,
-                      workers / cut.shares * side.step - units * kUnitBytes});
-}
 
 std::array<std::uint32_t, 2> tail_mask(Bytes row_bytes) {
     std::array<std::uint32_t, 2> mask{};
@@ -61,28 +27,18 @@ std::array<std::uint32_t, 2> tail_mask(Bytes row_bytes) {
     return mask;
 }
 
-void add_other_rows(std::vector<graph::Field>& state, std::initializer_list<RowBlock> sides,
-                    Bytes row_bytes) {
-    for (const RowBlock& side : sides) {
-        for (std::int64_t row = 1; row < side.rows; ++row) {
-            state.push_back(
-                graph::use(side.place + row * side.step, row_bytes, graph::Access::Read));
-        }
-    }
-}
-
-std::vector<std::int64_t> sums_issues(std::int64_t workers, const Cut& cut) {
+std::vector<std::int64_t> sums_issues(std::int64_t workers, const RowCut& cut) {
     std::vector<std::int64_t> issues;
     for (std::int64_t w = 0; w < workers; ++w) {
-        const Share share = share_of(cut, workers, w);
+        const RowShare share = family::share_of(cut, workers, w);
         issues.push_back(codelets::softmax_gradient_sums_issues(share.rows, share.whole_units(),
-                                                                share.has_tail));
+                                                                share.has_tail()));
     }
     return issues;
 }
 
 void add_sums(graph::Graph& graph, graph::ComputeSetId set, std::int64_t workers, ElementType type,
-              Bytes row_bytes, const Cut& cut, const RowBlock& y, const RowBlock& dy,
+              Bytes row_bytes, const RowCut& cut, const RowBlock& y, const RowBlock& dy,
               graph::Place partials) {
     const auto mask = tail_mask(row_bytes);
     std::vector<graph::Field> state{
@@ -90,14 +46,14 @@ void add_sums(graph::Graph& graph, graph::ComputeSetId set, std::int64_t workers
         graph::write(partials, cut.rows * cut.shares * bytes_of(ElementType::F32)),
         graph::word(mask[0]), graph::word(mask[1])};
     for (std::int64_t w = 0; w < workers; ++w) {
-        const Share share = share_of(cut, workers, w);
+        const RowShare share = family::share_of(cut, workers, w);
         const std::int64_t whole = share.whole_units();
-        add_words(state, {share.rows, whole, share.has_tail ? 1 : 0});
+        family::add_words(state, {share.rows, whole, share.has_tail() ? 1 : 0});
         for (const RowBlock& side : {y, dy}) {
-            add_side(state, side, share, cut, workers, whole);
+            family::add_side(state, side, share, cut, workers, whole * kUnitBytes);
         }
     }
-    add_other_rows(state, {y, dy}, row_bytes);
+    family::add_other_rows(state, {y, dy}, row_bytes);
     graph.need_codelet(fmt::format("softmax_gradient_{}", name_of(type)));
     graph.add_vertex(set, y.tile, fmt::format("softmax_gradient_sums_{}", name_of(type)),
                      program::VertexKind::MultiWorker, state);

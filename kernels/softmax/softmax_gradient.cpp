@@ -4,12 +4,13 @@
 #include "base/error.h"
 #include "kernels/codelets/softmax_gradient_cost.h"
 #include "kernels/family/numbers.h"
+#include "kernels/family/row_shares.h"
+#include "kernels/family/two_matrices.h"
 #include "kernels/graph/rows.h"
 #include "kernels/graph/unit_rows.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/softmax/shares.h"
-#include "kernels/softmax/two_matrices.h"
 #include "kernels/workload/overflow.h"
 
 #include <fmt/format.h>
@@ -24,14 +25,16 @@
 namespace tessera::softmax {
 namespace {
 
+using family::RowCut;
+using family::RowShare;
 using graph::kUnitBytes;
 using graph::RowBlock;
 
 void add_vertices(plan::StubTimeline& stub, std::int64_t workers, ElementType type,
-                  const Cut& cut) {
+                  const RowCut& cut) {
     std::vector<std::int64_t> apply;
     for (std::int64_t w = 0; w < workers; ++w) {
-        const Share share = share_of(cut, workers, w);
+        const RowShare share = share_of(cut, workers, w);
         apply.push_back(
             codelets::softmax_gradient_apply_issues(type, share.rows, share.units, cut.shares));
     }
@@ -39,16 +42,16 @@ void add_vertices(plan::StubTimeline& stub, std::int64_t workers, ElementType ty
     stub.multi_worker(apply);
 }
 
-Cycles cycles_of(const spec::MachineSpec& machine, ElementType type, const Cut& cut) {
+Cycles cycles_of(const spec::MachineSpec& machine, ElementType type, const RowCut& cut) {
     plan::StubTimeline stub(machine, false);
     add_vertices(stub, machine.tile.workers, type, cut);
     return stub.finish();
 }
 
-Cut cut_of(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
-           std::int64_t columns) {
-    return best_cut(machine.tile.workers, rows, columns * bytes_of(type),
-                    [&](const Cut& cut) { return cycles_of(machine, type, cut); });
+RowCut cut_of(const spec::MachineSpec& machine, ElementType type, std::int64_t rows,
+              std::int64_t columns) {
+    return family::best_cut(machine.tile.workers, rows, columns * bytes_of(type),
+                            [&](const RowCut& cut) { return cycles_of(machine, type, cut); });
 }
 
 /// The vertices of a gradient, and the memory that they share.
@@ -61,7 +64,7 @@ public:
 
     void add(const RowBlock& y, const RowBlock& dy, const RowBlock& out) {
         const std::int64_t workers = machine_.tile.workers;
-        const Cut cut = cut_of(machine_, type_, y.rows, columns_);
+        const RowCut cut = cut_of(machine_, type_, y.rows, columns_);
         graph_.add_work(set_, y.tile, y.rows);
         const Bytes bytes = cut.rows * cut.shares * bytes_of(ElementType::F32);
         Bytes& taken = partial_bytes_[y.tile];
@@ -73,14 +76,14 @@ public:
                                         graph::write(out.place, out.rows * out.step),
                                         graph::read(partials, bytes), graph::word(cut.shares)};
         for (std::int64_t w = 0; w < workers; ++w) {
-            const Share share = share_of(cut, workers, w);
-            add_words(apply, {share.rows, share.units,
-                              share.first_row * cut.shares * bytes_of(ElementType::F32)});
+            const RowShare share = share_of(cut, workers, w);
+            family::add_words(apply, {share.rows, share.units,
+                                      share.first_row * cut.shares * bytes_of(ElementType::F32)});
             for (const RowBlock& side : {y, dy, out}) {
-                add_side(apply, side, share, cut, workers, share.units);
+                family::add_side(apply, side, share, cut, workers, share.units * graph::kUnitBytes);
             }
         }
-        add_other_rows(apply, {y, dy}, row_bytes());
+        family::add_other_rows(apply, {y, dy}, row_bytes());
         graph_.add_vertex(set_, y.tile, fmt::format("softmax_gradient_apply_{}", name_of(type_)),
                           program::VertexKind::MultiWorker, apply);
     }
@@ -119,7 +122,7 @@ public:
                 "docs/kernels.md",
                 columns(), plan::most_rounds(site.machine) * kUnitBytes / bytes_of(x_.type)));
         }
-        const auto inputs = two_matrices(graph, site, x_, {"y", "dy"}, where);
+        const auto inputs = family::two_matrices(graph, site, x_, {"y", "dy"}, where);
         const graph::InRows out = graph::add_rows_beside(
             graph, {.name = site.owner + ": dx", .type = x_.type, .shape = x_.shape},
             inputs[0].blocks);

@@ -64,6 +64,9 @@ tessera_test(test_kernels_gather LABELS kernels
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp kernels/elementwise/gradients_test.cpp kernels/elementwise/adam_test.cpp kernels/elementwise/sgd_test.cpp kernels/elementwise/sum_of_squares_test.cpp kernels/gather/scatter_add_test.cpp kernels/softmax/cross_entropy_test.cpp kernels/softmax/masked_softmax_test.cpp kernels/softmax/softmax_gradient_test.cpp
   LINK tessera_elementwise tessera_gather tessera_softmax tessera_lower tessera_test_run_program)
+tessera_test(test_kernels_layer_norm LABELS kernels
+  SOURCES kernels/layer_norm/layer_norm_test.cpp
+  LINK tessera_layer_norm tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_plans LABELS kernels
   SOURCES
     kernels/published/dense_model_test.cpp

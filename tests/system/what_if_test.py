@@ -78,6 +78,8 @@ REDUCED = {
     "tiny_matmul_f32": "chip.tiles=4",
     "tiny_spmm_b1": "chip.tiles=4",
     "tiny_spmm_b16": "chip.tiles=4",
+    "norm_gradients": "chip.tiles=8 workload.tensors.x.shape=[24,40] workload.tensors.y_gradient.shape=[24,40]"
+                      " workload.tensors.scale.shape=[40] workload.tensors.offset.shape=[40]",
     "swish_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y_gradient.shape=[32,64]",
     "train_adam": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"

@@ -177,6 +177,49 @@ Array scattered(const PipelineStep& step, const Array& x, const Array& ids) {
     return out;
 }
 
+/// y, mean and deviation.
+Arrays layer_norm(const PipelineStep& step, const Arrays& in) {
+    const Array& x = in[0];
+    const auto n = static_cast<double>(x.columns());
+    const auto told = step.options.find("epsilon");
+    const double epsilon = told == step.options.end() ? 1e-5 : std::get<double>(told->second);
+    Array mean = sums(x);
+    mean = map(mean, [n](double sum) { return sum / n; });
+    Array y = x;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        y.at(i) -= mean.at(i / x.columns());
+    }
+    const Array deviation = map(sums(map(y, y, std::multiplies<>())), [&](double squares) {
+        return 1 / std::sqrt(squares / n + epsilon);
+    });
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        y.at(i) = y.at(i) * deviation.at(i / x.columns()) * in[1].at(i % x.columns()) +
+                  in[2].at(i % x.columns());
+    }
+    return {y, mean, deviation};
+}
+
+/// dx and products.
+Arrays layer_norm_gradient(const Array& x, const Array& dy, const Array& scale, const Array& mean,
+                           const Array& deviation) {
+    const std::int64_t columns = x.columns();
+    Array h = x;
+    Array g = dy;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        h.at(i) = (x.at(i) - mean.at(i / columns)) * deviation.at(i / columns);
+        g.at(i) *= scale.at(i % columns);
+    }
+    const Array of_g = sums(g);
+    const Array of_products = sums(map(g, h, std::multiplies<>()));
+    Array dx = g;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+        const std::int64_t row = i / columns;
+        dx.at(i) = deviation.at(row) * (g.at(i) - (of_g.at(row) + h.at(i) * of_products.at(row)) /
+                                                      static_cast<double>(columns));
+    }
+    return {dx, map(dy, h, std::multiplies<>())};
+}
+
 double factor_of(const PipelineStep& step) {
     return number_of(step, "factor");
 }
@@ -306,6 +349,11 @@ const std::map<std::string, Reference>& references() {
         {"softmax_gradient",
          [](const PipelineStep&, const Arrays& in) {
              return Arrays{softmax_gradient(in[0], in[1])};
+         }},
+        {"layer_norm", layer_norm},
+        {"layer_norm_gradient",
+         [](const PipelineStep&, const Arrays& in) {
+             return layer_norm_gradient(in[0], in[1], in[2], in[3], in[4]);
          }},
         {"relu_gradient", of_x_and_y([](double y, double dy) { return y > 0 ? dy : 0; })},
         {"gelu_gradient", of_x_and_y([](double x, double dy) { return dy * gelu_slope(x); })},

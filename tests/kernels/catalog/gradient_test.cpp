@@ -63,6 +63,7 @@ private:
 struct Case {
     PipelineStep step;
     Arrays inputs;
+    std::size_t constant_outputs = 0; ///< so many of the last ones have no gradient
     std::size_t without_gradient = 0;          ///< so many of the last inputs
     ElementType last_type = ElementType::F32;  ///< of those
     ElementType first_type = ElementType::F32; ///< of the others
@@ -230,6 +231,16 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
              }
              return out;
          }},
+        {"layer_norm",
+         [](Draw& draw) {
+             Case out = of_x(draw);
+             const std::int64_t columns = out.inputs[0].columns();
+             out.inputs.push_back(draw.array({columns}));
+             out.inputs.push_back(draw.array({columns}));
+             out.step.options["epsilon"] = 0.25;
+             out.constant_outputs = 2;
+             return out;
+         }},
     };
     return all;
 }
@@ -299,11 +310,14 @@ std::map<std::string, Array> gradients_of(const Case& drawn, const Arrays& weigh
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const std::string& name = drawn.step.outputs[i];
         CHECK(request.outputs[i].shape == outputs[i].shape);
-        request.of_outputs.push_back(workload::gradient_name(name));
         arrays[name] = outputs[i];
         types[name] = request.outputs[i];
-        arrays[request.of_outputs.back()] = weights[i];
-        types[request.of_outputs.back()] = request.outputs[i];
+        const bool has_gradient = i + drawn.constant_outputs < outputs.size();
+        request.of_outputs.push_back(has_gradient ? workload::gradient_name(name) : "");
+        if (has_gradient) {
+            arrays[request.of_outputs.back()] = weights[i];
+            types[request.of_outputs.back()] = request.outputs[i];
+        }
     }
     for (const PipelineStep& step : catalog::find(drawn.step.family)->gradient(request)) {
         if (family::is_same_gradient(step)) {
@@ -345,6 +359,9 @@ void check_case(Draw& draw, const std::string& name) {
     for (const Array& output : computed(drawn.step, drawn.inputs)) {
         drawn.step.outputs.push_back("y" + std::to_string(weights.size()));
         weights.push_back(draw.array(output.shape));
+    }
+    for (std::size_t i = weights.size() - drawn.constant_outputs; i < weights.size(); ++i) {
+        weights[i] = zeros(weights[i].shape);
     }
     const auto arrays = gradients_of(drawn, weights);
     for (std::size_t i = 0; i < drawn.inputs.size() && drawn.has_gradient(i); ++i) {

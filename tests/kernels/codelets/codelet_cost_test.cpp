@@ -8,6 +8,7 @@
 #include "kernels/codelets/embedded_sources.h"
 #include "kernels/codelets/gather_cost.h"
 #include "kernels/codelets/gather_rows_cost.h"
+#include "kernels/codelets/layer_norm_cost.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
@@ -565,6 +566,59 @@ TEST_CASE("gradients of softmaxes cost what their texts have", "[kernels]") {
             }
         }
         CHECK(codelet.uncounted().empty());
+    }
+}
+
+namespace {
+
+/// Vertex `entry`, whose labels end in `part`. Rounds are units, or pairs of elements behind `.Lpair`.
+void expect_row_shares(CountedCodelet& codelet, const std::string& entry, const std::string& part,
+                       const RowShareCost& cost, const std::string& round = ".Lunit") {
+    const auto at = [&](const std::string& label) { return fmt::format("{}_{}", label, part); };
+    const auto end_of = [&](const std::string& label) { return at(".Lend_" + label.substr(2)); };
+    codelet.expect("kLayerNormNothing", kLayerNormNothing,
+                   {{entry, at(".Lsome_rows")}, {at(".Ldone")}});
+    codelet.expect("frame", cost.frame, {{entry, at(".Lrow")}, {at(".Ldone")}});
+    codelet.expect("round", cost.round, {{at(round), end_of(round)}});
+    std::vector<Span> row;
+    std::string from = at(".Lrow");
+    if (cost.share > 0) {
+        codelet.expect("share", cost.share, {{at(".Lpart"), at(".Lend_part")}});
+        row.push_back({from, at(".Lpart")});
+        from = at(".Lend_part");
+    }
+    row.push_back({from, at(round)});
+    from = end_of(round);
+    if (cost.tail > 0) {
+        const bool is_odd = round == ".Lpair";
+        const std::string tail = at(is_odd ? ".Lodd" : ".Ltail");
+        const std::string behind = at(is_odd ? ".Leven" : ".Lend_tail");
+        codelet.expect("tail", cost.tail, {{tail, behind}});
+        row.push_back({from, tail});
+        from = behind;
+    }
+    row.push_back({from, at(".Ldone")});
+    codelet.expect("row", cost.row, row);
+}
+
+} // namespace
+
+TEST_CASE("layer norms and their gradients cost what their texts have", "[kernels]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const auto entry = [&](const char* part) {
+            return fmt::format("layer_norm_{}_{}", part, suffix(type));
+        };
+        CountedCodelet forward(fmt::format("layer_norm_{}", suffix(type)));
+        expect_row_shares(forward, entry("sums"), "sums", layer_norm_sums_cost(type));
+        expect_row_shares(forward, entry("squares"), "squares", layer_norm_squares_cost(type));
+        expect_row_shares(forward, entry("apply"), "apply", layer_norm_apply_cost(type));
+        CHECK(forward.uncounted().empty());
+        CountedCodelet gradient(fmt::format("layer_norm_gradient_{}", suffix(type)));
+        expect_row_shares(gradient, entry("gradient_sums"), "sums",
+                          layer_norm_gradient_sums_cost(type), ".Lpair");
+        expect_row_shares(gradient, entry("gradient_apply"), "apply",
+                          layer_norm_gradient_apply_cost(type), ".Lpair");
+        CHECK(gradient.uncounted().empty());
     }
 }
 

@@ -227,6 +227,8 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
         {{18, 12}, {12, 10}, {10}, {18, 10}},
         {{18, 12}, {1}},
         {{2, 3, 4, 5}},
+        {{18, 12}, {12}, {12}},
+        {{18, 12}, {18, 12}, {12}, {18}, {18}},
         {{18, 12}, {18, 12}, {18, 12}, {18, 12}, {2}}};
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse, takes_list] :

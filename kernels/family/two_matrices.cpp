@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/softmax/two_matrices.h"
+#include "kernels/family/two_matrices.h"
 
 #include "kernels/graph/unit_rows.h"
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::softmax {
+namespace tessera::family {
 namespace {
 
 using graph::RowBlock;
@@ -22,9 +22,8 @@ bool same_rows(const std::vector<RowBlock>& one, const std::vector<RowBlock>& ot
 
 } // namespace
 
-std::array<graph::InRows, 2> two_matrices(graph::Graph& graph, const family::Site& site,
-                                          const family::TensorType& type,
-                                          std::array<const char*, 2> names,
+std::array<graph::InRows, 2> two_matrices(graph::Graph& graph, const Site& site,
+                                          const TensorType& type, std::array<const char*, 2> names,
                                           std::span<const std::optional<graph::TensorId>> where) {
     const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
     const auto named = [&](std::size_t input) {
@@ -49,4 +48,4 @@ std::array<graph::InRows, 2> two_matrices(graph::Graph& graph, const family::Sit
     return {std::move(*inputs[0]), std::move(*inputs[1])};
 }
 
-} // namespace tessera::softmax
+} // namespace tessera::family
