@@ -12,6 +12,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/reduce/block_norms.h"
 #include "kernels/reduce/reduce.h"
+#include "kernels/reduce/sum_rows.h"
 #include "kernels/softmax/cross_entropy.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/softmax/softmax_gradient.h"
@@ -85,6 +86,7 @@ const std::vector<const family::Family*>& families() {
         &views::split_heads(),
         &views::join_heads(),
         &reduce::family(),
+        &reduce::sum_rows(),
         &reduce::block_norms(),
         &elementwise::sum_of_squares(),
         &softmax::family(),

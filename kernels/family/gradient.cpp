@@ -25,6 +25,10 @@ PipelineStep same_gradient(std::string of, std::string called) {
 
 void add_sums_of_rows(Steps& steps, const std::string& from, std::size_t sizes, std::size_t wanted,
                       const std::string& to) {
+    if (wanted == 1 && sizes > 1) {
+        steps.push_back(backward_step("sum_rows", {from}, to));
+        return;
+    }
     std::string at = from;
     for (std::size_t left = sizes; left > wanted; --left) {
         const bool is_last = left == wanted + 1;

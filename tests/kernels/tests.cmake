@@ -66,7 +66,8 @@ tessera_test(test_kernels_elementwise LABELS kernels
   LINK tessera_elementwise tessera_gather tessera_softmax tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_layer_norm LABELS kernels
   SOURCES kernels/layer_norm/layer_norm_test.cpp
-  LINK tessera_layer_norm tessera_lower tessera_test_run_program)
+  APART kernels/reduce/sum_rows_test.cpp
+  LINK tessera_layer_norm tessera_reduce tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_plans LABELS kernels
   SOURCES
     kernels/published/dense_model_test.cpp

@@ -23,6 +23,8 @@ REDUCED = {
     "benchmark_dense": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
     "benchmark_static": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
+    "bert_layer": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
+    "bert_layer_training": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "masked_attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "converge": "chip.tiles=16 workload.tensors.a.shape=[64,64] workload.tensors.x.shape=[64,32]",
     "cora": "chip.tiles=64 workload.n=16",

@@ -346,6 +346,14 @@ const std::map<std::string, Reference>& references() {
              }
              return Arrays{loss};
          }},
+        {"sum_rows",
+         [](const PipelineStep&, const Arrays& in) {
+             Array out = zeros({in[0].columns()});
+             for (std::int64_t i = 0; i < in[0].size(); ++i) {
+                 out.at(i % in[0].columns()) += in[0].at(i);
+             }
+             return Arrays{out};
+         }},
         {"softmax_gradient",
          [](const PipelineStep&, const Arrays& in) {
              return Arrays{softmax_gradient(in[0], in[1])};

@@ -63,7 +63,7 @@ private:
 struct Case {
     PipelineStep step;
     Arrays inputs;
-    std::size_t constant_outputs = 0; ///< so many of the last ones have no gradient
+    std::size_t constant_outputs = 0;          ///< so many of the last ones have no gradient
     std::size_t without_gradient = 0;          ///< so many of the last inputs
     ElementType last_type = ElementType::F32;  ///< of those
     ElementType first_type = ElementType::F32; ///< of the others

@@ -2,6 +2,7 @@
 // The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two
 // labels. An instruction that a codelet gains or loses without its cost fails here.
 #include "kernels/codelets/block_norms_cost.h"
+#include "kernels/codelets/column_sums_cost.h"
 #include "kernels/codelets/copy_cost.h"
 #include "kernels/codelets/cross_entropy_cost.h"
 #include "kernels/codelets/elementwise_cost.h"
@@ -602,6 +603,22 @@ void expect_row_shares(CountedCodelet& codelet, const std::string& entry, const 
 }
 
 } // namespace
+
+TEST_CASE("sums of columns cost what their text has", "[kernels]") {
+    CountedCodelet codelet("column_sums");
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const std::string name = fmt::format("column_sums_{}", suffix(type));
+        codelet.expect("kColumnSumsNothing", kColumnSumsNothing,
+                       {{name, ".Lsome_units_" + name}, {".Ldone_" + name}});
+        codelet.expect("kColumnSumsFrame", kColumnSumsFrame,
+                       {{name, ".Lunit_" + name}, {".Ldone_" + name}});
+        codelet.expect("kColumnSumsRow", kColumnSumsRow, {{".Lrow_" + name, ".Lend_row_" + name}});
+        codelet.expect(
+            "column_sums_unit", column_sums_unit(type),
+            {{".Lunit_" + name, ".Lrow_" + name}, {".Lend_row_" + name, ".Ldone_" + name}});
+    }
+    CHECK(codelet.uncounted().empty());
+}
 
 TEST_CASE("layer norms and their gradients cost what their texts have", "[kernels]") {
     for (const ElementType type : {ElementType::F16, ElementType::F32}) {
