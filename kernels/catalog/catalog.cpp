@@ -6,6 +6,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/family/gradient.h"
 #include "kernels/gather/gather.h"
+#include "kernels/gather/one_hot.h"
 #include "kernels/gather/scatter_add.h"
 #include "kernels/layer_norm/gradient.h"
 #include "kernels/layer_norm/layer_norm.h"
@@ -96,6 +97,7 @@ const std::vector<const family::Family*>& families() {
         &layer_norm::gradient(),
         &gather::family(),
         &gather::scatter_add(),
+        &gather::one_hot(),
     };
     // clang-format on
     return all;

@@ -26,6 +26,8 @@ REDUCED = {
     "bert_layer": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "bert_layer_training": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "masked_attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
+    "class_ids": "chip.tiles=16 workload.tensors.logits.shape=[32,50] workload.tensors.classes.shape=[32]"
+                 " workload.tensors.classes.below=50 workload.steps.0.classes=50",
     "converge": "chip.tiles=16 workload.tensors.a.shape=[64,64] workload.tensors.x.shape=[64,32]",
     "cora": "chip.tiles=64 workload.n=16",
     "cora_dense": "chip.tiles=64 workload.m=300 workload.k=300 workload.n=128",

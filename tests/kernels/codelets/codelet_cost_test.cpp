@@ -11,6 +11,7 @@
 #include "kernels/codelets/gather_rows_cost.h"
 #include "kernels/codelets/layer_norm_cost.h"
 #include "kernels/codelets/matmul_amp_cost.h"
+#include "kernels/codelets/one_hot_cost.h"
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/reduce_rows_cost.h"
@@ -284,6 +285,21 @@ TEST_CASE("sums of rows that a list names cost what their text has", "[kernels]"
                    {{".Lnumber", ".Lword"}, {".Lrow_end", ".Lno_words"}});
     scatter.expect("kScatterAddWord", kScatterAddWord, {{".Lword", ".Lrow_end"}});
     CHECK(scatter.uncounted().empty());
+}
+
+TEST_CASE("rows with a 1 where a list says cost what their text has", "[kernels]") {
+    CountedCodelet one_hot("one_hot");
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const std::string name = fmt::format("one_hot_{}", suffix(type));
+        one_hot.expect("kOneHotNothing", kOneHotNothing,
+                       {{name, ".Lsome_rows_" + name}, {".Ldone_" + name}});
+        one_hot.expect("kOneHotFrame", kOneHotFrame, {{name, ".Lrow_" + name}, {".Ldone_" + name}});
+        one_hot.expect(
+            "one_hot_row", one_hot_row(type),
+            {{".Lrow_" + name, ".Lword_" + name}, {".Lend_word_" + name, ".Ldone_" + name}});
+        one_hot.expect("kOneHotWord", kOneHotWord, {{".Lword_" + name, ".Lend_word_" + name}});
+    }
+    CHECK(one_hot.uncounted().empty());
 }
 
 TEST_CASE("gathers of rows cost what their texts have", "[kernels]") {

@@ -229,7 +229,8 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
         {{2, 3, 4, 5}},
         {{18, 12}, {12}, {12}},
         {{18, 12}, {18, 12}, {12}, {18}, {18}},
-        {{18, 12}, {18, 12}, {18, 12}, {18, 12}, {2}}};
+        {{18, 12}, {18, 12}, {18, 12}, {18, 12}, {2}},
+        {{18}}};
     for (const auto& of_inputs : shapes) {
         for (const auto& [type, is_sparse, takes_list] :
              {std::tuple{ElementType::F16, false, false}, std::tuple{ElementType::F16, true, false},
