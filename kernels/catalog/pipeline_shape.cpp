@@ -303,6 +303,11 @@ ShapePointer family_shape(const family::Family& family) {
         .says("names of the tensors that it reads: " + inputs_text(family))
         .from(kSource);
     describe_outputs(d, family);
+    d.field("recompute", &PipelineStep::recompute)
+        .name()
+        .empty_if_absent("what it makes stands")
+        .says("with train: the steps of this name run again in front of their backward steps")
+        .from(kSource);
     for (const family::Option& option : family.options) {
         describe_option(d, option);
     }

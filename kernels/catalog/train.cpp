@@ -31,6 +31,7 @@ using Kind = PipelineStep::Kind;
 using Names = std::set<std::string>;
 
 constexpr const char* kTrain = "/train";
+constexpr const char* kAgain = "_again";          ///< behind the name of what is computed once more
 constexpr const char* kAccumulate = "accumulate"; ///< the option of products
 
 /// Holds what a step reads and writes, with all that is inside it.
@@ -122,11 +123,14 @@ public:
             check_way();
         }
         if (out_.mistakes.empty()) {
+            find_again();
             for (std::size_t i = told_.steps.size(); i-- > 0;) {
                 if (is_on_way_[i]) {
+                    run_again(told_.steps[i].recompute);
                     go_back(i);
                 }
             }
+            leave_out_unread();
             update();
         }
         repeat();
@@ -328,11 +332,97 @@ private:
         out_.origins.push_back(origin);
     }
 
+    /// Notes the steps that run again, by their name, and which tensors they alone read.
+    void find_again() {
+        for (std::size_t i = 0; i < told_.steps.size(); ++i) {
+            const std::string name = is_on_way_[i] ? told_.steps[i].recompute : std::string();
+            if (!name.empty()) {
+                members_[name].push_back(i);
+            }
+            for (const std::string& tensor : touched_[i].read) {
+                const auto [reader, is_first] = reader_.try_emplace(tensor, name);
+                reader->second = is_first || reader->second == name ? name : "";
+            }
+        }
+    }
+
+    /// Whether what a step makes is gone behind the steps called `recompute`: these alone read it.
+    [[nodiscard]] bool is_gone(const std::string& tensor, const std::string& recompute) const {
+        const auto reader = reader_.find(tensor);
+        return reader != reader_.end() && reader->second == recompute && !seeded_.contains(tensor);
+    }
+
+    /// Adds the forward steps called `recompute` once more, with other names for what is gone by then.
+    void run_again(const std::string& recompute) {
+        if (recompute.empty() || !run_again_.insert(recompute).second) {
+            return;
+        }
+        for (const std::size_t i : members_.at(recompute)) {
+            const PipelineStep& step = told_.steps[i];
+            bool makes_some = false;
+            for (const std::string& output : step.outputs) {
+                if (!output.empty() && is_gone(output, recompute)) {
+                    again_[output] = output + kAgain;
+                    makes_some = true;
+                }
+            }
+            if (!makes_some) {
+                continue;
+            }
+            const std::string origin = pointer_of(i);
+            PipelineStep copy = with_again(step);
+            copy.recompute.clear();
+            copy.name = step.called() + kAgain;
+            for (std::string& output : copy.outputs) {
+                if (std::ranges::find(step.outputs, output) != step.outputs.end()) {
+                    output.clear(); // this one stands
+                } else if (!may_name(output, origin)) {
+                    return;
+                }
+            }
+            if (std::ranges::find(copy.outputs, copy.name) == copy.outputs.end() &&
+                !may_name(copy.name, origin)) {
+                return;
+            }
+            copies_.insert(copy.name);
+            add(std::move(copy), origin);
+        }
+    }
+
+    /// The step with what is gone as it is made again.
+    [[nodiscard]] PipelineStep with_again(PipelineStep step) const {
+        for (std::vector<std::string>* names : {&step.inputs, &step.outputs}) {
+            for (std::string& name : *names) {
+                const auto again = again_.find(name);
+                name = again == again_.end() ? name : again->second;
+            }
+        }
+        return step;
+    }
+
+    /// Takes away the steps of run_again() that no step needs.
+    void leave_out_unread() {
+        Names read;
+        auto& steps = out_.workload.steps;
+        for (std::size_t i = steps.size(); i-- > 0;) {
+            if (copies_.contains(steps[i].called()) &&
+                std::ranges::none_of(steps[i].outputs, [&](const std::string& output) {
+                    return read.contains(output);
+                })) {
+                steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+                out_.origins.erase(out_.origins.begin() + static_cast<std::ptrdiff_t>(i));
+                continue;
+            }
+            read.insert(steps[i].inputs.begin(), steps[i].inputs.end());
+        }
+    }
+
     /// The backward steps of one.
     void go_back(std::size_t number) {
         const PipelineStep& step = told_.steps[number];
+        const PipelineStep seen = with_again(step);
         const std::string origin = pointer_of(number);
-        GradientRequest request{step, {}, {}, {}, {}};
+        GradientRequest request{seen, {}, {}, {}, {}};
         for (const std::string& input : step.inputs) {
             request.inputs.push_back(types_.at(input));
             request.of_inputs.push_back(depends_.contains(input) ? next_part(input) : "");
@@ -560,9 +650,15 @@ private:
     const Training& train_;
     Families families_;
     Trained out_;
-    std::map<std::string, TensorType> types_;      ///< of tensors of the file
-    Names names_;                                  ///< of tensors and steps, the made ones too
-    std::vector<Touched> touched_;                 ///< by step
+    std::map<std::string, TensorType> types_; ///< of tensors of the file
+    Names names_;                             ///< of tensors and steps, the made ones too
+    std::vector<Touched> touched_;            ///< by step
+    std::map<std::string, std::vector<std::size_t>> members_; ///< steps that run again, by name
+    std::map<std::string, std::string>
+        reader_;      ///< of a tensor: the name of all that read it, or empty
+    Names run_again_; ///< names of steps that run_again() has added
+    Names copies_;    ///< names of the steps that it added
+    std::map<std::string, std::string> again_;     ///< their outputs, by the first one's
     Names depends_;                                ///< on what gradients are wanted of
     std::vector<bool> is_on_way_;                  ///< by step
     Names seeded_;                                 ///< tensors whose gradient is there

@@ -35,7 +35,8 @@ constexpr std::int64_t kMostUses = 100'000;
 /// Says what names mean where steps are copied: at the top of the file, or in one use of a module.
 struct Around {
     const Document* document = nullptr;
-    std::string use; ///< "encoder.3.qkv"; empty at the top
+    std::string use;       ///< "encoder.3.qkv"; empty at the top
+    std::string recompute; ///< the outermost use that is run again; empty: none
     Sizes sizes;
     std::map<std::string, std::string> names; ///< inputs and outputs of the module
     std::vector<std::string> modules;         ///< that are open
@@ -181,6 +182,7 @@ private:
             const std::string place = child_pointer(to, std::to_string(made.size()));
             json step = object(around, step_, list[i], at, place);
             name_step(around, list[i], at, place, step);
+            mark_recompute(around, list[i], at, place, step);
             name_outputs(around, list[i], at, place, step);
             made.push_back(std::move(step));
         }
@@ -218,6 +220,16 @@ private:
             step["name"] = around.use + "." + first;
             copy_origin(around, from, child_pointer(to, "name"));
         }
+    }
+
+    /// A step of a family in a use that is run again says so.
+    void mark_recompute(const Around& around, const json& written, const std::string& from,
+                        const std::string& to, json& step) {
+        if (around.recompute.empty() || !step.is_object() || !written.contains("family")) {
+            return;
+        }
+        step["recompute"] = around.recompute;
+        copy_origin(around, from, child_pointer(to, "recompute"));
     }
 
     /// An output of a codelet, which is called as the array unless it says otherwise.
@@ -408,6 +420,9 @@ private:
             Around inner;
             inner.document = module->document;
             inner.use = written.times.is_null() ? base : fmt::format("{}.{}", base, index);
+            inner.recompute = around.recompute.empty() && (module->recompute || written.recompute)
+                                  ? inner.use
+                                  : around.recompute;
             inner.modules = around.modules;
             inner.modules.push_back(module->name);
             inner.sizes = sizes_of_use(around, at, written, *module, index);

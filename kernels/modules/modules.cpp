@@ -58,6 +58,11 @@ std::shared_ptr<const config::Shape> module_shape() {
     describe_names(d, "inputs", &Module::inputs, "tensors that it reads");
     describe_names(d, "outputs", &Module::outputs,
                    "tensors that it writes, for the steps behind it");
+    d.field("recompute", &Module::recompute)
+        .says("with train: each use runs again in front of its backward steps, so that what its "
+              "steps "
+              "make for each other does not stand until then")
+        .from(kSource);
     d.field("tensors", &Module::tensors)
         .json({"object"})
         .says("tensors that each use has of its own")
@@ -82,6 +87,9 @@ std::shared_ptr<const config::Shape> use_shape() {
         .json({"integer", "string"})
         .says("how many times one behind the other; each reads as its first inputs what the one "
               "before wrote")
+        .from(kSource);
+    d.field("recompute", &Use::recompute)
+        .says("as of the module, for this use alone")
         .from(kSource);
     d.field("sizes", &Use::sizes)
         .json({"object"})

@@ -25,6 +25,7 @@ struct Module {
     std::vector<std::string> sizes;
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
+    bool recompute = false; ///< each use runs again in front of its backward steps
     nlohmann::json tensors = nlohmann::json::object();
     nlohmann::json steps;
 };
@@ -32,8 +33,9 @@ struct Module {
 /// Holds a step that uses a module, as it is written.
 struct Use {
     std::string module;
-    std::string name;     ///< empty: as the module
-    nlohmann::json times; ///< "for": a number or an expression; null: once
+    std::string name;       ///< empty: as the module
+    nlohmann::json times;   ///< "for": a number or an expression; null: once
+    bool recompute = false; ///< as of the module
     nlohmann::json sizes = nlohmann::json::object();
     std::vector<std::string> inputs;
     std::vector<std::string> outputs; ///< an empty name: nobody wants it

@@ -238,6 +238,25 @@ class TrainingTest(CliTest):
                 self.assertEqual(self.tessera("describe", "workload", flat, "--expanded").stdout,
                                  flat.read_text())
 
+    def test_a_part_that_runs_again_comes_to_the_same_weights(self):
+        values = self.drawn()
+        optimiser = {"family": "adam"}
+        found = {}
+        for told in (None, "all", "each"):
+            network = [dict(step) for step in NETWORK]
+            for i, step in enumerate(network):
+                if told is not None:
+                    step["recompute"] = "all" if told == "all" else f"part{i // 2}"
+            file = self.network(values, 3, optimiser, network)
+            result = self.result(file, "--out", "out")
+            self.assertTrue(result["check"]["passed"])
+            self.assertEqual(self.result(file, "--mode", "timing")["cycles"], result["cycles"])
+            found[told] = result["cycles"], {
+                name: (self.scratch / "out" / f"output.{name}.npy").read_bytes() for name in TRAINED}
+        self.assertEqual(found["all"][1], found[None][1])
+        self.assertEqual(found["each"][1], found[None][1])
+        self.assertGreater(found["all"][0], found[None][0])
+
     def test_state_of_sparse_weights_moves_with_their_sequence(self):
         def told(keys, optimiser):
             schedule = {"prune": "random", "regrow": "random", "fraction": 0.5, "decay": "cosine",
@@ -296,7 +315,7 @@ class TrainingTest(CliTest):
                                  result["cycles"])
 
     def test_configured_workloads_train(self):
-        for name in ("layer_gradients", "norm_gradients", "swish_gradients", "train_adam", "train_classes", "train_lamb", "train_sigmoid", "train_two_layers"):
+        for name in ("gcn_training", "layer_gradients", "norm_gradients", "swish_gradients", "train_adam", "train_classes", "train_lamb", "train_sigmoid", "train_two_layers"):
             with self.subTest(name):
                 result = self.result(name)
                 self.assertTrue(result["check"]["passed"])

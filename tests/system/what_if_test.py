@@ -43,6 +43,7 @@ REDUCED = {
     "exchange_broadcast": "chip.tiles=16",
     "feed_forward": "chip.tiles=16 workload.sizes.length=8 workload.sizes.hidden=32",
     "four_tiles": "chip.tiles=4",
+    "gcn_training": "chip.tiles=64 workload.train.steps=2 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "gpt2_attention": "chip.tiles=16 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "host_read": "chip.tiles=4",

@@ -110,6 +110,52 @@ TEST_CASE("a product adds its part of a gradient to those before", "[unit][catal
                 "matmul x y_gradient w_gradient_1 -> w_gradient accumulate transpose_a"});
 }
 
+TEST_CASE("steps run again in front of their backward steps, as far as these need what they make",
+          "[unit][catalog][gradient]") {
+    const auto steps_of = [](const std::string& first, const std::string& second) {
+        const auto said = [](const std::string& name) {
+            return name.empty() ? std::string() : fmt::format(R"(, "recompute": "{}")", name);
+        };
+        const std::string text = R"({"family": "matmul", "inputs": ["x", "w"], "output": "h")" +
+                                 said(first) + R"(},
+{"family": "gelu", "inputs": ["h"], "output": "g")" +
+                                 said(first) + R"(},
+{"family": "bias", "inputs": ["g", "b"], "output": "k")" +
+                                 said(first) + R"(},
+{"family": "multiply", "inputs": ["k", "k"], "output": "m")" +
+                                 said(second) + R"(},
+{"family": "relu", "inputs": ["m"], "output": "y")" +
+                                 said(second) + "}";
+        return made(expanded(trained(text, R"("outputs": ["y"], "with_respect_to": ["w"])")).steps,
+                    5);
+    };
+    const Lines second{
+        "relu_gradient y y_gradient -> m_gradient", "multiply m_gradient k -> k_gradient_1",
+        "multiply m_gradient k -> k_gradient_2", "add k_gradient_1 k_gradient_2 -> k_gradient"};
+    const Lines first{"gelu_gradient h k_gradient -> h_gradient",
+                      "matmul x h_gradient -> w_gradient transpose_a"};
+    const auto both = [](Lines lines, const Lines& more) {
+        lines.insert(lines.end(), more.begin(), more.end());
+        return lines;
+    };
+    CHECK(steps_of("", "") == both(second, first));
+    // k leads to the other part, so it stands; g is in no backward step
+    CHECK(steps_of("a", "b") ==
+          both(second, {"matmul x w -> h_again", "gelu_gradient h_again k_gradient -> h_gradient",
+                        "matmul x h_gradient -> w_gradient transpose_a"}));
+    CHECK(steps_of("a", "") == steps_of("a", "b"));
+    CHECK(steps_of("", "b") == steps_of("", ""));
+    // one part: all but its result is made again, in front of the first of its backward steps
+    CHECK(steps_of("a", "a") == Lines{"matmul x w -> h_again", "gelu h_again -> g_again",
+                                      "bias g_again b -> k_again",
+                                      "relu_gradient y y_gradient -> m_gradient",
+                                      "multiply m_gradient k_again -> k_gradient_1",
+                                      "multiply m_gradient k_again -> k_gradient_2",
+                                      "add k_gradient_1 k_gradient_2 -> k_gradient",
+                                      "gelu_gradient h_again k_gradient -> h_gradient",
+                                      "matmul x h_gradient -> w_gradient transpose_a"});
+}
+
 TEST_CASE("rounds stand around all steps", "[unit][catalog][gradient]") {
     const auto workload = expanded(trained(kProduct, kOfAll + std::string(R"(, "steps": 3)")));
     REQUIRE(workload.steps.size() == 1);
@@ -191,6 +237,16 @@ TEST_CASE("names that are made are free in the file", "[unit][catalog][gradient]
                             kOfAll));
     CHECK(told == Lines{"a.json:4:1: /steps/0: got a tensor or step 'w_gradient', expected another "
                         "name: one that the gradients make is called so"});
+}
+
+TEST_CASE("what runs again has a name that is free in the file", "[unit][catalog][gradient]") {
+    const std::string steps =
+        R"({"family": "matmul", "inputs": ["x", "w"], "output": "h", "recompute": "a"},
+{"family": "gelu", "inputs": ["h"], "output": "y", "recompute": "a"},
+{"family": "relu", "inputs": ["x"], "output": "h_again"})";
+    CHECK(mistakes_in(trained(steps, R"("outputs": ["y"], "with_respect_to": ["w"])")) ==
+          Lines{"a.json:4:1: /steps/0: got a tensor or step 'h_again', expected another name: one "
+                "that the gradients make is called so"});
 }
 
 TEST_CASE("a mistake of a step that is made is told where it comes from",

@@ -116,6 +116,38 @@ TEST_CASE("modules use modules, with names as paths, inside of repeats too", "[u
     CHECK(steps[3]["name"] == "outer.second.y");
 }
 
+TEST_CASE("steps of a use that runs again have the name of the outermost such use",
+          "[unit][modules]") {
+    const auto steps_of = [](const char* inner, const char* outer, const char* use) {
+        return flat(std::string(R"({"schema_version": 1, "kind": "pipeline", "modules": {
+  "inner": {)") + inner +
+                    R"("inputs": ["x"], "outputs": ["y"],
+            "steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]},
+  "outer": {)" + outer +
+                    R"("inputs": ["x"], "outputs": ["y"],
+            "steps": [{"module": "inner", "inputs": ["x"], "output": "h"},
+                      {"family": "gelu", "inputs": ["h"], "output": "y"}]}},
+"tensors": {"x": {"shape": [8, 8]}},
+"steps": [{"module": "outer", "for": 2, )" +
+                    use + R"("inputs": ["x"], "output": "z"}]})")["steps"];
+    };
+    const auto names = [](const json& steps) {
+        Lines lines;
+        for (const json& step : steps) {
+            lines.push_back(step.value("recompute", "none"));
+        }
+        return lines;
+    };
+    const char* again = R"("recompute": true, )";
+    const Lines of_outer{"outer.0", "outer.0", "outer.1", "outer.1"};
+    CHECK(names(steps_of("", "", "")) == Lines{"none", "none", "none", "none"});
+    CHECK(names(steps_of(again, "", "")) ==
+          Lines{"outer.0.inner", "none", "outer.1.inner", "none"});
+    CHECK(names(steps_of("", again, "")) == of_outer);
+    CHECK(names(steps_of(again, again, "")) == of_outer);
+    CHECK(names(steps_of("", "", again)) == of_outer);
+}
+
 TEST_CASE("a use knows which one of several it is", "[unit][modules]") {
     const json resolved = flat(with_linear(R"x("tensors": {"x": {"shape": [4, 8]}},
 "steps": [{"module": "linear", "name": "l", "for": 3, "inputs": ["x"], "output": "end",
