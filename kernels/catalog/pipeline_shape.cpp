@@ -521,11 +521,12 @@ ShapePointer train_shape(Families families) {
             "instead of a loss, names of tensors: the gradient of y is a tensor y_gradient, which "
             "is given or written by a step")
         .from(kTrainSource);
-    d.list("with_respect_to", &Training::with_respect_to, [](FieldLine one) { one.name(); })
+    d.list("with_respect_to", &Training::with_respect_to, [](FieldLine) {})
         .unit("tensors")
         .range(1, kMostSteps)
         .required()
-        .says("names of the tensors whose gradients are wanted: that of w is a tensor w_gradient")
+        .says("names of the tensors whose gradients are wanted: that of w is a tensor w_gradient; "
+              "encoder.* is all given ones below encoder")
         .from(kTrainSource);
     std::vector<const family::Family*> optimisers;
     std::ranges::copy_if(families, std::back_inserter(optimisers),

@@ -31,6 +31,7 @@ using Kind = PipelineStep::Kind;
 using Names = std::set<std::string>;
 
 constexpr const char* kTrain = "/train";
+constexpr std::string_view kAllBelow = ".*";      ///< behind a path: all tensors with it
 constexpr const char* kAgain = "_again";          ///< behind the name of what is computed once more
 constexpr const char* kAccumulate = "accumulate"; ///< the option of products
 
@@ -118,6 +119,7 @@ public:
         }
         out_.written = told_.steps.size();
         const Names ends = seeds();
+        find_wanted();
         find_way(ends);
         if (out_.mistakes.empty()) {
             check_way();
@@ -207,15 +209,41 @@ private:
         come_[tensor] = 1;
     }
 
+    /// Finds what gradients are wanted of.
+    void find_wanted() {
+        for (std::size_t i = 0; i < train_.with_respect_to.size(); ++i) {
+            const std::string& name = train_.with_respect_to[i];
+            const std::string at = fmt::format("{}/with_respect_to/{}", kTrain, i);
+            if (!name.ends_with(kAllBelow)) {
+                if (is_known(name, at)) {
+                    wanted_.push_back({name, at});
+                }
+                continue;
+            }
+            const std::string path = name.substr(0, name.size() - 1); // with its dot
+            const std::size_t before = wanted_.size();
+            for (const PipelineTensor& tensor : told_.tensors) {
+                const ElementType type = types_.at(tensor.name).type;
+                if (tensor.name.starts_with(path) &&
+                    (type == ElementType::F16 || type == ElementType::F32)) {
+                    wanted_.push_back({tensor.name, at});
+                }
+            }
+            if (wanted_.size() == before) {
+                fail(at, fmt::format("got '{}', expected the path of given tensors of f16 or f32, "
+                                     "such as 'encoder.0.*' for 'encoder.0.weight'",
+                                     name));
+            }
+        }
+    }
+
     /// Finds the steps through which `ends` depend on what gradients are wanted of, and counts the parts
     /// of each gradient.
     void find_way(const Names& ends) {
-        const std::vector<std::string>& wanted = train_.with_respect_to;
         Names depends;
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            const std::string at = fmt::format("{}/with_respect_to/{}", kTrain, i);
-            if (is_known(wanted[i], at) && !depends.insert(wanted[i]).second) {
-                fail(at, fmt::format("got '{}' again, expected each name once", wanted[i]));
+        for (const auto& [tensor, at] : wanted_) {
+            if (!depends.insert(tensor).second) {
+                fail(at, fmt::format("got '{}' again, expected each name once", tensor));
             }
         }
         for (std::size_t i = 0; i < told_.steps.size(); ++i) {
@@ -241,11 +269,10 @@ private:
                 parts_[input] += depends.contains(input) ? 1 : 0;
             }
         }
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            if (types_.contains(wanted[i]) && !leads.contains(wanted[i]) && !ends.empty()) {
-                fail(fmt::format("{}/with_respect_to/{}", kTrain, i),
-                     fmt::format("got '{}', on which {} does not depend", wanted[i],
-                                 fmt::join(ends, ", ")));
+        for (const auto& [tensor, at] : wanted_) {
+            if (!leads.contains(tensor) && !ends.empty()) {
+                fail(at, fmt::format("got '{}', on which {} does not depend", tensor,
+                                     fmt::join(ends, ", ")));
             }
         }
     }
@@ -481,9 +508,9 @@ private:
         const std::size_t come = ++come_[tensor];
         if (come == 1) {
             gradient = name;
-            const auto& wanted = train_.with_respect_to;
-            const bool must_stand = name != part && parts_.at(tensor) == 1 &&
-                                    std::find(wanted.begin(), wanted.end(), tensor) != wanted.end();
+            const bool must_stand =
+                name != part && parts_.at(tensor) == 1 &&
+                std::ranges::find(wanted_, tensor, &Wanted::tensor) != wanted_.end();
             if (must_stand && may_name(part, origin)) {
                 add(family::backward_step("scale", {name}, part, {{"factor", 1.0}}), origin);
                 gradient = part;
@@ -536,9 +563,7 @@ private:
         if (!train_.optimiser || !out_.mistakes.empty()) {
             return;
         }
-        for (std::size_t i = 0; i < train_.with_respect_to.size(); ++i) {
-            const std::string& tensor = train_.with_respect_to[i];
-            const std::string at = fmt::format("{}/with_respect_to/{}", kTrain, i);
+        for (const auto& [tensor, at] : wanted_) {
             if (std::ranges::find(told_.tensors, tensor, &PipelineTensor::name) ==
                 told_.tensors.end()) {
                 fail(at, fmt::format("got '{}', which a step writes, expected a given tensor, as "
@@ -646,10 +671,17 @@ private:
         }
     }
 
+    /// A tensor whose gradient is wanted.
+    struct Wanted {
+        std::string tensor;
+        std::string at; ///< JSON pointer of where the file says so
+    };
+
     const PipelineWorkload& told_;
     const Training& train_;
     Families families_;
     Trained out_;
+    std::vector<Wanted> wanted_;
     std::map<std::string, TensorType> types_; ///< of tensors of the file
     Names names_;                             ///< of tensors and steps, the made ones too
     std::vector<Touched> touched_;            ///< by step

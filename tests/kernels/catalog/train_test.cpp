@@ -156,6 +156,30 @@ TEST_CASE("steps run again in front of their backward steps, as far as these nee
                                       "matmul x h_gradient -> w_gradient transpose_a"});
 }
 
+TEST_CASE("a path stands for all given tensors below it", "[unit][catalog][gradient]") {
+    const auto of = [](const std::string& with_respect_to) {
+        return std::string(R"({"schema_version": 1, "kind": "pipeline",
+"tensors": {"x": {"shape": [4, 8]}, "a.w": {"shape": [8, 8]}, "a.b.w": {"shape": [8, 8]}, "ab.w": {"shape": [8, 8]},
+            "a.ids": {"shape": [4], "type": "u32", "below": 4}, "y_gradient": {"shape": [4, 8]}},
+"steps": [{"family": "matmul", "inputs": ["x", "a.w"], "output": "h"},
+          {"family": "matmul", "inputs": ["h", "a.b.w"], "output": "g"},
+          {"family": "gather", "inputs": ["g", "a.ids"], "output": "picked"},
+          {"family": "matmul", "inputs": ["g", "ab.w"], "output": "y"}],
+"train": {"outputs": ["y"], "with_respect_to": [)") +
+               with_respect_to + "]}}";
+    };
+    const auto steps_of = [&](const std::string& with_respect_to) {
+        return made(expanded(of(with_respect_to)).steps, 4);
+    };
+    CHECK(steps_of(R"("a.*")") == steps_of(R"("a.w", "a.b.w")"));
+    CHECK(steps_of(R"("a.b.*", "ab.w")") == steps_of(R"("ab.w", "a.b.w")"));
+    CHECK(mistakes_in(of(R"("a.w", "a.*")")).size() == 1);
+    const Lines nothing = mistakes_in(of(R"("a.b.c.*")"));
+    REQUIRE(nothing.size() == 1);
+    CHECK(nothing[0].find("got 'a.b.c.*', expected the path of given tensors") !=
+          std::string::npos);
+}
+
 TEST_CASE("rounds stand around all steps", "[unit][catalog][gradient]") {
     const auto workload = expanded(trained(kProduct, kOfAll + std::string(R"(, "steps": 3)")));
     REQUIRE(workload.steps.size() == 1);
