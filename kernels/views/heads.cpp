@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
+#include "kernels/family/options.h"
 #include "kernels/graph/reorder.h"
 #include "kernels/views/view_step.h"
 #include "kernels/views/views.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -85,22 +85,13 @@ std::vector<graph::Piece> put_together(const graph::Tensor& apart, const Heads& 
     return made;
 }
 
-std::int64_t whole_number(const family::Family& family, const family::Request& request,
-                          const char* key) {
-    constexpr double kMost = 1e6;
-    const double told = family::number_of(family, request, key);
-    if (!(told >= 1) || told > kMost || std::floor(told) != told) {
-        throw family::Refused(
-            -1, key, fmt::format("got {:g}, expected a whole number from 1 to {:g}", told, kMost));
-    }
-    return static_cast<std::int64_t>(told);
-}
+constexpr std::int64_t kMost = 1'000'000; ///< heads, and batches
 
 /// @throws Refused
 Heads heads_of(const family::Family& family, const family::Request& request, std::int64_t parts) {
     const TensorType& x = family::matrices_input(request, all_types());
-    const std::int64_t heads = whole_number(family, request, "heads");
-    const std::int64_t batch = whole_number(family, request, "batch");
+    const std::int64_t heads = family::whole_number(family, request, "heads", kMost);
+    const std::int64_t batch = family::whole_number(family, request, "batch", kMost);
     if (x.shape.size() != 2) {
         throw family::Refused(
             0, "", fmt::format("got {}, expected rows and columns alone", family::shape_text(x)));

@@ -254,7 +254,7 @@ TEST_CASE("heads say what they do not take", "[kernels][views]") {
     CHECK(of({6, 24}, 4, 2).empty());
     CHECK(of({6, 24}, 3, 2) == "heads: got 3 for 8 columns of each, expected a divisor");
     CHECK(of({6, 24}, 4, 4) == "batch: got 4 for 6 rows, expected a divisor");
-    CHECK(of({6, 24}, 0.5, 1) == "heads: got 0.5, expected a whole number from 1 to 1e+06");
+    CHECK(of({6, 24}, 0.5, 1) == "heads: got 0.5, expected a whole number from 1 to 1000000");
     CHECK(of({1, 6, 24}, 4, 2) == "0: got 1 x 6 x 24, expected rows and columns alone");
     const family::TensorType one{ElementType::F16, {2, 4, 3, 2}};
     const family::TensorType other{ElementType::F16, {2, 4, 3, 1}};
