@@ -19,6 +19,7 @@
 #include "kernels/softmax/softmax_gradient.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_gradient.h"
+#include "kernels/top_k/top_k.h"
 #include "kernels/views/views.h"
 
 #include <algorithm>
@@ -98,6 +99,7 @@ const std::vector<const family::Family*>& families() {
         &gather::family(),
         &gather::scatter_add(),
         &gather::one_hot(),
+        &top_k::family(),
     };
     // clang-format on
     return all;

@@ -156,6 +156,10 @@ public:
             check(spmm.of_c(), spmm.dtype, m, spmm.n, false, 1);
         }
     }
+    void operator()(TopKWorkload& top_k) const {
+        resolve(top_k.values);
+        check(top_k.values, top_k.dtype, top_k.shape());
+    }
     void operator()(PipelineWorkload& /*found when its steps were checked*/) const {}
     template <class Micro> void operator()(Micro& /*names no files*/) const {}
 

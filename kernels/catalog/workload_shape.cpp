@@ -19,7 +19,20 @@ using config::Shape;
 
 constexpr const char* kSource = "docs/workloads.md";
 
-/// The keys that all kinds have.
+/// `whose`: "operand values"
+template <class Kind> void describe_values(Describe<Kind>& d, const std::string& whose) {
+    describe_seed<Kind>(d, kSource, "of the generated values");
+    d.text(
+         "values",
+         [](Kind& kind, const std::string& text) { kind.values = values_of(text, "/values"); },
+         [](const Kind& kind) { return values_text(kind.values); })
+        .one_of({"uniform", "integer"})
+        .suffix(".npy")
+        .says(whose + ": multiples of 1/16 in [-1, 1], small whole numbers, or a file")
+        .from(kSource);
+}
+
+/// The keys that products have.
 template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) {
     describe_kind(d, kind, kSource, "what is computed");
     d.field("n", &Kind::n)
@@ -32,15 +45,7 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
             {{"fastest", PlanKind::Fastest}, {"published", PlanKind::Published}})
         .says("the planner's own choices, or the published ones that measured hardware ran")
         .from("docs/published_plans.md");
-    describe_seed<Kind>(d, kSource, "of the generated values");
-    d.text(
-         "values",
-         [](Kind& kind_, const std::string& text) { kind_.values = values_of(text, "/values"); },
-         [](const Kind& kind_) { return values_text(kind_.values); })
-        .one_of({"uniform", "integer"})
-        .suffix(".npy")
-        .says("operand values: multiples of 1/16 in [-1, 1], small whole numbers, or a file")
-        .from(kSource);
+    describe_values(d, "operand values");
 }
 
 /// Types of the operands and the result, and of the sums.
@@ -179,6 +184,42 @@ std::shared_ptr<const Shape> spmm_shape() {
     return d.shape();
 }
 
+std::shared_ptr<const Shape> top_k_shape() {
+    using Count = std::int64_t TopKWorkload::*;
+    Describe<TopKWorkload> d;
+    describe_kind(d, "top_k", kSource, "what is computed");
+    d.field("n", Count{&TopKWorkload::n})
+        .unit("elements")
+        .range(1, kLongestDimension)
+        .required()
+        .says("elements of a row")
+        .from(kSource);
+    d.field("rows", &TopKWorkload::rows)
+        .unit("rows")
+        .range(1, kLongestDimension)
+        .says("rows, of each of which the largest elements are selected")
+        .from(kSource);
+    d.field("k", Count{&TopKWorkload::k})
+        .unit("elements")
+        .range(1, kLongestDimension)
+        .says("how many are selected of a row")
+        .from(kSource);
+    d.field("buckets", Count{&TopKWorkload::buckets})
+        .unit("buckets")
+        .range(1, kLongestDimension)
+        .says("1: exact; else a row is cut into so many runs, and the largest of the largest of "
+              "each are selected")
+        .from(kSource);
+    d.field("kept", Count{&TopKWorkload::kept})
+        .unit("elements")
+        .range(1, kLongestDimension)
+        .says("with buckets: how many of each are kept, a power of two")
+        .from(kSource);
+    describe_dtype<TopKWorkload>(d, kSource);
+    describe_values(d, "values of the rows");
+    return d.shape();
+}
+
 template <class Kind>
 Alternative alternative(const char* name, std::shared_ptr<const Shape> shape) {
     return {
@@ -212,6 +253,7 @@ Shape workload_shape_of(Families families) {
                                           config::shape_of<HostTransferWorkload>()),
         alternative<StreamedTriadWorkload>("streamed_triad",
                                            config::shape_of<StreamedTriadWorkload>()),
+        alternative<TopKWorkload>("top_k", top_k_shape()),
         alternative<PipelineWorkload>("pipeline", pipeline_shape(families))};
     return out;
 }

@@ -238,6 +238,24 @@ Source source_of(const workload::SpmmWorkload& workload) {
     return source;
 }
 
+Source source_of(const workload::TopKWorkload& workload) {
+    workload::PipelineWorkload pipeline;
+    pipeline.seed = workload.seed;
+    pipeline.tensors.push_back({.name = "x",
+                                .shape = workload.shape(),
+                                .type = workload.dtype,
+                                .values = workload.values});
+    PipelineStep& step = pipeline.steps.emplace_back();
+    step.name = "top_k";
+    step.family = "top_k";
+    step.inputs = {"x"};
+    step.outputs = {"values", "indices"};
+    step.options = {{"k", static_cast<double>(workload.k)},
+                    {"buckets", static_cast<double>(workload.buckets)},
+                    {"kept", static_cast<double>(workload.kept)}};
+    return source_of(pipeline);
+}
+
 GivenMatrix given_matrix(const Draw& draw) {
     const auto parts = [](auto matrix) {
         GivenMatrix given;

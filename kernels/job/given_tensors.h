@@ -42,6 +42,7 @@ struct Source {
 [[nodiscard]] Source source_of(const workload::PipelineWorkload& workload);
 [[nodiscard]] Source source_of(const workload::MatmulWorkload& workload);
 [[nodiscard]] Source source_of(const workload::SpmmWorkload& workload);
+[[nodiscard]] Source source_of(const workload::TopKWorkload& workload);
 
 /// A sparse matrix: where its blocks are, and what they hold.
 struct GivenMatrix {

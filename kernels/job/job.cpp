@@ -13,6 +13,9 @@ std::unique_ptr<Job> make_job(const workload::Workload& workload) {
     if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
         return pipeline_job(source_of(*spmm));
     }
+    if (const auto* top_k = std::get_if<workload::TopKWorkload>(&workload.kind)) {
+        return pipeline_job(source_of(*top_k));
+    }
     if (const auto* pipeline = std::get_if<workload::PipelineWorkload>(&workload.kind)) {
         return pipeline_job(source_of(*pipeline));
     }

@@ -47,6 +47,12 @@ void StubTimeline::multi_worker(std::span<const std::int64_t> issues) {
     time_.sync();
 }
 
+void StubTimeline::top_k_select(codelets::TopKElement element,
+                                std::span<const codelets::TopKStage> stages) {
+    call();
+    codelets::run_top_k_select(time_, element, stages);
+}
+
 void StubTimeline::worker(std::int64_t issues) {
     time_.plain(1);
     const Cycles base = time_.issue();

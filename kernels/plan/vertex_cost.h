@@ -10,6 +10,7 @@
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/product_types.h"
 #include "kernels/codelets/supervisor_timeline.h"
+#include "kernels/codelets/top_k_cost.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
@@ -34,6 +35,8 @@ public:
                 const std::vector<std::int32_t>& row_blocks);
     /// A worker vertex whose worker w makes `issues[w]` issues.
     void multi_worker(std::span<const std::int64_t> issues);
+    /// top_k_select_words or _pairs.
+    void top_k_select(codelets::TopKElement element, std::span<const codelets::TopKStage> stages);
     /// A vertex of worker 0 alone.
     void worker(std::int64_t issues);
     /// reduce_<p> and copy64: work dealt evenly.

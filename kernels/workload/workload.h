@@ -10,6 +10,7 @@
 #include "kernels/workload/operand_spec.h"
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/stream_workloads.h"
+#include "kernels/workload/top_k_workload.h"
 
 #include <fmt/format.h>
 
@@ -136,7 +137,7 @@ struct Workload {
     std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
                  SelfCopyWorkload, RearrangeWorkload, MemoryStreamWorkload, ReductionWorkload,
                  StencilWorkload, RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload,
-                 PipelineWorkload>
+                 TopKWorkload, PipelineWorkload>
         kind;
 };
 

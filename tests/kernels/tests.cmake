@@ -61,6 +61,9 @@ tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
 tessera_test(test_kernels_gather LABELS kernels
   SOURCES kernels/gather/gather_test.cpp kernels/gather/gather_division_test.cpp
   LINK tessera_gather tessera_lower tessera_test_run_program)
+tessera_test(test_kernels_top_k LABELS kernels
+  SOURCES kernels/top_k/top_k_test.cpp
+  LINK tessera_top_k tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp kernels/elementwise/gradients_test.cpp kernels/elementwise/adam_test.cpp kernels/elementwise/sgd_test.cpp kernels/elementwise/sum_of_squares_test.cpp kernels/gather/one_hot_test.cpp kernels/gather/scatter_add_test.cpp kernels/softmax/cross_entropy_test.cpp kernels/softmax/masked_softmax_test.cpp kernels/softmax/softmax_gradient_test.cpp
   LINK tessera_elementwise tessera_gather tessera_softmax tessera_lower tessera_test_run_program)

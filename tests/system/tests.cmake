@@ -296,6 +296,15 @@ add_test(NAME "pipelines that train on the command line"
           "${PROJECT_SOURCE_DIR}")
 set_tests_properties("pipelines that train on the command line" PROPERTIES LABELS system TIMEOUT 240)
 
+foreach(class TopKTest RecallTest)
+  add_test(NAME "largest elements on the command line: ${class}"
+    COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/top_k_test.py"
+            $<TARGET_FILE:tessera>
+            "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("largest elements on the command line: ${class}" PROPERTIES LABELS system
+    TIMEOUT 240)
+endforeach()
+
 add_test(NAME "codelets of one's own in pipelines"
   COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/own_codelet_test.py"
           $<TARGET_FILE:tessera>

@@ -101,6 +101,25 @@ def gather(draw):
     return {"kind": "pipeline", "seed": draw.randint(1, 1000), "tensors": tensors, "steps": steps}
 
 
+def top_k(draw):
+    """The largest elements of rows, all or of buckets; rows that they name may be gathered by the next step."""
+    n, rows = draw.randint(1, 300), draw.choice([1, 1, 3, 40])
+    selected = {"k": draw.randint(1, n)}
+    if draw.random() < 0.4:
+        selected["buckets"] = draw.randint(1, n)
+        selected["kept"] = 1 if selected["buckets"] == 1 else draw.choice(
+            [kept for kept in (1, 2, 4) if kept <= n])
+        selected["k"] = min(selected["k"], selected["buckets"] if selected["buckets"] > 1 else n)
+    type_ = draw.choice(["f16", "f32"])
+    if draw.random() < 0.5:
+        return {"kind": "top_k", "n": n, "rows": rows, "dtype": type_, "seed": draw.randint(1, 1000),
+                **selected}
+    return {"kind": "pipeline", "seed": draw.randint(1, 1000),
+            "tensors": {"x": {"shape": [rows, n], "type": type_}, "table": {"shape": [n, 5]}},
+            "steps": [{"family": "top_k", "inputs": ["x"], "outputs": ["values", "best"], **selected},
+                      {"family": "gather", "inputs": ["table", "best"], "output": "y"}]}
+
+
 def dynamic(draw):
     """A pattern that comes at run time: the product, or that and gradients of its operands."""
     block = draw.choice([1, 4, 8, 16])
@@ -149,7 +168,7 @@ def passes(draw):
 
 
 KINDS = [product, product, product, published, pattern, reduction, rearrange, copy, barriers, remote,
-         pipeline, gather, dynamic, dynamic, passes, passes]
+         pipeline, gather, top_k, dynamic, dynamic, passes, passes]
 
 
 def machine_sets(draw):

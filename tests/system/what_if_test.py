@@ -70,6 +70,7 @@ REDUCED = {
     "sparse_update": "chip.tiles=16 workload.tensors.matrix.shape=[256,256] workload.tensors.x.shape=[256,16]",
     "softmax_training": "chip.tiles=4" + "".join(f" workload.tensors.{name}.shape=[16,64]"
                                                  for name in ("x", "dy", "velocity")),
+    "sparq_attention": "chip.tiles=16 workload.sizes.length=64 workload.sizes.components=16 workload.sizes.r=4 workload.sizes.k=8",
     "spmm_dynamic_b16_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "spmm_dynamic_b1_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "spmm_static_b16_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
@@ -86,6 +87,8 @@ REDUCED = {
     "norm_gradients": "chip.tiles=8 workload.tensors.x.shape=[24,40] workload.tensors.y_gradient.shape=[24,40]"
                       " workload.tensors.scale.shape=[40] workload.tensors.offset.shape=[40]",
     "swish_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y_gradient.shape=[32,64]",
+    "topk": "chip.tiles=16 workload.n=1000 workload.k=9",
+    "topk_bucketed": "chip.tiles=16 workload.n=1000 workload.k=9 workload.buckets=10 workload.kept=2",
     "train_adam": "chip.tiles=16 workload.train.steps=2 workload.tensors.x.shape=[32,16]"
                   " workload.tensors.weights_1.shape=[16,24] workload.tensors.bias_1.shape=[24]"
                   " workload.tensors.weights_2.shape=[24,16] workload.tensors.minus_target.shape=[32,16]",
@@ -128,6 +131,7 @@ ROLES = {
     "stencil": {"compute_sets": {"work", "rearrange"}, "exchanges": {"bring"}},
     "streamed_triad": {"compute_sets": {"work"}, "exchanges": {"bring"}, "streams": {"stream"}},
     "sync": {},
+    "top_k": {"compute_sets": {"work"}, "exchanges": {"reduce"}},
 }
 # What must be there in any case.
 SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "pipeline": {"work"},
@@ -136,7 +140,7 @@ SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "pipeline": {"work"
               "spmm": {"work"},
               "stencil": {"work", "bring", "rearrange"},
               "streamed_triad": {"work", "bring", "stream"},
-              "exchange_pattern": {"bring"}, "sync": set()}
+              "exchange_pattern": {"bring"}, "sync": set(), "top_k": {"work"}}
 
 
 def run(name, sizes, *sets):

@@ -24,6 +24,7 @@
 #include "kernels/codelets/spmm_turn_cost.h"
 #include "kernels/codelets/sum_cost.h"
 #include "kernels/codelets/sum_pairs_cost.h"
+#include "kernels/codelets/top_k_cost.h"
 #include "kernels/codelets/turn_cost.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
@@ -889,6 +890,49 @@ TEST_CASE("block-sparse products cost what their texts have", "[kernels]") {
         vertex.expect("run_block16, 3 entries", time.issues(),
                       {{entry, ".Lload"}, {".Lload", ".Lloaded", 3}, {".Lloaded", ".Lcolumns"}});
         CHECK(vertex.uncounted().empty());
+    }
+}
+
+TEST_CASE("selecting the largest elements costs what its texts have", "[kernels]") {
+    const auto expect = [](CountedCodelet& codelet, TopKElement element, ElementType type,
+                           const std::string& names, const std::string& label) {
+        codelet.expect("top_k_keys_frame", top_k_keys_frame(type),
+                       {{"top_k_keys_" + names, ".Lvalue" + label},
+                        {".Lvalues_end" + label, ".Lother" + label},
+                        {".Lothers_end" + label}});
+        codelet.expect("top_k_key", top_k_key(element),
+                       {{".Lvalue" + label, ".Lvalues_end" + label}});
+        codelet.expect("top_k_other", top_k_other(element),
+                       {{".Lother" + label, ".Lothers_end" + label}});
+        codelet.expect("kTopKResultsFrame", kTopKResultsFrame,
+                       {{"top_k_results_" + names, ".Lresult" + label}, {".Lresults_end" + label}});
+        codelet.expect("top_k_result", top_k_result(type),
+                       {{".Lresult" + label, ".Lresults_end" + label}});
+    };
+    for (const TopKElement element : {TopKElement::Word, TopKElement::Pair}) {
+        const bool is_word = element == TopKElement::Word;
+        CountedCodelet codelet(is_word ? "top_k_words" : "top_k_pairs");
+        if (is_word) {
+            expect(codelet, element, ElementType::F16, "words", "");
+        } else {
+            expect(codelet, element, ElementType::F16, "pairs_f16", "_f16");
+            expect(codelet, element, ElementType::F32, "pairs_f32", "_f32");
+        }
+        codelet.expect("kTopKSortFrame", kTopKSortFrame,
+                       {{".Lsort", ".Lsort_pair"}, {".Lsort_end"}});
+        codelet.expect("top_k_comparison", top_k_comparison(element, false),
+                       {{".Lsort_pair", ".Lsort_end"}});
+        codelet.expect("kTopKHalveFrame", kTopKHalveFrame,
+                       {{".Lhalve", ".Lhalve_pair"}, {".Lhalve_end"}});
+        codelet.expect("top_k_comparison", top_k_comparison(element, true),
+                       {{".Lhalve_pair", ".Lhalve_end"}});
+        SupervisorTimeline time{spec::MachineSpec{}};
+        run_top_k_select(time, element, std::vector<TopKStage>(3));
+        const std::string entry = is_word ? "top_k_select_words" : "top_k_select_pairs";
+        codelet.expect(
+            "run_top_k_select, 3 stages", time.issues(),
+            {{entry, ".Lstage"}, {".Lstage", ".Lstages_end", 3}, {".Lstages_end", ".Lsort"}});
+        CHECK(codelet.uncounted().empty());
     }
 }
 
