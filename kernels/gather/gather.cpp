@@ -7,7 +7,6 @@
 #include "kernels/family/numbers.h"
 #include "kernels/gather/parts.h"
 #include "kernels/plan/exchange_cost.h"
-#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
 #include <fmt/format.h>
@@ -95,7 +94,7 @@ private:
     [[nodiscard]] std::int64_t rows() const { return table_.shape[0]; }
     [[nodiscard]] std::int64_t columns() const { return table_.shape[1]; }
     [[nodiscard]] std::int64_t numbers() const { return ids_.elements(); }
-    /// Of a row.
+    /// The units of a row.
     [[nodiscard]] std::int64_t units() const {
         return largest(columns() * bytes_of(table_.type), kUnitBytes);
     }
@@ -104,43 +103,17 @@ private:
         return {.name = name, .type = type.type, .shape = type.shape};
     }
 
-    /// The division of the least cycles by estimate among those whose bytes fit; the one of the least
-    /// bytes where none does, so that lowering says by how much.
     [[nodiscard]] Cut choose(const spec::MachineSpec& machine) const {
-        const std::int64_t tiles = machine.chip.tiles;
-        // code, vertex state and rows of exchanges have memory elements of their own
-        const Bytes room = machine.memory.bytes() - 2 * machine.memory.element_bytes;
-        std::optional<Cut> best;
-        std::optional<Cut> smallest;
-        Cycles least = 0;
-        Bytes least_bytes = 0;
-        for (std::int64_t of_columns = 1; of_columns <= std::min(units(), tiles); ++of_columns) {
-            if (largest(units(), of_columns) > plan::most_rounds(machine)) {
-                continue;
-            }
-            const std::int64_t most = std::min(rows(), tiles / of_columns);
-            for (std::int64_t of_rows = 1; of_rows <= most;
-                 of_rows = of_rows == most ? most + 1 : std::min(2 * of_rows, most)) {
-                const Cut cut{of_rows, of_columns};
-                const Bytes bytes = bytes_on_tile(cut);
-                if (!smallest || bytes < least_bytes) {
-                    smallest = cut;
-                    least_bytes = bytes;
-                }
-                const Cycles cycles = cycles_of(machine, cut);
-                if (bytes <= room && (!best || cycles < least)) {
-                    best = cut;
-                    least = cycles;
-                }
-            }
-        }
-        if (!smallest) {
+        const auto cut = best_cut(machine, rows(), units(),
+                                  {[this](const Cut& one) { return bytes_on_tile(one); },
+                                   [&](const Cut& one) { return cycles_of(machine, one); }});
+        if (!cut) {
             throw NotModelled(fmt::format("gather: not modelled: rows of {} elements on {} tiles, "
                                           "which are more than a repeat copies; see "
                                           "docs/kernels.md",
-                                          columns(), tiles));
+                                          columns(), machine.chip.tiles));
         }
-        return best.value_or(*smallest);
+        return *cut;
     }
 
     [[nodiscard]] Bytes bytes_on_tile(const Cut& cut) const {

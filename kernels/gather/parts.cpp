@@ -4,6 +4,7 @@
 #include "kernels/family/numbers.h"
 #include "kernels/graph/copy.h"
 #include "kernels/graph/places.h"
+#include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,38 @@
 #include <utility>
 
 namespace tessera::gather {
+
+std::optional<Cut> best_cut(const spec::MachineSpec& machine, std::int64_t rows, std::int64_t units,
+                            const CutCosts& costs) {
+    const std::int64_t tiles = machine.chip.tiles;
+    // code, vertex state and rows of exchanges have memory elements of their own
+    const Bytes room = machine.memory.bytes() - 2 * machine.memory.element_bytes;
+    std::optional<Cut> best;
+    std::optional<Cut> smallest;
+    Cycles least = 0;
+    Bytes least_bytes = 0;
+    for (std::int64_t of_columns = 1; of_columns <= std::min(units, tiles); ++of_columns) {
+        if (largest(units, of_columns) > plan::most_rounds(machine)) {
+            continue;
+        }
+        const std::int64_t most = std::min(rows, tiles / of_columns);
+        for (std::int64_t of_rows = 1; of_rows <= most;
+             of_rows = of_rows == most ? most + 1 : std::min(2 * of_rows, most)) {
+            const Cut cut{of_rows, of_columns};
+            const Bytes bytes = costs.bytes_on_tile(cut);
+            if (!smallest || bytes < least_bytes) {
+                smallest = cut;
+                least_bytes = bytes;
+            }
+            const Cycles cycles = costs.cycles(cut);
+            if (bytes <= room && (!best || cycles < least)) {
+                best = cut;
+                least = cycles;
+            }
+        }
+    }
+    return best ? best : smallest;
+}
 
 graph::Piece piece_of(const family::TensorType& matrix, TileId tile, graph::Place place, Part rows,
                       Part units) {

@@ -9,6 +9,7 @@
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,18 @@ struct Cut {
     std::int64_t rows = 1;
     std::int64_t columns = 1;
 };
+
+/// What a search for a cut asks of each.
+struct CutCosts {
+    std::function<Bytes(const Cut&)> bytes_on_tile;
+    std::function<Cycles(const Cut&)> cycles;
+};
+
+/// The cut of the least cycles by estimate among those whose bytes fit; the one of the least bytes where
+/// none does, so that lowering says by how much. Nothing where a tile's units of a row are always more
+/// than a repeat's rounds.
+[[nodiscard]] std::optional<Cut> best_cut(const spec::MachineSpec& machine, std::int64_t rows,
+                                          std::int64_t units, const CutCosts& costs);
 
 /// The issues of all workers of a vertex that deals `units` evenly.
 template <class IssuesOf>

@@ -118,43 +118,21 @@ private:
     [[nodiscard]] std::int64_t columns() const { return output_.shape[1]; }
     [[nodiscard]] std::int64_t numbers() const { return ids_.elements(); }
     [[nodiscard]] Bytes row_bytes() const { return columns() * bytes_of(x_.type); }
-    /// Of a row.
+    /// The units of a row.
     [[nodiscard]] std::int64_t units() const { return largest(row_bytes(), kUnitBytes); }
 
-    /// The division of the least cycles by estimate among those whose bytes fit; the one of the least
-    /// bytes where none does, so that lowering says by how much.
     [[nodiscard]] Cut choose(const spec::MachineSpec& machine) const {
-        const std::int64_t tiles = machine.chip.tiles;
-        // code, vertex state and rows of exchanges have memory elements of their own
-        const Bytes room = machine.memory.bytes() - 2 * machine.memory.element_bytes;
-        std::optional<Cut> best;
-        std::optional<Cut> smallest;
-        Cycles least = 0;
-        for (std::int64_t of_columns = 1; of_columns <= std::min(units(), tiles); ++of_columns) {
-            if (largest(units(), of_columns) > plan::most_rounds(machine)) {
-                continue;
-            }
-            const std::int64_t most = std::min(rows(), tiles / of_columns);
-            for (std::int64_t of_rows = 1; of_rows <= most;
-                 of_rows = of_rows == most ? most + 1 : std::min(2 * of_rows, most)) {
-                const Cut cut{of_rows, of_columns};
-                if (!smallest || bytes_on_tile(cut) < bytes_on_tile(*smallest)) {
-                    smallest = cut;
-                }
-                const Cycles cycles = cycles_of(machine, cut);
-                if (bytes_on_tile(cut) <= room && (!best || cycles < least)) {
-                    best = cut;
-                    least = cycles;
-                }
-            }
+        const auto cut = best_cut(machine, rows(), units(),
+                                  {[this](const Cut& one) { return bytes_on_tile(one); },
+                                   [&](const Cut& one) { return cycles_of(machine, one); }});
+        if (!cut) {
+            throw NotModelled(
+                fmt::format("scatter_add: not modelled: rows of {} elements on {} tiles, "
+                            "which are more than a repeat adds; see "
+                            "docs/kernels.md",
+                            columns(), machine.chip.tiles));
         }
-        if (!smallest) {
-            throw NotModelled(fmt::format("scatter_add: not modelled: rows of {} elements on {} "
-                                          "tiles, which are more than a repeat adds; see "
-                                          "docs/kernels.md",
-                                          columns(), tiles));
-        }
-        return best.value_or(*smallest);
+        return *cut;
     }
 
     [[nodiscard]] Bytes bytes_on_tile(const Cut& cut) const {
