@@ -17,7 +17,7 @@ struct SearchEffort {
     std::size_t late_first = 1'000'000;
     std::size_t most_late_first = 12;
     /// Where an attempt places so many, such attempts end early if the first ones come to the same.
-    std::size_t settled_from = 10'000;
+    std::size_t settled_from = 20'000;
     /// Messages that the search for an order may look at: a tenth of a second.
     std::size_t looks = 30'000'000;
 };
