@@ -11,7 +11,7 @@ namespace tessera::codelets {
 
 constexpr std::int64_t kLayerNormNothing = 7; ///< a worker without rows
 
-/// What one of these vertices costs. Shares of a row, units and elements behind them come on top of a row.
+/// The issues of one of these vertices. Shares of a row, units and elements behind them come on top of a row.
 struct RowShareCost {
     std::int64_t frame = 0; ///< around the rows
     std::int64_t row = 0;
@@ -26,7 +26,7 @@ struct RowShareCost {
     const bool is_half = type == ElementType::F16;
     return {.frame = 21, .row = 11, .share = 1, .round = is_half ? 6 : 2, .tail = is_half ? 4 : 3};
 }
-/// What f32oorx waits beyond its issue.
+/// The cycles that f32oorx waits beyond its issue.
 constexpr std::int64_t kLayerNormWait = 3;
 /// The wait apart.
 [[nodiscard]] constexpr RowShareCost layer_norm_apply_cost(ElementType type) {

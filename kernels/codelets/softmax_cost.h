@@ -81,7 +81,7 @@ struct SoftmaxSplitCost {
 constexpr std::int64_t kSoftmaxScaledExpPair = 4; ///< its waits apart
 constexpr std::int64_t kSoftmaxScaledOdd = 3;     ///< beside the pair that it is part of
 constexpr std::int64_t kSoftmaxScaledHide = 1;    ///< of a pair that a causal row does not see
-/// What types, masks and causal rows change.
+/// The properties of a softmax that change its cost.
 struct SoftmaxScaledKind {
     ElementType type = ElementType::F16;
     bool is_masked = false;

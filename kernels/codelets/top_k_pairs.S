@@ -45,7 +45,7 @@
 .Lothers_end_f32:
         exitz   $mzero
 
-// Of two elements, by keys and complements of indices. A larger complement is a lower index.
+// Two elements are compared by keys and complements of indices. A larger complement is a lower index.
 .macro LOAD_ELEMENTS
         { xor   $upper, $lower, $partner ; fnop }
         { ld32  $key, $x, $lower, 0 ; fnop }

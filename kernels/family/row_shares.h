@@ -31,7 +31,7 @@ struct RowCut {
     [[nodiscard]] std::int64_t together(std::int64_t workers) const { return workers / shares; }
 };
 
-/// What a worker has of each of its rows.
+/// The part of each of its rows that a worker has.
 struct RowShare {
     std::int64_t number = 0;
     std::int64_t first_row = 0;

@@ -37,7 +37,7 @@ struct Cut {
     std::int64_t columns = 1;
 };
 
-/// What a search for a cut asks of each.
+/// Answers what a search asks of each cut.
 struct CutCosts {
     std::function<Bytes(const Cut&)> bytes_on_tile;
     std::function<Cycles(const Cut&)> cycles;

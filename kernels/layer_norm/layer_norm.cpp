@@ -41,7 +41,7 @@ using graph::RowBlock;
 
 enum Input : std::size_t { kX, kScale, kOffset };
 
-/// What a worker leaves of each row as its sum, and as its sum of squares of differences.
+/// The partials that a worker leaves of each row: its sum, and its sum of squares of differences.
 constexpr Bytes kPartialBytes = 4;
 
 constexpr double kDefaultEpsilon = 1e-5;

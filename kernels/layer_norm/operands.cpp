@@ -18,7 +18,7 @@ namespace {
 using graph::RowBlock;
 using graph::TensorId;
 
-/// Of a vector that stands nowhere yet.
+/// A vector that stands nowhere yet is placed in runs of so many bytes.
 constexpr Bytes kGrainBytes = 32;
 
 /// The rows' numbers where a tensor has them, piece by piece as add_rows_beside() makes them.

@@ -60,8 +60,7 @@ std::shared_ptr<const config::Shape> module_shape() {
                    "tensors that it writes, for the steps behind it");
     d.field("recompute", &Module::recompute)
         .says("with train: each use runs again in front of its backward steps, so that what its "
-              "steps "
-              "make for each other does not stand until then")
+              "steps make for each other does not stand until then")
         .from(kSource);
     d.field("tensors", &Module::tensors)
         .json({"object"})

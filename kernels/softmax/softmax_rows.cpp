@@ -29,7 +29,7 @@ struct Division {
     std::int64_t shared = 0;
 };
 
-/// Of so many units that are dealt to the workers in turn, those of worker `worker`.
+/// Counts the units of worker `worker`, where so many are dealt to the workers in turn.
 std::int64_t dealt(std::int64_t units, std::int64_t workers, std::int64_t worker) {
     return units / workers + (worker < units % workers ? 1 : 0);
 }

@@ -18,7 +18,7 @@
 
 namespace tessera::softmax {
 
-/// What stands before the softmax of a row: z = scale x + mask.
+/// The form of what a row's softmax is made of: z = scale x + mask.
 struct Form {
     std::optional<float> scale = {}; ///< nothing: it is x alone, without a mask
     bool is_masked = false;

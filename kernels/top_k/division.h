@@ -20,10 +20,10 @@
 
 namespace tessera::top_k {
 
-/// What values and results of a row are padded to.
+/// Values and results of a row are padded to this.
 constexpr Bytes kUnitBytes = 8;
 
-/// What is selected: the k largest of each row, or the k largest of the `kept` largest of each bucket.
+/// The selection: the k largest of each row, or the k largest of the `kept` largest of each bucket.
 struct Problem {
     ElementType type = ElementType::F16;
     std::int64_t rows = 1;
@@ -42,7 +42,7 @@ struct Range {
 };
 [[nodiscard]] Range bucket_of(const Problem& problem, std::int64_t bucket);
 
-/// What the tiles of a level do: the first of each `tiles` tiles has a list, gets those of the others behind it, and merges all.
+/// The work of a level: the first of each `tiles` tiles has a list, gets those of the others behind it, and merges all.
 struct Level {
     std::int64_t tiles = 1;
     std::int64_t length = 1;   ///< of the lists before

@@ -146,7 +146,7 @@ struct PipelineStep {
     std::int64_t element = 0; ///< which of its elements does
     std::int64_t row = 0;     ///< that is loaded or stored in round 0 of the innermost repeat
     std::int64_t row_a_round = 1;
-    /// Of a family: with `train`, the steps of this name run again in front of their backward steps, and
+    /// With `train`, the steps of this name run again in front of their backward steps, and
     /// what they made for each other does not stand until then.
     std::string recompute = {};
     std::optional<OwnCodelet> own = {}; ///< of a codelet: take_names() takes names from it
