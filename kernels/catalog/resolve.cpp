@@ -34,6 +34,8 @@ using Kind = PipelineStep::Kind;
 /// Far more than a chip holds; sizes below it can be multiplied.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
+constexpr Bytes kWordBytes = 4; ///< rows outside the tiles have whole ones
+
 /// "f16 2708 x 1433"
 std::string type_text(const TensorType& type) {
     return fmt::format("{} {}{}", name_of(type.type), family::shape_text(type),
@@ -329,7 +331,6 @@ private:
     /// Of a tensor outside the tiles.
     void check_rows(const PipelineTensor& tensor, const TensorType& type,
                     const std::string& pointer) {
-        constexpr Bytes kWordBytes = 4;
         const Bytes row_bytes = type.elements() / type.shape.front() * bytes_of(type.type);
         if (row_bytes % kWordBytes != 0) {
             fail(pointer + "/shape",
@@ -831,6 +832,24 @@ private:
         return {};
     }
 
+    /// Whether input `i` is in streaming memory, and the step reads it there.
+    bool reads_remote(const PipelineStep& step, std::size_t i, const std::string& pointer) {
+        const family::Family* family = step.own ? nullptr : find(step.family, families_);
+        const Known& known = known_.at(step.inputs[i]);
+        if (i > 0 || family == nullptr || !family->reads_remote || known.given == nullptr ||
+            known.given->place != Place::Remote || !known.has_type) {
+            return false;
+        }
+        const TensorType& type = tensor(known).type;
+        const Bytes row_bytes = type.shape.back() * bytes_of(type.type);
+        if (row_bytes % kWordBytes != 0) {
+            fail(pointer, fmt::format("got rows of {} bytes, expected whole words of {} bytes",
+                                      row_bytes, kWordBytes));
+        }
+        refuse_in_branch(step.family + " from streaming memory", pointer);
+        return true;
+    }
+
     /// Null for those that cannot be read here.
     std::vector<const Known*> read(const PipelineStep& step, const std::string& pointer) {
         std::vector<const Known*> inputs;
@@ -845,7 +864,9 @@ private:
             const std::string at = step.own ? own_codelet::input_pointer(*step.own, pointer, i)
                                             : fmt::format("{}/inputs/{}", pointer, i);
             const bool is_good =
-                !has_places || (may_read(name, at) && is_placed(known_.at(name), false, name, at));
+                !has_places ||
+                (may_read(name, at) &&
+                 (reads_remote(step, i, at) || is_placed(known_.at(name), false, name, at)));
             inputs.push_back(is_good && known != known_.end() ? &known->second : nullptr);
         }
         return inputs;

@@ -151,6 +151,9 @@ struct Site {
     /// Where the other forms of the first input stand, if that does: see Emitted::forms.
     std::vector<graph::TensorId> forms = {};
     SharedMatrix* matrix = nullptr; ///< of Step::sparse_use(), if there is one
+    /// The remote buffer of a first input that is in streaming memory: a row for each of its last
+    /// size's runs. The step reads it there, and Emitted::inputs[0] means nothing.
+    std::optional<std::uint32_t> remote = {};
 
     /// The input that the output is to be written over.
     [[nodiscard]] std::optional<std::size_t> input_under(std::size_t output) const;
@@ -251,6 +254,7 @@ struct Family {
     std::vector<const char*> outputs = {};
     bool multiplies_first = false; ///< a capacity of the first input is one for such products
     bool samples_first = false;    ///< its output has values where the first input has them
+    bool reads_remote = false;     ///< its first input may be in streaming memory: Site::remote
     /// The steps that make gradients of inputs from those of outputs (kernels/family/gradient.h). Null:
     /// it has none.
     std::vector<workload::PipelineStep> (*gradient)(const GradientRequest& request) = nullptr;

@@ -6,6 +6,7 @@
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 #include "kernels/gather/parts.h"
+#include "kernels/gather/remote_rows.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -26,12 +27,22 @@ using family::TensorType;
 using graph::Place;
 using graph::TensorId;
 
+/// Tables that stand behind each other.
+std::int64_t groups_of(const TensorType& table) {
+    return table.elements() / (table.shape[table.shape.size() - 2] * table.shape.back());
+}
+
 class Gather final : public family::Step {
 public:
     explicit Gather(const family::Request& request)
         : table_(request.inputs[0]), ids_(request.inputs[1]) {
-        output_ = {table_.type, ids_.shape};
-        output_.shape.push_back(columns());
+        if (groups() == 1 && table_.shape.size() == 2) {
+            output_ = {table_.type, ids_.shape};
+            output_.shape.push_back(columns());
+        } else {
+            output_ = {table_.type, table_.shape};
+            output_.shape[output_.shape.size() - 2] = numbers() / groups();
+        }
     }
 
     [[nodiscard]] std::vector<TensorType> outputs() const override { return {output_}; }
@@ -39,8 +50,16 @@ public:
 
     [[nodiscard]] family::Emitted emit(graph::Graph& graph, const family::Site& site,
                                        std::span<const std::optional<TensorId>> where) override {
-        const Cut cut = choose(site.machine);
+        if (site.remote) {
+            const TensorId named = standing_ids(graph, site, ids_, where[1]);
+            return read_remote_rows(graph, site, {groups(), rows(), numbers() / groups(), output_},
+                                    named, ids_);
+        }
         graph.need_codelet("gather_rows");
+        if (groups() > 1) {
+            return emit_groups(graph, site, where[1]);
+        }
+        const Cut cut = choose(site.machine);
         const TensorId table = add_table(graph, site, cut);
         const TensorId ids = standing_ids(graph, site, ids_, where[1]);
         ids_buffer_ = graph.add_buffer({.name = "row numbers"});
@@ -50,7 +69,8 @@ public:
         const graph::BufferId picked = graph.add_buffer({.name = "picked"});
         for_parts(site.first_tile, cut, rows(), units(), [&](TileId tile, Part rows, Part units) {
             graph.hold(picked, tile, numbers() * units.count * kUnitBytes);
-            add_gather(graph, site.machine, set, tile, {picked}, rows, units);
+            add_gather(graph, site.machine, set, tile,
+                       {{ids_buffer_}, {table_buffer_}, {picked}, numbers()}, rows, units);
         });
         steps.push_back(graph::run(set));
         graph::BufferId out = picked;
@@ -70,8 +90,10 @@ public:
         for (std::int64_t i = 0; i < numbers(); ++i) {
             std::uint32_t id = 0;
             std::memcpy(&id, inputs[1]->bytes.data() + i * kIdBytes, sizeof id);
+            const std::int64_t row = i / (numbers() / groups()) * rows() + id;
             const std::byte* const expected =
-                id < rows() ? inputs[0]->bytes.data() + id * row_bytes : zeros.data();
+                id < rows() ? inputs[0]->bytes.data() + static_cast<std::size_t>(row) * row_bytes
+                            : zeros.data();
             const std::byte* const got =
                 outputs[0].bytes.data() + static_cast<std::size_t>(i) * row_bytes;
             checked.elements += columns();
@@ -91,15 +113,18 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t rows() const { return table_.shape[0]; }
-    [[nodiscard]] std::int64_t columns() const { return table_.shape[1]; }
+    /// Of each table.
+    [[nodiscard]] std::int64_t rows() const { return table_.shape[table_.shape.size() - 2]; }
+    [[nodiscard]] std::int64_t columns() const { return table_.shape.back(); }
+    /// Tables.
+    [[nodiscard]] std::int64_t groups() const { return groups_of(table_); }
     [[nodiscard]] std::int64_t numbers() const { return ids_.elements(); }
     /// The units of a row.
     [[nodiscard]] std::int64_t units() const {
         return largest(columns() * bytes_of(table_.type), kUnitBytes);
     }
 
-    static graph::Tensor named(const char* name, const TensorType& type) {
+    static graph::Tensor tensor_named(const char* name, const TensorType& type) {
         return {.name = name, .type = type.type, .shape = type.shape};
     }
 
@@ -147,7 +172,7 @@ private:
     /// With a row of zeros behind each part; padding is zero too.
     TensorId add_table(graph::Graph& graph, const family::Site& site, const Cut& cut) {
         const graph::BufferId buffer = graph.add_buffer({.name = "table", .zeroed = true});
-        graph::Tensor table = named("table", table_);
+        graph::Tensor table = tensor_named("table", table_);
         for_parts(site.first_tile, cut, rows(), units(),
                   [&](TileId tile, Part of_rows, Part of_units) {
                       graph.hold(buffer, tile, (of_rows.count + 1) * of_units.count * kUnitBytes);
@@ -157,18 +182,67 @@ private:
         return graph.add_tensor(std::move(table));
     }
 
-    void add_gather(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                    TileId tile, Place to, Part of_rows, Part of_units) const {
+    /// Where the vertex of a tile has its row numbers, its rows of a table, and its rows of y.
+    struct At {
+        Place ids;
+        Place table;
+        Place to;
+        std::int64_t numbers = 0;
+    };
+    static void add_gather(graph::Graph& graph, const spec::MachineSpec& machine,
+                           graph::ComputeSetId set, TileId tile, const At& at, Part of_rows,
+                           Part of_units) {
         const std::int64_t workers = machine.tile.workers;
         const Bytes row_bytes = of_units.count * kUnitBytes;
-        graph.add_work(set, tile, numbers());
+        graph.add_work(set, tile, at.numbers);
         graph.add_vertex(set, tile, "gather_rows", program::VertexKind::MultiWorker,
-                         {graph::read({ids_buffer_}, numbers() * kIdBytes),
-                          graph::read({table_buffer_}, (of_rows.count + 1) * row_bytes),
-                          graph::write(to, numbers() * row_bytes), graph::word(numbers() / workers),
-                          graph::word(numbers() % workers), graph::word(of_rows.first),
-                          graph::word(of_rows.count), graph::word(row_bytes),
-                          graph::word(of_units.count)});
+                         {graph::read(at.ids, at.numbers * kIdBytes),
+                          graph::read(at.table, (of_rows.count + 1) * row_bytes),
+                          graph::write(at.to, at.numbers * row_bytes),
+                          graph::word(at.numbers / workers), graph::word(at.numbers % workers),
+                          graph::word(of_rows.first), graph::word(of_rows.count),
+                          graph::word(row_bytes), graph::word(of_units.count)});
+    }
+
+    /// Several tables: a tile has some of them whole, or columns of one.
+    family::Emitted emit_groups(graph::Graph& graph, const family::Site& site,
+                                const std::optional<TensorId>& where) const {
+        const std::int64_t tiles = site.machine.chip.tiles;
+        const Cut cut{std::min(groups(), tiles),
+                      std::clamp<std::int64_t>(tiles / groups(), 1, units())};
+        const std::int64_t share = numbers() / groups();
+        const graph::BufferId tables = graph.add_buffer({.name = "table", .zeroed = true});
+        const graph::BufferId named = graph.add_buffer({.name = "row numbers"});
+        const graph::BufferId picked = graph.add_buffer({.name = "picked"});
+        const auto set = graph.add_compute_set({"gather", program::Role::Work, site.owner, "rows"});
+        graph::Tensor table = tensor_named("table", table_);
+        graph::Tensor numbers_there = tensor_named("row numbers", ids_);
+        graph::Tensor y = tensor_named("y", output_);
+        for_parts(site.first_tile, cut, groups(), units(), [&](TileId tile, Part own, Part width) {
+            const Bytes row_bytes = width.count * kUnitBytes;
+            const Bytes table_bytes = (rows() + 1) * row_bytes;
+            graph.hold(tables, tile, own.count * table_bytes);
+            graph.hold(named, tile, own.count * share * kIdBytes);
+            graph.hold(picked, tile, own.count * share * row_bytes);
+            numbers_there.pieces.push_back(
+                graph::run_of(tile, {named}, own.first * share, own.count * share, ids_.type));
+            for (std::int64_t i = 0; i < own.count; ++i) {
+                const At at{{named, i * share * kIdBytes},
+                            {tables, i * table_bytes},
+                            {picked, i * share * row_bytes},
+                            share};
+                add_gather(graph, site.machine, set, tile, at, {0, rows()}, width);
+                const std::int64_t group = own.first + i;
+                table.pieces.push_back(
+                    piece_of(table_, tile, at.table, {group * rows(), rows()}, width));
+                y.pieces.push_back(piece_of(output_, tile, at.to, {group * share, share}, width));
+            }
+        });
+        const TensorId stands = graph.add_tensor(std::move(table));
+        const TensorId ids = standing_ids(graph, site, ids_, where);
+        std::vector<graph::Step> steps{bring_to(graph, site, ids, std::move(numbers_there)),
+                                       graph::run(set)};
+        return {{stands, ids}, {graph.add_tensor(std::move(y))}, graph::sequence(std::move(steps))};
     }
 
     /// Each tile of a column of parts joins its share of the rows. Returns where they stand then.
@@ -222,7 +296,7 @@ private:
 
     TensorId add_output(graph::Graph& graph, const family::Site& site, const Cut& cut,
                         graph::BufferId buffer) const {
-        graph::Tensor y = named("y", output_);
+        graph::Tensor y = tensor_named("y", output_);
         for (std::int64_t row = 0; row < cut.rows; ++row) {
             const Part share = part_of(numbers(), cut.rows, row);
             for (std::int64_t column = 0; share.count > 0 && column < cut.columns; ++column) {
@@ -240,16 +314,33 @@ private:
     graph::BufferId ids_buffer_;
 };
 
+/// @throws Refused unless the first sizes of `ids` have one share for each of `groups` tables
+void require_shares(const TensorType& ids, std::int64_t groups) {
+    std::int64_t shares = 1;
+    for (const std::int64_t size : ids.shape) {
+        if (shares == groups) {
+            return;
+        }
+        shares *= size;
+    }
+    if (shares != groups) {
+        throw family::Refused(1, "",
+                              fmt::format("ids: got {}, expected row numbers for each of {} tables",
+                                          family::shape_text(ids), groups));
+    }
+}
+
 std::unique_ptr<family::Step> make(const family::Request& request) {
     const TensorType& table = request.inputs[0];
-    if (table.sparse != nullptr || table.shape.size() != 2 || table.elements() == 0 ||
+    if (table.sparse != nullptr || table.shape.size() < 2 || table.elements() == 0 ||
         bytes_of(table.type) < 2) {
         throw family::Refused(
             0, "",
-            fmt::format("table: got {} of {}, expected a dense matrix of elements of 2 or 4 bytes",
+            fmt::format("table: got {} of {}, expected dense matrices of elements of 2 or 4 bytes",
                         family::shape_text(table), name_of(table.type)));
     }
     require_ids(request);
+    require_shares(request.inputs[1], groups_of(table));
     return std::make_unique<Gather>(request);
 }
 
@@ -263,6 +354,9 @@ family::Steps backward(const family::GradientRequest& request) {
     const std::string& dy = request.of_outputs[0];
     const std::string& of_table = request.of_inputs[0];
     const TensorType& table = request.inputs[0];
+    if (table.shape.size() > 2) {
+        throw family::Refused(0, "", "the gradient of several tables is wanted, which has none");
+    }
     const family::Options rows{{"rows", static_cast<double>(table.shape[0])}};
     if (table.type == ElementType::F32) {
         return {backward_step("scatter_add", {dy, ids}, of_table, rows)};
@@ -276,8 +370,12 @@ family::Steps backward(const family::GradientRequest& request) {
 } // namespace
 
 const family::Family& family() {
-    static const family::Family gather = family::with_gradient(
-        {"gather", "y[i, :] = table[ids[i], :]", {"table", "ids"}, {}, make}, backward);
+    static const family::Family gather = [] {
+        family::Family made = family::with_gradient(
+            {"gather", "y[i, :] = table[ids[i], :]", {"table", "ids"}, {}, make}, backward);
+        made.reads_remote = true;
+        return made;
+    }();
     return gather;
 }
 

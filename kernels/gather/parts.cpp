@@ -65,10 +65,15 @@ graph::Step bring_ids(graph::Graph& graph, const family::Site& site, const famil
         graph.hold(buffer, tile, type.elements() * kIdBytes);
         all.pieces.push_back(graph::run_of(tile, {buffer}, 0, type.elements(), type.type));
     }
-    const graph::TensorId to = graph.add_tensor(std::move(all));
+    return bring_to(graph, site, ids, std::move(all));
+}
+
+graph::Step bring_to(graph::Graph& graph, const family::Site& site, graph::TensorId ids,
+                     graph::Tensor wanted) {
+    const graph::TensorId to = graph.add_tensor(std::move(wanted));
     graph::Step bring =
         graph::add_copy(graph, site.machine, ids, to, program::Role::Bring, site.owner, "bring");
-    graph.tensors.pop_back(); // the vertices' business alone: no tensor of the program
+    graph.tensors.pop_back(); // the step's business alone: no tensor of the program
     return bring;
 }
 

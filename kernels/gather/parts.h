@@ -83,6 +83,10 @@ void for_parts(TileId first_tile, const Cut& cut, std::int64_t rows, std::int64_
                                     const family::TensorType& type, graph::TensorId ids,
                                     graph::BufferId buffer, std::int64_t tiles);
 
+/// Brings row numbers from where they stand to `wanted`, which is no tensor of the program.
+[[nodiscard]] graph::Step bring_to(graph::Graph& graph, const family::Site& site,
+                                   graph::TensorId ids, graph::Tensor wanted);
+
 /// Where row numbers stand, or runs of them over the site's tiles.
 [[nodiscard]] graph::TensorId standing_ids(graph::Graph& graph, const family::Site& site,
                                            const family::TensorType& type,

@@ -197,6 +197,10 @@ private:
                 piece.tile += first_tile_;
                 piece.place = moved(piece.place);
             }
+            for (RowNumbers& numbers : copy.rows_from) {
+                numbers.tile += first_tile_;
+                numbers.place = moved(numbers.place);
+            }
             copy.remote_buffer += remote_buffers_;
             copy.owner = owner_;
             whole_.add_stream_copy(std::move(copy));

@@ -242,6 +242,16 @@ struct StreamPiece {
     Bytes offset = 0;
 };
 
+/// Words of a tile that say which rows a stream copy reads, like program::RowNumbers.
+struct RowNumbers {
+    TileId tile = 0;
+    Place place; ///< the offset is a multiple of 4
+    std::int64_t first = 0;
+    std::int64_t count = 1;
+    std::int64_t base = 0;
+    std::int64_t below = 0;
+};
+
 struct StreamCopy {
     std::string name;
     std::string owner;               ///< the kernel; the role is always Role::Stream
@@ -249,6 +259,8 @@ struct StreamCopy {
     program::StreamCopy::Direction direction = program::StreamCopy::Direction::Read;
     std::int64_t rows = 1;
     std::vector<StreamPiece> pieces = {};
+    /// Empty: the step says which neighbouring rows the copy moves.
+    std::vector<RowNumbers> rows_from = {};
 };
 
 /// A strided block of a tensor, like program::Piece.

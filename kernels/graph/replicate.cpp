@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -80,6 +82,11 @@ private:
     /// A row of a remote buffer has the copies' rows one behind the other.
     void repeat_streams() {
         for (StreamCopy& stream : graph_.stream_copies) {
+            if (!stream.rows_from.empty()) {
+                throw NotModelled(fmt::format("stream copy {}: words name its rows: not modelled: "
+                                              "several of it at once; see docs/kernels.md",
+                                              stream.name));
+            }
             const Bytes row_bytes = graph_.remote_buffers.at(stream.remote_buffer).row_bytes;
             std::vector<StreamPiece> pieces;
             for (std::int64_t copy = 0; copy < copies_; ++copy) {

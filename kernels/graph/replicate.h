@@ -12,7 +12,7 @@ namespace tessera::graph {
 /// buffers and tensors are those of the part, for all copies; a tensor has its copies' data one behind
 /// the other, their number as its first dimension, and a row of a remote buffer has its copies' rows
 /// one behind the other. All copies take the same way: a while, an if or a stream copy goes by the
-/// word of the first copy.
+/// word of the first copy. @throws NotModelled for a stream copy whose rows words name
 [[nodiscard]] Graph replicated(Graph part, std::int64_t copies, std::int64_t stride);
 
 /// Tensors of the two that are equal but for their first dimension become one, `behind`'s data behind

@@ -251,7 +251,7 @@ public:
             const auto& leaves = finished.leaves;
             if (std::find(leaves.begin(), leaves.end(), graph::Leaf{leaf.kind, leaf.index}) !=
                 leaves.end()) {
-                look_at(i, leaf.row, read, threads);
+                look_at(i, index_of(leaf), read, threads);
             }
         }
     }
@@ -895,6 +895,13 @@ private:
                                             const family::TensorType& type,
                                             std::vector<std::byte> bytes) {
         return encoder == nullptr ? std::move(bytes) : encoder->decoded(bytes, type);
+    }
+
+    /// Which index of the first size of a tensor outside the tiles a copy has moved.
+    [[nodiscard]] std::int64_t index_of(const program::Step& leaf) const {
+        return leaf.kind == program::Step::Kind::StreamCopy
+                   ? leaf.row / planned_.lowered.program.stream_copies.at(leaf.index).rows
+                   : leaf.row;
     }
 
     /// `row`: of a load or a store.

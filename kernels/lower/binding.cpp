@@ -187,6 +187,10 @@ program::Tensor bound_tensor(const Places& places, graph::Tensor tensor) {
 program::StreamCopy bound_copy(const Places& places, const graph::StreamCopy& copy) {
     program::StreamCopy made{copy.name, copy.remote_buffer, copy.direction, copy.rows, {}};
     made.owner = copy.owner;
+    for (const graph::RowNumbers& one : copy.rows_from) {
+        made.rows_from.push_back(
+            {one.tile, places.of(one.tile, one.place), one.first, one.count, one.base, one.below});
+    }
     for (const graph::StreamPiece& piece : copy.pieces) {
         made.pieces.push_back(
             {piece.tile, places.of(piece.tile, piece.place), piece.bytes, piece.offset});

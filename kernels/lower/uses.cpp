@@ -136,6 +136,10 @@ private:
     }
     void add(graph::CopyId id, const graph::StreamCopy& copy) {
         const bool read = copy.direction == program::StreamCopy::Direction::Read;
+        for (const graph::RowNumbers& numbers : copy.rows_from) {
+            add_words(number_of(graph_, id), numbers.tile, numbers.place, numbers.count,
+                      Access::Read);
+        }
         for (const graph::StreamPiece& piece : copy.pieces) {
             add(number_of(graph_, id), piece.tile, piece.place, piece.bytes,
                 read ? Access::Write : Access::Read, 0, [] { return std::string("a piece"); });
@@ -143,22 +147,24 @@ private:
     }
     void add(StepNumber number, const graph::Step& step) {
         if (step.word) {
-            add_word(number, step.word->tile, step.word->place(), Access::Read);
+            add_words(number, step.word->tile, step.word->place(), 1, Access::Read);
         }
         for (const graph::BufferId round : step.rounds) {
             for (const graph::Held& held : graph_.buffers.at(round.index).held) {
-                add_word(number, held.tile, {round}, Access::Write);
+                add_words(number, held.tile, {round}, 1, Access::Write);
             }
         }
     }
-    void add_word(StepNumber step, TileId tile, graph::Place word, Access access) {
+    void add_words(StepNumber step, TileId tile, graph::Place word, std::int64_t count,
+                   Access access) {
         constexpr Bytes kWordBytes = 4;
         if (word.offset % kWordBytes != 0) {
             fail(step, tile,
                  fmt::format("the word at byte {} of '{}', expected a multiple of {}", word.offset,
                              graph_.buffers.at(word.buffer.index).name, kWordBytes));
         }
-        add(step, tile, word, kWordBytes, access, 0, [] { return std::string("the word"); });
+        add(step, tile, word, count * kWordBytes, access, 0,
+            [] { return std::string("the word"); });
     }
 
     void check_relocations(const graph::Buffer& buffer, const graph::Held& from) const {

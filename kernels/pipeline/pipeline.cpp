@@ -110,6 +110,9 @@ private:
             for (const std::size_t input : node.inputs) {
                 ++readers_[input];
                 is_unread_[input] = false;
+                if (node.kind == Node::Kind::Step && pipeline_.tensors[input].outside) {
+                    picked_.insert(input);
+                }
             }
             for (const auto& output : node.outputs) {
                 if (output) {
@@ -342,6 +345,9 @@ private:
         site.over = over_of(node);
         site.forms = forms_of(node);
         site.matrix = matrix_of(node);
+        if (!node.inputs.empty() && pipeline_.tensors[node.inputs.front()].outside) {
+            site.remote = buffer_of(node.inputs.front());
+        }
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             stand_like(node, input);
@@ -349,7 +355,7 @@ private:
         }
         family::Emitted emitted = emit_part(node, site, where);
         std::optional<graph::Step> brought; // all inputs at once
-        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        for (std::size_t i = site.remote ? 1 : 0; i < node.inputs.size(); ++i) {
             graph::Step one = bring(node, node.inputs[i], emitted.inputs.at(i));
             if (!brought || one.children.empty()) {
                 brought = brought ? std::move(brought) : std::move(one);
@@ -731,7 +737,8 @@ private:
         graph::StreamCopy copy{.name = node.name,
                                .owner = node.name,
                                .remote_buffer = buffer_of(outside),
-                               .direction = read ? Direction::Read : Direction::Write};
+                               .direction = read ? Direction::Read : Direction::Write,
+                               .rows = rows_of_index(outside)};
         graph::Tensor& runs = graph_.tensors[row.index];
         runs.known = runs.known || (read && pipeline_.tensors[outside].type.known);
         const Bytes element = bytes_of(runs.type);
@@ -740,10 +747,20 @@ private:
                                    piece.host_offset * element});
         }
         const graph::CopyId id = graph_.add_stream_copy(std::move(copy));
-        graph::Step step =
-            graph::stream_by_round(graph::Step::Kind::StreamCopy, id, node.row, node.row_a_round);
+        graph::Step step = graph::stream_by_round(graph::Step::Kind::StreamCopy, id,
+                                                  node.row * rows_of_index(outside),
+                                                  node.row_a_round * rows_of_index(outside));
         note_leaves(step);
         return step;
+    }
+
+    /// Rows of the remote buffer for each index of a tensor's first size: one, or, where steps name rows
+    /// of its last size, as many as those.
+    [[nodiscard]] std::int64_t rows_of_index(std::size_t tensor) const {
+        const auto& shape = pipeline_.tensors[tensor].type.shape;
+        return picked_.contains(tensor)
+                   ? pipeline_.tensors[tensor].type.elements() / (shape.front() * shape.back())
+                   : 1;
     }
 
     /// Number of the remote buffer that has the rows of a tensor. The host writes it before the run, or
@@ -753,7 +770,7 @@ private:
         const auto [buffer, is_new] = buffers_.try_emplace(tensor, next);
         if (is_new) {
             const Tensor& rows = pipeline_.tensors[tensor];
-            const std::int64_t count = rows.type.shape.front();
+            const std::int64_t count = rows.type.shape.front() * rows_of_index(tensor);
             graph_.remote_buffers.push_back(
                 {rows.name, *rows.outside, count,
                  rows.type.elements() / count * bytes_of(rows.type.type), rows.type.known});
@@ -983,6 +1000,7 @@ private:
         Ends{}};                      ///< what is complete before the program, and before each loop
     std::vector<Ends> finished_ends_; ///< by planned_.finished
     std::map<std::size_t, std::uint32_t> buffers_;    ///< of tensors outside the tiles
+    std::set<std::size_t> picked_;                    ///< of them those of which steps name rows
     std::map<std::size_t, std::size_t> next_buffers_; ///< the first one of a tensor's next patterns
     std::map<std::size_t, std::vector<TensorId>> forms_; ///< of tensors with a capacity
     /// Of the graph's tensors that stand in buckets: what knows them.

@@ -112,6 +112,9 @@ void StreamLinks::begin(const events::Call& call) {
         copies_.check_background(call.copy);
     }
     copies_.start({call.copy, call.row, call.step}, now);
+    if (copies_.picks_rows(call.copy)) {
+        state.named = copies_.named_bytes(call.copy, call.row, memory_, known_);
+    }
     const StreamDemand& demand = copies_.demand(call.copy);
     Link& link = link_of(call.copy);
     ask_host(call, link);
@@ -164,11 +167,11 @@ Bytes StreamLinks::move(const events::Flight& flight) {
     const std::uint32_t index = program_.stream_copies[flight.copy].buffer;
     const program::RemoteBuffer& buffer = program_.remote_buffers[index];
     if (has_data(buffer)) {
-        const Bytes moved =
-            copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
+        const Bytes moved = copies_.move({flight.copy, flight.row, flight.step},
+                                         states_[flight.copy].named, memory_, remote_memory_);
         if (known_ != nullptr) {
             ++known_copies_;
-            move_marks(flight, index, flight.row * buffer.row_bytes);
+            move_marks(flight, index);
         }
         return moved;
     }
@@ -182,15 +185,23 @@ Bytes StreamLinks::move(const events::Flight& flight) {
     return moved;
 }
 
-void StreamLinks::move_marks(const events::Flight& flight, std::uint32_t buffer, Bytes first) {
+void StreamLinks::move_marks(const events::Flight& flight, std::uint32_t buffer) {
     std::set<Bytes>& unknown = unknown_[buffer];
-    for (const auto& piece : copies_.pieces(flight.copy)) {
+    const auto& pieces = copies_.pieces(flight.copy);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const auto& piece = pieces[i];
+        const Bytes first =
+            copies_.first_byte(flight.copy, flight.row, i, states_[flight.copy].named);
+        if (first == StreamCopies::kUnknown) {
+            known_->forget(piece.tile, piece.address, piece.bytes);
+            continue;
+        }
         if (flight.read) {
             known_->write(piece.tile, piece.address, piece.bytes);
         }
         for (Bytes word = 0; word < piece.bytes; word += kWordBytes) {
             const auto address = piece.address + static_cast<Address>(word);
-            const Bytes remote = first + piece.offset + word;
+            const Bytes remote = first + word;
             if (!flight.read) {
                 if (known_->is_known(piece.tile, address)) {
                     unknown.erase(remote);

@@ -93,6 +93,7 @@ private:
         std::int64_t times_ended = 0;
         Begun begun;
         std::vector<TileId> waiting; ///< for its end
+        std::vector<Bytes> named;    ///< of the one under way: StreamCopies::named_bytes()
     };
     void on_settled();
     void on_end();
@@ -105,8 +106,8 @@ private:
     void end(events::Flight flight);
     /// Returns the bytes that arrived.
     Bytes move(const events::Flight& flight);
-    /// In timing mode, of a known buffer whose rows begin at byte `first`.
-    void move_marks(const events::Flight& flight, std::uint32_t buffer, Bytes first);
+    /// In timing mode, of a known buffer.
+    void move_marks(const events::Flight& flight, std::uint32_t buffer);
     template <class Body> void guarded(const Body& body);
 
     const program::Program& program_;

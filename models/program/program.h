@@ -253,8 +253,21 @@ struct StreamPiece {
     Bytes offset = 0;
 };
 
-/// Moves `rows` neighbouring rows of a remote buffer; which ones is said by the step. The pieces
-/// hold every byte of them once.
+/// Words of a tile that name rows of a stream copy: word i says which row of the buffer is row
+/// `first + i` of the copy. It is below `below`, and counts from row `base` behind the step's row on.
+struct RowNumbers {
+    TileId tile = 0;
+    Address address = 0; ///< of the first word; a multiple of 4
+    std::int64_t first = 0;
+    std::int64_t count = 1;
+    std::int64_t base = 0;
+    std::int64_t below = 0;
+};
+
+/// Moves `rows` rows of a remote buffer. The pieces hold every byte of them once. Without `rows_from`
+/// the rows are neighbours, from the step's row on. With it they are read into tiles, and no piece has
+/// bytes of two rows: each tile asks for what its pieces hold, by words of its own, which are read
+/// when the copy begins.
 struct StreamCopy {
     enum class Direction { Read, Write }; ///< read: into tiles
     std::string name;
@@ -262,6 +275,7 @@ struct StreamCopy {
     Direction direction = Direction::Read;
     std::int64_t rows = 1;
     std::vector<StreamPiece> pieces;
+    std::vector<RowNumbers> rows_from = {}; ///< ascending tiles, then rows; no row of a tile twice
     Role role = Role::Stream;
     std::string owner = {};
 };

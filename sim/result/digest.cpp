@@ -135,6 +135,11 @@ private:
         each(copy.pieces, [&](const program::StreamPiece& piece) {
             numbers(piece.tile, piece.address, piece.bytes, piece.offset);
         });
+        if (!copy.rows_from.empty()) {
+            each(copy.rows_from, [&](const program::RowNumbers& one) {
+                numbers(one.tile, one.address, one.first, one.count, one.base, one.below);
+            });
+        }
     }
 
     void add(const program::Tensor& tensor) {

@@ -6,7 +6,7 @@ tessera_test(test_component_shells CORE SYSTEMC LABELS component
 target_include_directories(test_component_shells PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 tessera_test(test_component_ipu CORE SYSTEMC LABELS component
-  SOURCES component/ipu_test.cpp component/control_test.cpp component/rounds_test.cpp component/stream_test.cpp
+  SOURCES component/ipu_test.cpp component/control_test.cpp component/rounds_test.cpp component/stream_test.cpp component/named_rows_test.cpp
           component/two_chips_test.cpp component/two_tiles_test.cpp
   LINK tessera_machine tessera_exchange_plan tessera_isa tessera_test_support tessera_traces
        nlohmann_json::nlohmann_json)

@@ -296,6 +296,15 @@ add_test(NAME "pipelines that train on the command line"
           "${PROJECT_SOURCE_DIR}")
 set_tests_properties("pipelines that train on the command line" PROPERTIES LABELS system TIMEOUT 240)
 
+foreach(class RemoteRowsTest AttentionTest)
+  add_test(NAME "rows of streaming memory on the command line: ${class}"
+    COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/remote_rows_test.py"
+            $<TARGET_FILE:tessera>
+            "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("rows of streaming memory on the command line: ${class}" PROPERTIES
+    LABELS system TIMEOUT 240)
+endforeach()
+
 foreach(class TopKTest RecallTest)
   add_test(NAME "largest elements on the command line: ${class}"
     COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/top_k_test.py"

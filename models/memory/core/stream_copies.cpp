@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string>
 
 namespace tessera::memory {
 namespace {
+
+constexpr Bytes kWordBytes = 4;
 
 using program::RemoteBuffer;
 using program::StreamCopy;
@@ -39,6 +42,7 @@ StreamCopies::StreamCopies(const spec::MachineSpec& machine, const program::Prog
     : machine_(machine), program_(program) {
     for (const StreamCopy& copy : program.stream_copies) {
         check_pieces(copy);
+        check_numbers(copy);
         facts_.push_back(facts_of(copy));
     }
     left_.resize(facts_.size());
@@ -50,7 +54,7 @@ void StreamCopies::check_pieces(const StreamCopy& copy) const {
                program_.remote_buffers.size());
     }
     const RemoteBuffer& buffer = program_.remote_buffers[copy.buffer];
-    if (copy.rows < 1 || copy.rows > buffer.rows) {
+    if (copy.rows < 1 || (copy.rows_from.empty() && copy.rows > buffer.rows)) {
         refuse(copy, "got {} rows, expected 1..{}, which {} has", copy.rows, buffer.rows,
                buffer.name);
     }
@@ -86,12 +90,106 @@ void StreamCopies::check_pieces(const StreamCopy& copy) const {
     }
 }
 
+void StreamCopies::check_numbers(const StreamCopy& copy) const {
+    if (copy.rows_from.empty()) {
+        return;
+    }
+    if (copy.direction != StreamCopy::Direction::Read) {
+        refuse(copy, "words name the rows that it writes, expected them of one that reads");
+    }
+    std::pair<TileId, std::int64_t> behind{0, 0}; // the row behind the last one, of a tile
+    for (const program::RowNumbers& numbers : copy.rows_from) {
+        const Bytes from_base =
+            static_cast<Bytes>(numbers.address) - static_cast<Bytes>(machine_.memory.base);
+        if (static_cast<std::int64_t>(numbers.tile) >= machine_.chip.tiles || from_base < 0 ||
+            numbers.address % kWordBytes != 0 || numbers.count < 1 ||
+            numbers.count > (machine_.memory.bytes() - from_base) / kWordBytes) {
+            refuse(copy, "{} words at tile_{}, {:#x} name rows, expected words of tile memory",
+                   numbers.count, numbers.tile, numbers.address);
+        }
+        if (numbers.first < 0 || numbers.count > copy.rows - numbers.first ||
+            std::pair{numbers.tile, numbers.first} < behind) {
+            refuse(copy, "words of tile_{} name rows {} to {} of {}, expected ascending ones",
+                   numbers.tile, numbers.first, numbers.first + numbers.count - 1, copy.rows);
+        }
+        behind = {numbers.tile, numbers.first + numbers.count};
+    }
+}
+
+std::vector<std::uint32_t> StreamCopies::numbers_of(const StreamCopy& copy) const {
+    const Bytes row_bytes = program_.remote_buffers[copy.buffer].row_bytes;
+    std::vector<std::uint32_t> made;
+    made.reserve(copy.rows_from.empty() ? 0 : copy.pieces.size());
+    for (const StreamPiece& piece : copy.pieces) {
+        if (copy.rows_from.empty()) {
+            break;
+        }
+        const std::pair row{piece.tile, piece.offset / row_bytes};
+        const auto behind =
+            std::ranges::upper_bound(copy.rows_from, row, {}, [](const program::RowNumbers& one) {
+                return std::pair{one.tile, one.first};
+            });
+        if (behind == copy.rows_from.begin() || std::prev(behind)->tile != piece.tile ||
+            row.second >= std::prev(behind)->first + std::prev(behind)->count ||
+            (piece.offset + piece.bytes - 1) / row_bytes != row.second) {
+            refuse(
+                copy,
+                "a piece has {} bytes from {} at tile_{}, {:#x}, expected bytes of one row that a "
+                "word of the tile names",
+                piece.bytes, piece.offset, piece.tile, piece.address);
+        }
+        made.push_back(static_cast<std::uint32_t>(std::prev(behind) - copy.rows_from.begin()));
+    }
+    return made;
+}
+
+std::vector<Bytes> StreamCopies::named_bytes(std::uint32_t index, std::int64_t row,
+                                             const program::TileMemory& tiles,
+                                             program::KnownWords* known) const {
+    const StreamCopy& copy = program_.stream_copies.at(index);
+    const RemoteBuffer& buffer = program_.remote_buffers[copy.buffer];
+    const auto& numbers_of = facts_[index].numbers_of;
+    std::vector<Bytes> made;
+    made.reserve(copy.pieces.size());
+    for (std::size_t i = 0; i < copy.pieces.size(); ++i) {
+        const StreamPiece& piece = copy.pieces[i];
+        const program::RowNumbers& numbers = copy.rows_from[numbers_of[i]];
+        const std::int64_t of_copy = piece.offset / buffer.row_bytes;
+        const auto address =
+            numbers.address + static_cast<Address>(kWordBytes * (of_copy - numbers.first));
+        if (known != nullptr && !known->is_known(piece.tile, address)) {
+            made.push_back(kUnknown);
+            continue;
+        }
+        std::uint32_t number = 0;
+        std::memcpy(&number, tiles.at(piece.tile, address, kWordBytes), sizeof number);
+        if (number >= numbers.below) {
+            refuse(copy,
+                   "got number {} for row {} of it at tile_{}, {:#x}, expected 0 to {}: rows of {}",
+                   number, of_copy, piece.tile, address, numbers.below - 1, buffer.name);
+        }
+        made.push_back((row + numbers.base + number) * buffer.row_bytes +
+                       piece.offset % buffer.row_bytes);
+    }
+    return made;
+}
+
+Bytes StreamCopies::first_byte(std::uint32_t copy, std::int64_t row, std::size_t piece,
+                               std::span<const Bytes> named) const {
+    if (!named.empty()) {
+        return named[piece];
+    }
+    const StreamCopy& moved = program_.stream_copies[copy];
+    return row * program_.remote_buffers[moved.buffer].row_bytes + moved.pieces[piece].offset;
+}
+
 StreamCopies::Facts StreamCopies::facts_of(const StreamCopy& copy) const {
     const RemoteBuffer& buffer = program_.remote_buffers[copy.buffer];
     const bool streaming = buffer.place == RemoteBuffer::Place::StreamingMemory;
     const auto link = streaming ? timing::streaming_link(machine_) : timing::host_link(machine_);
     Facts facts;
     facts.demand.read = writes_tiles(copy);
+    facts.numbers_of = numbers_of(copy);
     std::map<TileId, Bytes> of_tile;
     for (const StreamPiece& piece : copy.pieces) {
         facts.demand.requested_bytes += link.requested_bytes(piece.bytes);
@@ -114,12 +212,26 @@ RemoteBuffer::Place StreamCopies::place(std::uint32_t copy) const {
     return program_.remote_buffers[program_.stream_copies.at(copy).buffer].place;
 }
 
+std::pair<std::int64_t, std::int64_t> StreamCopies::rows_touched(const UnderWay& copy) const {
+    const StreamCopy& wanted = program_.stream_copies.at(copy.copy);
+    if (wanted.rows_from.empty()) {
+        return {copy.row, copy.row + wanted.rows};
+    }
+    std::pair<std::int64_t, std::int64_t> touched{std::numeric_limits<std::int64_t>::max(), 0};
+    for (const program::RowNumbers& numbers : wanted.rows_from) {
+        touched.first = std::min(touched.first, copy.row + numbers.base);
+        touched.second = std::max(touched.second, copy.row + numbers.base + numbers.below);
+    }
+    return touched;
+}
+
 void StreamCopies::check_rows(std::uint32_t copy, std::int64_t row) const {
     const StreamCopy& wanted = program_.stream_copies.at(copy);
     const RemoteBuffer& buffer = program_.remote_buffers[wanted.buffer];
-    if (row < 0 || row > buffer.rows - wanted.rows) {
-        refuse(wanted, "got rows {} to {}, expected them in the {} rows of {}", row,
-               row + wanted.rows, buffer.rows, buffer.name);
+    const auto [first, end] = rows_touched({copy, row, 0});
+    if (first < 0 || end > buffer.rows) {
+        refuse(wanted, "got rows {} to {}, expected them in the {} rows of {}", first, end,
+               buffer.rows, buffer.name);
     }
 }
 
@@ -154,10 +266,20 @@ void StreamCopies::check_apart(const UnderWay& copy, const UnderWay& other, cons
                                Cycles now) const {
     const StreamCopy& wanted = program_.stream_copies.at(copy.copy);
     const StreamCopy& met = program_.stream_copies[other.copy];
-    if (met.buffer == wanted.buffer && overlap(copy.row, wanted.rows, other.row, met.rows) &&
+    const auto [first, end] = rows_touched(copy);
+    const auto [other_first, other_end] = rows_touched(other);
+    if (met.buffer == wanted.buffer &&
+        overlap(first, end - first, other_first, other_end - other_first) &&
         (!writes_tiles(wanted) || !writes_tiles(met))) {
         refuse(wanted, "started at cycle {} on rows of {} that {}, {} also has", now,
                program_.remote_buffers[wanted.buffer].name, met.name, how);
+    }
+    for (const program::RowNumbers& numbers : wanted.rows_from) {
+        const TileRange words{numbers.tile, numbers.address, kWordBytes * numbers.count};
+        if (writes_tiles(met) && piece_meeting(other.copy, words) != nullptr) {
+            refuse(wanted, "started at cycle {} by words at tile_{}, {:#x}, which {}, {} has", now,
+                   numbers.tile, numbers.address, met.name, how);
+        }
     }
     for (const StreamPiece& piece : wanted.pieces) {
         const auto* common = piece_meeting(other.copy, {piece.tile, piece.address, piece.bytes});
@@ -185,21 +307,25 @@ void StreamCopies::check_background(std::uint32_t copy) const {
     }
 }
 
-Bytes StreamCopies::move(const UnderWay& ended, const program::TileMemory& tiles,
-                         const RemoteMemory& remote) const {
+Bytes StreamCopies::move(const UnderWay& ended, std::span<const Bytes> named,
+                         const program::TileMemory& tiles, const RemoteMemory& remote) const {
     const StreamCopy& copy = program_.stream_copies.at(ended.copy);
-    const Bytes first = ended.row * program_.remote_buffers[copy.buffer].row_bytes;
     Bytes moved = 0;
-    std::byte* const rows = remote.buffer(copy.buffer).data() + first;
-    for (const StreamPiece& piece : copy.pieces) {
+    std::byte* const buffer = remote.buffer(copy.buffer).data();
+    for (std::size_t i = 0; i < copy.pieces.size(); ++i) {
+        const StreamPiece& piece = copy.pieces[i];
+        moved += piece.bytes;
+        const Bytes first = first_byte(ended.copy, ended.row, i, named);
+        if (first == kUnknown) {
+            continue;
+        }
         std::byte* const in_tile = tiles.at(piece.tile, piece.address, piece.bytes);
         const auto bytes = static_cast<std::size_t>(piece.bytes);
         if (writes_tiles(copy)) {
-            std::memcpy(in_tile, rows + piece.offset, bytes);
+            std::memcpy(in_tile, buffer + first, bytes);
         } else {
-            std::memcpy(rows + piece.offset, in_tile, bytes);
+            std::memcpy(buffer + first, in_tile, bytes);
         }
-        moved += piece.bytes;
     }
     return moved;
 }

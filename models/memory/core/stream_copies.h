@@ -10,12 +10,16 @@
 
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_link.h"
+#include "models/program/known_words.h"
 #include "models/program/program.h"
 #include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::memory {
@@ -54,8 +58,20 @@ public:
     /// Where its remote buffer is.
     [[nodiscard]] program::RemoteBuffer::Place place(std::uint32_t copy) const;
 
-    /// @throws ProgramError if rows [row, row + rows) are not in the buffer.
+    /// Whether tiles' words name its rows.
+    [[nodiscard]] bool picks_rows(std::uint32_t copy) const {
+        return !program_.stream_copies.at(copy).rows_from.empty();
+    }
+    /// @throws ProgramError if rows [row, row + rows) are not in the buffer; of a copy whose rows words
+    /// name, if words could name others.
     void check_rows(std::uint32_t copy, std::int64_t row) const;
+    /// By piece, where its bytes begin in the buffer of a copy whose rows words name. Words are known in
+    /// `known`, or all of them where it is null; kUnknown where one is not. @throws ProgramError for a
+    /// number that is not below what the copy says.
+    [[nodiscard]] std::vector<Bytes> named_bytes(std::uint32_t copy, std::int64_t row,
+                                                 const program::TileMemory& tiles,
+                                                 program::KnownWords* known) const;
+    static constexpr Bytes kUnknown = -1;
     /// Also for the background: its tiles are all IO tiles. @throws ProgramError
     void check_background(std::uint32_t copy) const;
     /// It is under way from `now` until left() has been called for each of its tiles. @throws
@@ -66,8 +82,12 @@ public:
     void left(std::uint32_t copy);
     /// All tiles have met.
     void released() { begun_.clear(); }
-    /// Returns the bytes that arrived.
-    Bytes move(const UnderWay& copy, const program::TileMemory& tiles,
+    /// Where a piece's bytes begin in the buffer of a copy from row `row` on. `named`: by piece, where
+    /// words name the rows.
+    [[nodiscard]] Bytes first_byte(std::uint32_t copy, std::int64_t row, std::size_t piece,
+                                   std::span<const Bytes> named) const;
+    /// Leaves out pieces of rows that are kUnknown. Returns the bytes that arrived.
+    Bytes move(const UnderWay& copy, std::span<const Bytes> named, const program::TileMemory& tiles,
                const RemoteMemory& remote) const;
 
     /// @throws ProgramError at `now` where a copy under way has bytes of `ranges`.
@@ -79,8 +99,14 @@ private:
         StreamDemand demand;
         Bytes bytes = 0;
         std::vector<TileId> tiles;
+        std::vector<std::uint32_t> numbers_of; ///< by piece: in rows_from, if there are some
     };
     void check_pieces(const program::StreamCopy& copy) const;
+    void check_numbers(const program::StreamCopy& copy) const;
+    /// By piece, which of `rows_from` has its row.
+    [[nodiscard]] std::vector<std::uint32_t> numbers_of(const program::StreamCopy& copy) const;
+    /// The rows that a copy from `row` on may touch: first and behind the last.
+    [[nodiscard]] std::pair<std::int64_t, std::int64_t> rows_touched(const UnderWay& copy) const;
     [[nodiscard]] Facts facts_of(const program::StreamCopy& copy) const;
     /// @throws ProgramError where `copy` and `other` have bytes in common of which one writes;
     /// `how` says what `other` does meanwhile.

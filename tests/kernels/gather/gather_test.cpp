@@ -13,8 +13,14 @@ namespace {
 using namespace tessera;
 using Ids = std::vector<std::uint32_t>;
 
-family::Value ids_value(const Ids& ids) {
-    family::Value value{{ElementType::U32, {static_cast<std::int64_t>(ids.size())}}, {}, false};
+using Shape = std::vector<std::int64_t>;
+
+/// Of any shape, or a list.
+family::Value ids_value(const Ids& ids, Shape shape = {}) {
+    if (shape.empty()) {
+        shape = {static_cast<std::int64_t>(ids.size())};
+    }
+    family::Value value{{ElementType::U32, std::move(shape)}, {}, false};
     const auto bytes = std::as_bytes(std::span(ids));
     value.bytes.assign(bytes.begin(), bytes.end());
     return value;
@@ -27,8 +33,16 @@ struct Gathered {
     std::size_t steps = 0; ///< compute sets and exchanges
 };
 
-Gathered gathered(const spec::MachineSpec& machine, const family::Value& table, const Ids& list) {
-    const family::Value ids = ids_value(list);
+/// A row's bytes.
+std::vector<std::byte> row_of(const family::Value& matrix, std::int64_t row) {
+    const Bytes bytes = matrix.type.shape.back() * bytes_of(matrix.type.type);
+    const auto first = matrix.bytes.begin() + row * bytes;
+    return {first, first + bytes};
+}
+
+Gathered gathered(const spec::MachineSpec& machine, const family::Value& table, const Ids& list,
+                  Shape shape = {}) {
+    const family::Value ids = ids_value(list, std::move(shape));
     const auto step = gather::family().make({{table.type, ids.type}, {}});
     graph::Graph graph("test");
     exchange_plan::KnownSchedules known;
@@ -125,6 +139,35 @@ TEST_CASE("a wrong row is told", "[kernels][gather]") {
     CHECK(checked.sentence.find("row 2") != std::string::npos);
 }
 
+TEST_CASE("of several tables each has rows by its own share of the list", "[kernels][gather]") {
+    for (const auto& [groups, rows, columns, share] :
+         std::initializer_list<std::array<std::int64_t, 4>>{
+             {2, 7, 3, 5}, {5, 40, 8, 4}, {12, 16, 1, 3}, {3, 9, 200, 1}}) {
+        for (const std::int64_t tiles : {2, 6, 16}) {
+            CAPTURE(groups, rows, columns, share, tiles);
+            const auto table =
+                test::random_value({ElementType::F16, {groups, rows, columns}}, 4, 5);
+            const auto row_bytes = static_cast<std::size_t>(2 * columns);
+            std::optional<Cycles> cycles;
+            for (const Ids& list : lists_of(groups * share, rows)) {
+                const Gathered made =
+                    gathered(test::machine_of(tiles), table, list, {groups, 1, share});
+                INFO(made.checked.sentence);
+                CHECK(made.checked.passed);
+                CHECK(made.y.type.shape == std::vector{groups, share, columns});
+                for (std::int64_t i = 0; i < groups * share; ++i) {
+                    const std::int64_t number = list[static_cast<std::size_t>(i)];
+                    CHECK(row_of(made.y, i) == (number < rows
+                                                    ? row_of(table, i / share * rows + number)
+                                                    : std::vector<std::byte>(row_bytes)));
+                }
+                CHECK(made.cycles == cycles.value_or(made.cycles));
+                cycles = made.cycles;
+            }
+        }
+    }
+}
+
 TEST_CASE("a gather refuses what is no table or no list", "[kernels][gather]") {
     const family::TensorType table{ElementType::F16, {8, 4}};
     const family::TensorType ids{ElementType::U32, {3}};
@@ -141,4 +184,8 @@ TEST_CASE("a gather refuses what is no table or no list", "[kernels][gather]") {
     CHECK(refused({ElementType::F143, {8, 4}}, ids) == 0);
     CHECK(refused(table, {ElementType::F32, {3}}) == 1);
     CHECK(refused(table, {ElementType::U32, {0}}) == 1);
+    const family::TensorType tables{ElementType::F16, {2, 8, 4}};
+    CHECK(refused(tables, {ElementType::U32, {1, 2, 3}}) == -1);
+    CHECK(refused(tables, {ElementType::U32, {3, 2}}) == 1);
+    CHECK(refused(tables, ids) == 1);
 }

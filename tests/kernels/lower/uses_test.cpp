@@ -335,6 +335,10 @@ struct RandomUses {
             copy.pieces.push_back({tile, fresh(), 4, 0});
             expect(step, read ? 1 : 0, tile, copy.pieces.back().place, 4,
                    read ? Access::Write : Access::Read);
+            if (read && random.below(2) == 0) {
+                copy.rows_from.push_back({tile, fresh(), 0, 1, 0, 1});
+                expect(step, 0, tile, copy.rows_from.back().place, 4, Access::Read);
+            }
         }
         sketch.graph.add_stream_copy(copy);
     }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 
 using namespace tessera;
 using memory::StreamLink;
@@ -177,11 +178,11 @@ TEST_CASE("bytes go from rows to pieces and back") {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         rows[i] = static_cast<std::byte>(i % 256);
     }
-    copies.move({0, 3, 0}, chip, remote);
+    copies.move({0, 3, 0}, {}, chip, remote);
     CHECK(std::memcmp(chip.at(2, kHere, 96), rows.data() + 3 * 64, 96) == 0);
     CHECK(std::memcmp(chip.at(3, kHere, 32), rows.data() + 3 * 64 + 96, 32) == 0);
     std::memset(chip.at(3, kHere + 32, 64), 0x5a, 64);
-    copies.move({1, 9, 0}, chip, remote);
+    copies.move({1, 9, 0}, {}, chip, remote);
     CHECK(rows[9 * 64 - 1] == std::byte{(9 * 64 - 1) % 256});
     CHECK(rows[9 * 64] == std::byte{0x5a});
     CHECK(rows[639] == std::byte{0x5a});
@@ -457,4 +458,48 @@ TEST_CASE("copies that nothing orders may not begin in another order than the pr
                             "later step and begun before it, also has");
     CHECK(said(6, false).empty());
     CHECK(said(5, true).empty());
+}
+
+TEST_CASE("named rows that could not be asked for are refused") {
+    const auto broken_named = [](const std::function<void(StreamCopy&)>& change) {
+        return broken([&](program::Program& program) {
+            StreamCopy& copy = program.stream_copies.front();
+            copy.pieces = {{2, kHere, 64, 0}, {3, kHere, 64, 64}};
+            copy.rows_from = {{2, kHere + 0x100, 0, 1, 0, 10}, {3, kHere + 0x100, 1, 1, 0, 10}};
+            change(copy);
+        });
+    };
+    CHECK(broken_named([](StreamCopy&) {}).empty());
+    CHECK(broken_named([](StreamCopy& copy) { copy.direction = StreamCopy::Direction::Write; }) ==
+          "stream copy in: words name the rows that it writes, expected them of one that reads");
+    CHECK(broken_named([](StreamCopy& copy) { copy.rows_from.pop_back(); }) ==
+          "stream copy in: a piece has 64 bytes from 64 at tile_3, 0x80000, expected bytes of one "
+          "row that a word of the tile names");
+    CHECK(broken_named([](StreamCopy& copy) {
+              copy.pieces = {{2, kHere, 128, 0}};
+          }) ==
+          "stream copy in: a piece has 128 bytes from 0 at tile_2, 0x80000, expected bytes of one "
+          "row that a word of the tile names");
+    CHECK(broken_named([](StreamCopy& copy) { copy.rows_from[1].address += 2; }) ==
+          "stream copy in: 1 words at tile_3, 0x80102 name rows, expected words of tile memory");
+    CHECK(broken_named([](StreamCopy& copy) { copy.rows_from[1].count = 0; }) ==
+          "stream copy in: 0 words at tile_3, 0x80100 name rows, expected words of tile memory");
+    CHECK(broken_named([](StreamCopy& copy) { std::swap(copy.rows_from[0], copy.rows_from[1]); }) ==
+          "stream copy in: words of tile_2 name rows 0 to 0 of 2, expected ascending ones");
+    CHECK(broken_named([](StreamCopy& copy) { copy.rows_from[1].count = 2; }) ==
+          "stream copy in: words of tile_3 name rows 1 to 2 of 2, expected ascending ones");
+}
+
+TEST_CASE("a copy of named rows meets writes of every row that its words could name") {
+    auto program = two_copies();
+    StreamCopy& copy = program.stream_copies.front();
+    copy.pieces = {{2, kHere, 64, 0}, {2, kHere + 64, 64, 64}};
+    copy.rows_from = {{2, kHere + 0x100, 0, 2, 4, 3}}; // rows 4 to 6
+    for (const std::int64_t row : {3, 4, 6, 7}) {
+        CAPTURE(row);
+        memory::StreamCopies copies(four_tiles(), program);
+        copies.start({0, 0, 0}, 0);
+        const std::string told = refused([&] { copies.start({1, row, 1}, 5); });
+        CHECK(told.empty() == (row < 4 || row > 6));
+    }
 }
