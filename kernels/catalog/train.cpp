@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/train.h"
 
+#include "kernels/catalog/train_loop.h"
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 
@@ -97,15 +98,22 @@ std::string kind_text(const PipelineStep& step) {
     return "a parallel";
 }
 
+/// Holds what is known of all steps of a file.
+struct Known {
+    std::map<std::string, TensorType> types; ///< of tensors
+    Names names;                             ///< of tensors and steps, the made ones too
+    Families families;
+};
+
+/// A list of steps with its backward steps. Each repeat in it has such a list of its own.
 class TrainingSteps {
 public:
-    TrainingSteps(const PipelineWorkload& workload, const Resolved& forward, Families families)
-        : told_(workload), train_(*workload.train), families_(families) {
-        for (const pipeline::Tensor& tensor : forward.pipeline.tensors) {
-            types_[tensor.name] = tensor.type;
-            names_.insert(tensor.name);
-        }
-        add_names(workload.steps, names_);
+    /// `pointers`: of the steps in the file. `passed_on`: a tensor whose gradient is wanted by others
+    /// than the optimiser.
+    TrainingSteps(const PipelineWorkload& workload, std::vector<std::string> pointers, Known& known,
+                  std::string passed_on = {})
+        : told_(workload), train_(*workload.train), pointers_(std::move(pointers)), known_(known),
+          passed_on_(std::move(passed_on)) {
         for (const PipelineStep& step : workload.steps) {
             add_touched(step, touched_.emplace_back());
         }
@@ -115,9 +123,8 @@ public:
         out_.workload = told_;
         out_.workload.train.reset();
         for (std::size_t i = 0; i < told_.steps.size(); ++i) {
-            out_.origins.push_back(pointer_of(i));
+            out_.origins.push_back({pointer_of(i), false, {}});
         }
-        out_.written = told_.steps.size();
         const Names ends = seeds();
         find_wanted();
         find_way(ends);
@@ -127,20 +134,29 @@ public:
         if (out_.mistakes.empty()) {
             find_again();
             for (std::size_t i = told_.steps.size(); i-- > 0;) {
-                if (is_on_way_[i]) {
-                    run_again(told_.steps[i].recompute);
-                    go_back(i);
+                if (!is_on_way_[i]) {
+                    continue;
                 }
+                if (told_.steps[i].kind == Kind::Repeat) {
+                    go_back_by_rounds(i);
+                    continue;
+                }
+                run_again(told_.steps[i].recompute);
+                go_back(i);
             }
             leave_out_unread();
             update();
         }
-        repeat();
         return std::move(out_);
     }
 
+    /// After take(): the name of a tensor's gradient.
+    [[nodiscard]] const std::string& gradient_of(const std::string& tensor) const {
+        return gradients_.at(tensor);
+    }
+
 private:
-    static std::string pointer_of(std::size_t step) { return fmt::format("/steps/{}", step); }
+    [[nodiscard]] const std::string& pointer_of(std::size_t step) const { return pointers_[step]; }
 
     void fail(std::string pointer, std::string message, std::string hint = {}) {
         out_.mistakes.push_back(
@@ -148,7 +164,7 @@ private:
     }
 
     [[nodiscard]] bool is_known(const std::string& tensor, const std::string& pointer) {
-        const bool is_there = types_.contains(tensor);
+        const bool is_there = known_.types.contains(tensor);
         if (!is_there) {
             fail(pointer, fmt::format("unknown tensor '{}'", tensor));
         }
@@ -166,7 +182,7 @@ private:
         }
         const std::string at_loss = std::string(kTrain) + "/loss";
         if (!train_.loss.empty() && is_known(train_.loss, at_loss)) {
-            const TensorType& type = types_.at(train_.loss);
+            const TensorType& type = known_.types.at(train_.loss);
             if (type.elements() != 1 || type.sparse != nullptr) {
                 fail(at_loss, fmt::format("got '{}' of {}, expected a tensor of one element",
                                           train_.loss, family::shape_text(type)));
@@ -182,13 +198,13 @@ private:
             if (!is_known(output, at)) {
                 continue;
             }
-            const auto gradient = types_.find(gradient_name(output));
-            if (gradient == types_.end()) {
+            const auto gradient = known_.types.find(gradient_name(output));
+            if (gradient == known_.types.end()) {
                 fail(at,
                      fmt::format("got '{}', whose gradient '{}' is not there", output,
                                  gradient_name(output)),
                      "it is given, or a step writes it; a tensor \"loss\" needs none");
-            } else if (const TensorType& type = types_.at(output);
+            } else if (const TensorType& type = known_.types.at(output);
                        gradient->second.type != type.type || gradient->second.shape != type.shape) {
                 fail(at, fmt::format(
                              "got '{}' of {} {} with a gradient of {} {}, expected the same",
@@ -223,7 +239,7 @@ private:
             const std::string path = name.substr(0, name.size() - 1); // with its dot
             const std::size_t before = wanted_.size();
             for (const PipelineTensor& tensor : told_.tensors) {
-                const ElementType type = types_.at(tensor.name).type;
+                const ElementType type = known_.types.at(tensor.name).type;
                 if (tensor.name.starts_with(path) &&
                     (type == ElementType::F16 || type == ElementType::F32)) {
                     wanted_.push_back({tensor.name, at});
@@ -280,18 +296,42 @@ private:
     /// Refuses steps that have no gradient, and those that change what the backward steps read.
     void check_way() {
         for (std::size_t i = 0; i < told_.steps.size(); ++i) {
+            if (is_on_way_[i] && told_.steps[i].kind == Kind::Repeat) {
+                find_round(i);
+            }
+        }
+        for (std::size_t i = 0; i < told_.steps.size(); ++i) {
             if (is_on_way_[i]) {
                 check_step(i);
             }
         }
     }
 
+    void find_round(std::size_t number) {
+        auto round = round_of(told_.steps[number], depends_);
+        if (Diagnostic* const mistake = std::get_if<Diagnostic>(&round)) {
+            fail(pointer_of(number) + mistake->pointer, mistake->message, mistake->hint);
+            return;
+        }
+        rounds_.emplace(number, std::get<LoopRound>(std::move(round)));
+    }
+
+    /// Whether the rounds of a later repeat make the tensor anew.
+    [[nodiscard]] bool is_carried_later(const std::string& tensor, std::size_t number) const {
+        return std::any_of(rounds_.upper_bound(number), rounds_.end(),
+                           [&](const auto& round) { return round.second.carried == tensor; });
+    }
+
     void check_step(std::size_t number) {
         const PipelineStep& step = told_.steps[number];
-        const Family* family = step.kind == Kind::Family ? find(step.family, families_) : nullptr;
+        if (step.kind == Kind::Repeat) {
+            check_anew(number);
+            return;
+        }
+        const Family* family = step.kind == Kind::Family ? find(step.family, known_.families) : nullptr;
         if (family == nullptr || family->gradient == nullptr) {
             std::vector<std::string_view> known;
-            for (const Family* one : families_) {
+            for (const Family* one : known_.families) {
                 if (one->gradient != nullptr) {
                     known.push_back(one->name);
                 }
@@ -307,7 +347,7 @@ private:
             return;
         }
         for (const std::string& input : step.inputs) {
-            const ElementType type = types_.at(input).type;
+            const ElementType type = known_.types.at(input).type;
             if (depends_.contains(input) && type != ElementType::F16 && type != ElementType::F32) {
                 fail(pointer_of(number),
                      fmt::format("got '{}' of {} on the way, expected f16 or f32: others have no "
@@ -316,15 +356,29 @@ private:
                 return;
             }
         }
+        check_anew(number);
+    }
+
+    void check_anew(std::size_t number) {
+        const PipelineStep& step = told_.steps[number];
+        const auto round = rounds_.find(number);
         for (std::size_t later = number; later < told_.steps.size(); ++later) {
             for (const Names* names : {&touched_[number].read, &touched_[number].written}) {
                 for (const std::string& name : *names) {
-                    const bool is_own = later == number && names == &touched_[number].written;
-                    if (!is_own && touched_[later].written.contains(name)) {
+                    const bool is_read = names == &touched_[number].read;
+                    const bool is_own =
+                        later == number && (!is_read || round != rounds_.end()); // seen inside
+                    const auto loop = rounds_.find(later);
+                    const bool is_made_of =
+                        !is_read && loop != rounds_.end() && loop->second.carried == name;
+                    if (!is_own && !is_made_of && touched_[later].written.contains(name)) {
                         fail(pointer_of(later),
                              fmt::format("got '{}' to be written anew, expected another name: the "
-                                         "gradient of step '{}' reads its elements",
-                                         name, step.called()));
+                                         "gradient of {} reads its elements",
+                                         name,
+                                         step.kind == Kind::Repeat
+                                             ? kind_text(step)
+                                             : fmt::format("step '{}'", step.called())));
                         return;
                     }
                 }
@@ -334,7 +388,7 @@ private:
 
     /// Whether a name may be made. @returns false if the file has it
     [[nodiscard]] bool may_name(const std::string& name, const std::string& pointer) {
-        if (names_.insert(name).second) {
+        if (known_.names.insert(name).second) {
             return true;
         }
         fail(pointer, fmt::format("got a tensor or step '{}', expected another name: one that the "
@@ -354,9 +408,9 @@ private:
         out_.workload.tensors.push_back(std::move(tensor));
     }
 
-    void add(PipelineStep step, const std::string& origin) {
+    void add(PipelineStep step, const std::string& origin, std::vector<Origin> inside = {}) {
         out_.workload.steps.push_back(std::move(step));
-        out_.origins.push_back(origin);
+        out_.origins.push_back({origin, true, std::move(inside)});
     }
 
     /// Notes the steps that run again, by their name, and which tensors they alone read.
@@ -451,17 +505,17 @@ private:
         const std::string origin = pointer_of(number);
         GradientRequest request{seen, {}, {}, {}, {}};
         for (const std::string& input : step.inputs) {
-            request.inputs.push_back(types_.at(input));
+            request.inputs.push_back(known_.types.at(input));
             request.of_inputs.push_back(depends_.contains(input) ? next_part(input) : "");
         }
         for (const std::string& output : step.outputs) {
             const auto gradient = gradients_.find(output);
-            request.outputs.push_back(output.empty() ? TensorType{} : types_.at(output));
+            request.outputs.push_back(output.empty() ? TensorType{} : known_.types.at(output));
             request.of_outputs.push_back(gradient == gradients_.end() ? "" : gradient->second);
         }
         family::Steps steps;
         try {
-            steps = find(step.family, families_)->gradient(request);
+            steps = find(step.family, known_.families)->gradient(request);
         } catch (const family::Refused& refused) {
             fail(origin + (refused.input >= 0       ? fmt::format("/inputs/{}", refused.input)
                            : refused.option.empty() ? ""
@@ -471,6 +525,15 @@ private:
         }
         std::map<std::string, std::string> same;
         for (PipelineStep& made : steps) {
+            for (const std::string& input : made.inputs) {
+                if (is_carried_later(input, number)) {
+                    fail(origin, fmt::format("got '{}', which a repeat makes anew in each round, "
+                                             "expected another name: the gradient of this step "
+                                             "reads its elements",
+                                             input));
+                    return;
+                }
+            }
             if (family::is_same_gradient(made)) {
                 same[made.outputs.front()] = made.inputs.front();
                 continue;
@@ -488,6 +551,149 @@ private:
                 arrive(step.inputs[i], part, other == same.end() ? part : other->second, origin);
             }
         }
+    }
+
+    /// The repeat that goes back through the rounds of one.
+    void go_back_by_rounds(std::size_t number) {
+        const LoopRound& round = rounds_.at(number);
+        const std::string& origin = pointer_of(number);
+        PipelineWorkload inside = list_of(round, origin);
+        if (!out_.mistakes.empty()) {
+            return;
+        }
+        add(family::backward_step("scale", {gradients_.at(round.carried)},
+                                  gradient_name(round.next), {{"factor", 1.0}}),
+            origin);
+        std::vector<std::string> pointers;
+        for (const std::size_t child : round.numbers) {
+            pointers.push_back(fmt::format("{}/steps/{}", origin, child));
+        }
+        TrainingSteps steps(inside, pointers, known_, round.before);
+        Trained trained = steps.take();
+        std::ranges::move(trained.mistakes, std::back_inserter(out_.mistakes));
+        if (!out_.mistakes.empty()) {
+            return;
+        }
+        const auto written = static_cast<std::ptrdiff_t>(round.steps.size());
+        std::vector<PipelineStep> made(trained.workload.steps.begin() + written,
+                                       trained.workload.steps.end());
+        trained.origins.erase(trained.origins.begin(), trained.origins.begin() + written);
+        made.push_back(family::backward_step("scale", {steps.gradient_of(round.before)},
+                                             gradient_name(round.next), {{"factor", 1.0}}));
+        made.back().name = gradient_name(round.next) + "_passed";
+        if (!may_name(made.back().name, origin)) {
+            return;
+        }
+        trained.origins.push_back({origin, true, {}});
+        std::map<std::string, TensorType> state; // rows of what goes outside too
+        for (const PipelineTensor& tensor : trained.workload.tensors) {
+            if (std::ranges::find(inside.tensors, tensor.name, &PipelineTensor::name) ==
+                inside.tensors.end()) {
+                state[tensor.name] = {tensor.type, tensor.shape};
+            }
+        }
+        for (const std::string& row : inside.train->with_respect_to) {
+            if (!train_.optimiser && row != round.before) {
+                state[steps.gradient_of(row)] = known_.types.at(row); // nobody loads it
+            }
+        }
+        Names state_names;
+        for (const auto& [name, type] : state) {
+            state_names.insert(name);
+        }
+        const PipelineStep& forward = told_.steps[number];
+        RoundBack back = loads_and_stores(forward, round, made, state_names);
+        name_moved(back, round, origin);
+        for (const auto& [row, type] : state) {
+            give_rows(state_rows(round, row), type, forward.repeats, origin);
+        }
+        for (const StashedRows& rows : back.stash) {
+            give_rows(rows.rows, known_.types.at(rows.known_as), forward.repeats, origin);
+        }
+        store_stash(number, back.stash);
+        PipelineStep backward;
+        backward.kind = Kind::Repeat;
+        backward.repeats = forward.repeats;
+        backward.children = std::move(back.steps);
+        std::vector<Origin> origins;
+        for (const std::size_t from : back.from) {
+            origins.push_back(trained.origins[from]);
+        }
+        add(std::move(backward), origin, std::move(origins));
+        gradients_[round.carried] = gradient_name(round.next);
+    }
+
+    /// The steps of a round as a list that is trained by itself. The names that it adds are noted.
+    PipelineWorkload list_of(const LoopRound& round, const std::string& origin) {
+        PipelineWorkload list;
+        list.steps = round.steps;
+        Training& train = list.train.emplace();
+        train.outputs = {round.next};
+        train.optimiser = train_.optimiser;
+        const TensorType type = known_.types.at(round.carried);
+        for (const std::string& name :
+             {round.before, round.next, gradient_name(round.next)}) {
+            if (may_name(name, origin)) {
+                known_.types[name] = type;
+            }
+        }
+        train.with_respect_to.push_back(round.before);
+        for (const auto& [row, load] : round.rows) {
+            const std::string& rows = load->inputs.front();
+            if (!may_name(row, origin)) {
+                continue;
+            }
+            known_.types[row] = known_.types.at(load->outputs.front());
+            if (std::ranges::find(wanted_, rows, &Wanted::tensor) != wanted_.end()) {
+                train.with_respect_to.push_back(row);
+                list.tensors.emplace_back().name = row;
+                by_rounds_.insert(rows);
+            }
+        }
+        return list;
+    }
+
+    /// Notes the names of loads and stores, and of what they bring.
+    void name_moved(const RoundBack& back, const LoopRound& round, const std::string& origin) {
+        for (const PipelineStep& step : back.steps) {
+            const bool is_new =
+                step.kind == Kind::Store ||
+                (step.kind == Kind::Load && round.made.contains(stashed(back, step.inputs.front())) &&
+                 step.outputs.front() != round.before);
+            if (is_new && !may_name(step.called(), origin)) {
+                return;
+            }
+        }
+    }
+    /// What is stored in `rows`; empty if these are no stash.
+    static std::string stashed(const RoundBack& back, const std::string& rows) {
+        const auto stash = std::ranges::find(back.stash, rows, &StashedRows::rows);
+        return stash == back.stash.end() ? "" : stash->known_as;
+    }
+
+    /// Gives a tensor of zeros in streaming memory, a row for each round.
+    void give_rows(const std::string& name, TensorType type, std::int64_t rounds,
+                   const std::string& origin) {
+        if (!may_name(name, origin)) {
+            return;
+        }
+        type.shape.insert(type.shape.begin(), rounds);
+        give(name, type, 0);
+        out_.workload.tensors.back().place = workload::Place::Remote;
+    }
+
+    /// Each round stores what the backward steps read of it.
+    void store_stash(std::size_t number, const std::vector<StashedRows>& stash) {
+        std::vector<Origin> inside;
+        PipelineStep& forward = out_.workload.steps[number];
+        const std::size_t written = forward.children.size();
+        const std::vector<std::size_t> numbers = add_stores(forward, stash);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const bool is_made = forward.children[i].kind == Kind::Store;
+            inside.push_back({fmt::format("{}/steps/{}", pointer_of(number), numbers[i]), is_made, {}});
+        }
+        TESSERA_ASSERT(numbers.size() == written + stash.size());
+        out_.origins[number].inside = std::move(inside);
     }
 
     [[nodiscard]] std::string sum_name(const std::string& tensor) const {
@@ -548,7 +754,7 @@ private:
             if (std::ranges::find(step->outputs, tensor) == step->outputs.end()) {
                 continue;
             }
-            const Family* family = find(step->family, families_);
+            const Family* family = find(step->family, known_.families);
             const bool can = family != nullptr && !step->options.contains(kAccumulate) &&
                              std::ranges::any_of(family->options, [](const family::Option& option) {
                                  return std::string_view(option.key) == kAccumulate;
@@ -564,6 +770,9 @@ private:
             return;
         }
         for (const auto& [tensor, at] : wanted_) {
+            if (tensor == passed_on_ || by_rounds_.contains(tensor)) {
+                continue;
+            }
             if (std::ranges::find(told_.tensors, tensor, &PipelineTensor::name) ==
                 told_.tensors.end()) {
                 fail(at, fmt::format("got '{}', which a step writes, expected a given tensor, as "
@@ -575,7 +784,32 @@ private:
         }
     }
 
+    /// The steps of an update stand right behind the last one that reads the tensor or its gradient.
     void update(const std::string& tensor, const std::string& origin) {
+        const std::string gradient = gradients_.at(tensor);
+        const std::size_t before = out_.workload.steps.size();
+        add_update(tensor, origin);
+        std::size_t place = before;
+        while (place > told_.steps.size() &&
+               !uses(out_.workload.steps[place - 1], tensor, gradient)) {
+            --place;
+        }
+        const auto move_there = [&](auto& list) {
+            std::rotate(list.begin() + static_cast<std::ptrdiff_t>(place),
+                        list.begin() + static_cast<std::ptrdiff_t>(before), list.end());
+        };
+        move_there(out_.workload.steps);
+        move_there(out_.origins);
+    }
+    static bool uses(const PipelineStep& step, const std::string& tensor,
+                     const std::string& gradient) {
+        Touched touched;
+        add_touched(step, touched);
+        return touched.read.contains(tensor) || touched.read.contains(gradient) ||
+               touched.written.contains(gradient);
+    }
+
+    void add_update(const std::string& tensor, const std::string& origin) {
         PipelineStep step = *train_.optimiser;
         step.name = tensor + "_update";
         step.outputs = {tensor};
@@ -596,7 +830,7 @@ private:
             step.inputs = {tensor, change};
         } else {
             step.inputs = {tensor, gradients_.at(tensor)};
-            add_state(tensor, *find(step.family, families_), step, origin);
+            add_state(tensor, *find(step.family, known_.families), step, origin);
         }
         add(std::move(step), origin);
     }
@@ -608,7 +842,7 @@ private:
             return;
         }
         const std::string name = tensor + "_momentum";
-        if (may_name(name, origin) && give_state(name, types_.at(tensor), tensor, origin)) {
+        if (may_name(name, origin) && give_state(name, known_.types.at(tensor), tensor, origin)) {
             PipelineStep momentum = family::backward_step("momentum", {name, gradients_.at(tensor)},
                                                           name, {{"factor", told->second}});
             momentum.name = name + "_update";
@@ -623,7 +857,7 @@ private:
     /// Gives what the optimiser keeps beside the weights, and adds it to the step.
     void add_state(const std::string& tensor, const Family& family, PipelineStep& step,
                    const std::string& origin) {
-        const std::vector<TensorType> state = optimiser_state(family, types_.at(tensor));
+        const std::vector<TensorType> state = optimiser_state(family, known_.types.at(tensor));
         for (std::size_t i = 0; i < state.size(); ++i) {
             const std::string name = tensor + "_" + family.outputs.at(i + 1);
             if (!may_name(name, origin) || !give_state(name, state[i], tensor, origin)) {
@@ -643,7 +877,7 @@ private:
         }
         const PipelineTensor& weights =
             *std::ranges::find(told_.tensors, of, &PipelineTensor::name);
-        if (weights.patterns() == 0 || type.type != types_.at(of).type) {
+        if (weights.patterns() == 0 || type.type != known_.types.at(of).type) {
             fail(origin, fmt::format("got the sparse matrix '{}', expected a dense tensor, or one "
                                      "with a sequence of patterns and of {}: the optimiser keeps "
                                      "state beside it",
@@ -657,20 +891,6 @@ private:
         return true;
     }
 
-    /// Puts rounds around all steps, and tensors in the order of a file.
-    void repeat() {
-        std::ranges::sort(out_.workload.tensors, {}, &PipelineTensor::name);
-        out_.list = "/steps";
-        if (train_.steps > 1) {
-            PipelineStep rounds;
-            rounds.kind = Kind::Repeat;
-            rounds.repeats = train_.steps;
-            rounds.children = std::move(out_.workload.steps);
-            out_.workload.steps = {std::move(rounds)};
-            out_.list = "/steps/0/steps";
-        }
-    }
-
     /// A tensor whose gradient is wanted.
     struct Wanted {
         std::string tensor;
@@ -679,12 +899,14 @@ private:
 
     const PipelineWorkload& told_;
     const Training& train_;
-    Families families_;
+    std::vector<std::string> pointers_; ///< by step
+    Known& known_;
+    std::string passed_on_;
     Trained out_;
     std::vector<Wanted> wanted_;
-    std::map<std::string, TensorType> types_; ///< of tensors of the file
-    Names names_;                             ///< of tensors and steps, the made ones too
     std::vector<Touched> touched_;            ///< by step
+    std::map<std::size_t, LoopRound> rounds_; ///< of repeats on the way, by step
+    Names by_rounds_; ///< tensors outside the tiles whose gradients are made row by row
     std::map<std::string, std::vector<std::size_t>> members_; ///< steps that run again, by name
     std::map<std::string, std::string>
         reader_;      ///< of a tensor: the name of all that read it, or empty
@@ -703,30 +925,61 @@ private:
 } // namespace
 
 Diagnostic Trained::in_file(Diagnostic mistake) const {
-    const std::string inside = list + "/";
-    if (mistake.pointer.rfind(inside, 0) == 0) {
-        const std::size_t end = mistake.pointer.find('/', inside.size());
-        const std::size_t step =
-            std::stoull(mistake.pointer.substr(inside.size(), end - inside.size()));
-        const bool is_written = step < written;
-        if (!is_written) {
-            const auto& steps = list == "/steps" ? workload.steps : workload.steps.front().children;
-            mistake.message =
-                fmt::format("in step '{}' of family {}, which is made for training: {}",
-                            steps.at(step).called(), steps.at(step).family, mistake.message);
-        }
-        mistake.pointer =
-            origins.at(step) +
-            (is_written && end != std::string::npos ? mistake.pointer.substr(end) : "");
-    } else if (mistake.pointer == "/steps/0/repeat") {
+    if (mistake.pointer == "/steps/0/repeat" && list != "/steps") {
         mistake.pointer = std::string(kTrain) + "/steps";
+        return mistake;
+    }
+    const std::vector<Origin>* origins_here = &origins;
+    const std::vector<PipelineStep>* steps =
+        list == "/steps" ? &workload.steps : &workload.steps.front().children;
+    std::string inside = list + "/";
+    while (mistake.pointer.starts_with(inside)) {
+        const std::size_t end = mistake.pointer.find('/', inside.size());
+        const std::size_t number =
+            std::stoull(mistake.pointer.substr(inside.size(), end - inside.size()));
+        const std::string rest = end == std::string::npos ? "" : mistake.pointer.substr(end);
+        const Origin& origin = origins_here->at(number);
+        const PipelineStep& step = steps->at(number);
+        if (!origin.inside.empty() && rest.starts_with("/steps/")) {
+            origins_here = &origin.inside;
+            steps = &step.children;
+            inside = mistake.pointer.substr(0, end) + "/steps/";
+            continue;
+        }
+        if (origin.is_made) {
+            mistake.message = fmt::format("in {}, which is made for training: {}", kind_text(step),
+                                          mistake.message);
+        }
+        mistake.pointer = origin.pointer + (origin.is_made ? "" : rest);
+        break;
     }
     return mistake;
 }
 
 Trained with_training(const PipelineWorkload& workload, const Resolved& forward,
                       Families families) {
-    return TrainingSteps(workload, forward, families).take();
+    Known known{{}, {}, families};
+    for (const pipeline::Tensor& tensor : forward.pipeline.tensors) {
+        known.types[tensor.name] = tensor.type;
+        known.names.insert(tensor.name);
+    }
+    add_names(workload.steps, known.names);
+    std::vector<std::string> pointers;
+    for (std::size_t i = 0; i < workload.steps.size(); ++i) {
+        pointers.push_back(fmt::format("/steps/{}", i));
+    }
+    Trained trained = TrainingSteps(workload, std::move(pointers), known).take();
+    std::ranges::sort(trained.workload.tensors, {}, &PipelineTensor::name); // as a file has them
+    trained.list = "/steps";
+    if (workload.train->steps > 1) {
+        PipelineStep rounds;
+        rounds.kind = Kind::Repeat;
+        rounds.repeats = workload.train->steps;
+        rounds.children = std::move(trained.workload.steps);
+        trained.workload.steps = {std::move(rounds)};
+        trained.list = "/steps/0/steps";
+    }
+    return trained;
 }
 
 bool is_optimiser(const Family& family) {

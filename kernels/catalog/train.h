@@ -20,13 +20,18 @@
 
 namespace tessera::catalog {
 
+/// Says what a step of a trained pipeline comes from.
+struct Origin {
+    std::string pointer;        ///< JSON pointer of a step of the file, or of an entry of `train`
+    bool is_made = false;       ///< the file does not have it itself
+    std::vector<Origin> inside; ///< of a repeat with other steps than the file has: of these
+};
+
 struct Trained {
     workload::PipelineWorkload workload; ///< without `train`
     std::vector<Diagnostic> mistakes;    ///< all of them, with JSON pointers of the file
-    /// JSON pointers in the file, one for each step of the longest list: what it comes from.
-    std::vector<std::string> origins;
-    std::size_t written = 0; ///< how many of them the file has itself
-    std::string list;        ///< JSON pointer of that list
+    std::vector<Origin> origins;         ///< one for each step of the longest list
+    std::string list;                    ///< JSON pointer of that list
 
     /// A mistake that resolving `workload` has found, where the file has what it comes from.
     [[nodiscard]] Diagnostic in_file(Diagnostic mistake) const;
