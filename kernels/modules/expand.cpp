@@ -30,6 +30,7 @@ using config::Shape;
 using nlohmann::json;
 
 constexpr std::size_t kMostDepth = 32; ///< of modules in modules
+constexpr std::string_view kRound = ".round"; ///< behind a phased use: what each round makes anew
 constexpr std::int64_t kMostUses = 100'000;
 
 /// Says what names mean where steps are copied: at the top of the file, or in one use of a module.
@@ -40,10 +41,16 @@ struct Around {
     Sizes sizes;
     std::map<std::string, std::string> names; ///< inputs and outputs of the module
     std::vector<std::string> modules;         ///< that are open
+    std::int64_t rounds = 0;                  ///< of the phased use around it; 0: none
+    std::string phased;                       ///< that use: "encoder" of "encoder.round.qkv"
 
     [[nodiscard]] std::string called(const std::string& name) const {
         const auto known = names.find(name);
         return known != names.end() ? known->second : use.empty() ? name : use + "." + name;
+    }
+    /// "encoder.qkv.weight" of "encoder.round.qkv.weight": the tensor whose rows the rounds load.
+    [[nodiscard]] std::string rows_of(const std::string& row) const {
+        return phased + row.substr(phased.size() + kRound.size());
     }
 };
 
@@ -150,14 +157,73 @@ private:
             if (!one_more(tensor_count_, around, child_pointer(from, name), "tensors")) {
                 return;
             }
-            const std::string called = around.called(name);
+            const std::string called =
+                around.rounds == 0 ? around.called(name) : around.rows_of(around.called(name));
             json tensor = object(around, tensor_, value, child_pointer(from, name),
                                  child_pointer("/tensors", called));
+            if (around.rounds > 0) {
+                put_outside(around, child_pointer(from, name), child_pointer("/tensors", called),
+                            tensor);
+            }
             if (!tensors_.emplace(called, std::move(tensor)).second) {
                 fail(around, child_pointer(from, name),
                      fmt::format("got a second tensor {}, expected one", in_quotes(called)));
             }
         }
+    }
+
+    /// A tensor of a phased use stands in streaming memory, with a row for each round.
+    void put_outside(const Around& around, const std::string& from, const std::string& to,
+                     json& tensor) {
+        if (!tensor.is_object() || !tensor.contains("shape") || !tensor["shape"].is_array()) {
+            if (tensor.is_object()) {
+                fail(around, from, "got a tensor without a shape in a phased use, expected one that "
+                                   "can stand in streaming memory");
+            }
+            return;
+        }
+        for (const char* key : {"place", "layout", "grain_bytes", "pattern", "sequence", "like"}) {
+            if (tensor.contains(key)) {
+                fail(around, child_pointer(from, key),
+                     fmt::format("got {} of a tensor in a phased use, expected none: its rows stand "
+                                 "in streaming memory",
+                                 in_quotes(key)));
+                tensor.erase(key);
+            }
+        }
+        json& shape = tensor["shape"];
+        for (std::size_t i = shape.size(); i-- > 0;) {
+            copy_origin(around, child_pointer(from + "/shape", std::to_string(i)),
+                        child_pointer(to + "/shape", std::to_string(i + 1)));
+        }
+        shape.insert(shape.begin(), around.rounds);
+        copy_origin(around, from + "/shape", to + "/shape/0");
+        tensor["place"] = "remote";
+        copy_origin(around, from, to + "/place");
+    }
+
+    /// Adds the loads of a module's tensors in front of its steps.
+    void add_loads(const Around& around, const json& tensors, const std::string& from,
+                   const std::string& to, json& made) {
+        for (const auto& [name, value] : tensors.items()) {
+            const std::string row = around.called(name);
+            add_made(around, child_pointer(from, name), to,
+                     {{"load", around.rows_of(row)}, {"output", row}}, made);
+        }
+    }
+
+    /// Adds a step that the file does not have, for what stands at `from`.
+    void add_made(const Around& around, const std::string& from, const std::string& to, json step,
+                  json& made) {
+        if (!one_more(steps_, around, from, "steps")) {
+            return;
+        }
+        const std::string place = child_pointer(to, std::to_string(made.size()));
+        copy_origin(around, from, place);
+        for (const auto& [key, value] : step.items()) {
+            copy_origin(around, from, child_pointer(place, key));
+        }
+        made.push_back(std::move(step));
     }
 
     /// The steps of a list at `from`, with those of modules in their place; the list is at `to`.
@@ -412,6 +478,10 @@ private:
                        "\"name\" tells uses of a module apart");
             return;
         }
+        if (written.phased) {
+            add_phased(around, at, to, written, *module, base, times, made);
+            return;
+        }
         std::vector<std::string> before; // what the use before wrote
         for (std::int64_t index = 0; index < times; ++index) {
             if (!one_more(use_count_, around, at, "uses of modules")) {
@@ -425,6 +495,8 @@ private:
                                   : around.recompute;
             inner.modules = around.modules;
             inner.modules.push_back(module->name);
+            inner.rounds = around.rounds;
+            inner.phased = around.phased;
             inner.sizes = sizes_of_use(around, at, written, *module, index);
             for (std::size_t i = 0; i < module->inputs.size(); ++i) {
                 inner.names[module->inputs[i]] =
@@ -438,13 +510,79 @@ private:
                                      : inner.use + "." + module->outputs[i]);
                 inner.names[module->outputs[i]] = before.back();
             }
-            if (module->tensors.is_object()) {
-                add_tensors(inner, module->tensors, module->pointer + "/tensors");
-            }
-            if (module->steps.is_array()) {
-                add_steps(inner, module->steps, module->pointer + "/steps", to, made);
+            add_inside(inner, *module, to, made);
+        }
+    }
+
+    void add_inside(const Around& inner, const Module& module, const std::string& to, json& made) {
+        if (module.tensors.is_object()) {
+            add_tensors(inner, module.tensors, module.pointer + "/tensors");
+            if (inner.rounds > 0) {
+                add_loads(inner, module.tensors, module.pointer + "/tensors", to, made);
             }
         }
+        if (module.steps.is_array()) {
+            add_steps(inner, module.steps, module.pointer + "/steps", to, made);
+        }
+    }
+
+    /// The uses of a module as rounds of one repeat. Its outputs are carried from round to round:
+    ///
+    ///     y = x; repeat 12 { load the round's rows; round.y = the module's steps of y; y = round.y }
+    void add_phased(const Around& around, const std::string& at, const std::string& to,
+                    const Use& written, const Module& module, const std::string& base,
+                    std::int64_t times, json& made) {
+        if (around.rounds > 0 || written.times.is_null()) {
+            fail_whole(around, at + "/phased",
+                       around.rounds > 0 ? "got a phased use inside another one, expected one"
+                                         : "got a phased use without \"for\", expected how many "
+                                           "rounds it has");
+            return;
+        }
+        Around inner;
+        inner.document = module.document;
+        inner.use = base + std::string(kRound);
+        inner.phased = base;
+        inner.rounds = times;
+        inner.recompute = module.recompute || written.recompute ? inner.use : "";
+        inner.modules = around.modules;
+        inner.modules.push_back(module.name);
+        inner.sizes = sizes_of_use(around, at, written, module, std::nullopt);
+        std::vector<std::pair<std::string, std::string>> carried; // by its name in a round
+        for (std::size_t i = 0; i < module.inputs.size(); ++i) {
+            const std::string given = around.called(written.inputs[i]);
+            if (i >= module.outputs.size()) {
+                inner.names[module.inputs[i]] = given;
+                continue;
+            }
+            const std::string name = written.outputs[i].empty() ? base + "." + module.outputs[i]
+                                                                : around.called(written.outputs[i]);
+            inner.names[module.inputs[i]] = name;
+            carried.emplace_back(inner.use + "." + module.outputs[i], name);
+            if (given != name) {
+                add_made(around, at, to,
+                         {{"family", "scale"}, {"factor", 1}, {"inputs", {given}}, {"output", name}},
+                         made);
+            }
+        }
+        for (std::size_t i = module.inputs.size(); i < module.outputs.size(); ++i) {
+            if (!written.outputs[i].empty()) {
+                inner.names[module.outputs[i]] = around.called(written.outputs[i]);
+            }
+        }
+        const std::string place = child_pointer(to, std::to_string(made.size()));
+        json steps = json::array();
+        add_inside(inner, module, place + "/steps", steps);
+        for (const auto& [next, name] : carried) {
+            add_made(around, at, place + "/steps",
+                     {{"name", next + "_passed"},
+                      {"family", "scale"},
+                      {"factor", 1},
+                      {"inputs", {next}},
+                      {"output", name}},
+                     steps);
+        }
+        add_made(around, at, to, {{"repeat", times}, {"steps", std::move(steps)}}, made);
     }
 
     static std::string outputs_key(const Around& around, const std::string& at) {
@@ -483,15 +621,16 @@ private:
         return static_cast<std::int64_t>(*number);
     }
 
-    /// Joins the sizes of the whole file and those that the use tells.
+    /// Joins the sizes of the whole file and those that the use tells. `index`: nothing for rounds, which
+    /// have the same sizes.
     Sizes sizes_of_use(const Around& around, const std::string& at, const Use& written,
-                       const Module& module, std::int64_t index) {
+                       const Module& module, std::optional<std::int64_t> index) {
         Sizes outside = around.sizes;
-        if (!written.times.is_null()) {
-            outside["index"] = static_cast<double>(index);
+        if (!written.times.is_null() && index) {
+            outside["index"] = static_cast<double>(*index);
         }
         Sizes sizes = globals_;
-        const bool tells = index == 0; // others have the same mistakes
+        const bool tells = index.value_or(0) == 0; // others have the same mistakes
         for (const auto& [name, value] : written.sizes.items()) {
             const std::string pointer = child_pointer(at + "/sizes", name);
             if (std::ranges::find(module.sizes, name) == module.sizes.end()) {

@@ -90,6 +90,10 @@ std::shared_ptr<const config::Shape> use_shape() {
     d.field("recompute", &Use::recompute)
         .says("as of the module, for this use alone")
         .from(kSource);
+    d.field("phased", &Use::phased)
+        .says("with \"for\": the uses are rounds of one repeat, each with its rows of tensors in "
+              "streaming memory")
+        .from(kSource);
     d.field("sizes", &Use::sizes)
         .json({"object"})
         .says("the module's sizes: numbers or expressions")

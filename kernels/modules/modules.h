@@ -36,6 +36,7 @@ struct Use {
     std::string name;       ///< empty: as the module
     nlohmann::json times;   ///< "for": a number or an expression; null: once
     bool recompute = false; ///< as of the module
+    bool phased = false;    ///< the uses of "for" are rounds of one repeat
     nlohmann::json sizes = nlohmann::json::object();
     std::vector<std::string> inputs;
     std::vector<std::string> outputs; ///< an empty name: nobody wants it
