@@ -30,6 +30,10 @@ using config::Shape;
 using ShapePointer = std::shared_ptr<const Shape>;
 using Kind = PipelineStep::Kind;
 
+constexpr std::int64_t kMostPrefetch = 16;
+constexpr double kLeastLossScale = 0x1p-24; ///< FP16 has both
+constexpr double kMostLossScale = 32768;
+constexpr std::int64_t kMostIoTiles = 100'000;
 constexpr const char* kSource = "docs/workloads.md#pipeline";
 constexpr const char* kTrainSource = "docs/workloads.md#gradients";
 constexpr int kMostSteps = 100'000; ///< of one list
@@ -417,6 +421,12 @@ ShapePointer load_shape() {
     describe_input(d, "load").says("name of a tensor in the host's or in streaming memory");
     describe_output(d, "output").says("name of the tensor on the tiles that has the row then");
     describe_rows(d);
+    d.field("prefetch", &PipelineStep::prefetch)
+        .unit("rows")
+        .range(0, kMostPrefetch)
+        .says("in a repeat: how many rows IO tiles bring ahead while the other tiles compute; 0: "
+              "the tiles wait for each row")
+        .from(kSource);
     return d.shape();
 }
 
@@ -539,6 +549,16 @@ ShapePointer train_shape(Families families) {
         .range(1, kMostRepeats)
         .says("how often all steps are done, the backward ones and the updates too")
         .from(kTrainSource);
+    d.field("accumulate", &Training::accumulate)
+        .unit("times")
+        .range(1, kMostRepeats)
+        .says("how often gradients are made for one update, which takes their sum")
+        .from(kTrainSource);
+    d.field("loss_scale", &Training::loss_scale)
+        .range(kLeastLossScale, kMostLossScale)
+        .says("the gradient of the loss, by which updates divide: small gradients stay apart from 0 "
+              "in FP16")
+        .from(kTrainSource);
     return d.shape();
 }
 
@@ -590,6 +610,11 @@ ShapePointer pipeline_shape(Families families) {
         .range(1, kMostSteps)
         .required()
         .says("what is done, one after the other")
+        .from(kSource);
+    d.field("io_tiles", &PipelineWorkload::io_tiles)
+        .unit("tiles")
+        .range(0, kMostIoTiles)
+        .says("the last ones of the chip, which run no steps: they bring rows ahead")
         .from(kSource);
     d.object("train", &PipelineWorkload::train, train_shape(families))
         .says("which gradients are made behind the steps, and what is done with them")

@@ -115,6 +115,8 @@ public:
         }
         note_writers(workload.steps, "/steps");
         is_some_step_hidden_ = workload.steps.empty();
+        io_tiles_ = workload.io_tiles;
+        out_.pipeline.io_tiles = workload.io_tiles;
         run(workload.steps, "/steps", out_.pipeline.steps);
         for (const auto& [name, known] : known_) {
             tensor(known).is_left = true;
@@ -431,7 +433,9 @@ private:
             rounds_ *= step.repeats; // otherwise one mistake is enough
         }
         const std::int64_t of_outer = std::exchange(innermost_rounds_, step.repeats);
+        const PipelineStep* const around_it = std::exchange(innermost_, &step);
         run(step.children, made.pointer + "/steps", made.children);
+        innermost_ = around_it;
         innermost_rounds_ = of_outer;
         rounds_ = around;
     }
@@ -453,6 +457,9 @@ private:
         name_step(step, made.pointer);
         made.row = step.row;
         made.row_a_round = step.row_a_round;
+        made.prefetch = step.prefetch;
+        made.rounds = innermost_rounds_;
+        check_prefetch(step, made.pointer);
         made.outputs.resize(step.outputs.size());
         const Known* const source =
             step.inputs.empty() ? nullptr : placed(step.inputs.front(), loads, from);
@@ -485,6 +492,61 @@ private:
             fail(from, fmt::format("got {} to be stored as a row of '{}', expected {}",
                                    type_text(type), step.outputs.front(), type_text(*row)));
         }
+    }
+
+    void check_prefetch(const PipelineStep& step, const std::string& pointer) {
+        if (step.prefetch == 0) {
+            return;
+        }
+        const std::string at = pointer + "/prefetch";
+        if (io_tiles_ == 0) {
+            fail(at, "got rows to be brought ahead without IO tiles, expected \"io_tiles\"",
+                 "it stands beside \"steps\"");
+        } else if (innermost_ == nullptr ||
+                   std::ranges::none_of(innermost_->children, [&](const PipelineStep& child) {
+                       return &child == &step;
+                   })) {
+            fail(at, "got rows to be brought ahead, expected a load that is itself a step of a "
+                     "repeat");
+        } else if (stores_ahead(*innermost_, step)) {
+            fail(at, fmt::format("got rows of '{}' to be brought ahead, expected rows that no step "
+                                 "of the rounds before stores",
+                                 step.inputs.front()));
+        }
+    }
+
+    /// Whether a round stores the row that the load of a later one has brought already.
+    static bool stores_ahead(const PipelineStep& repeat, const PipelineStep& load) {
+        Stores stores;
+        add_stores(repeat, load.inputs.front(), stores);
+        for (const PipelineStep* store : stores) {
+            for (std::int64_t ahead = 1; ahead <= std::min(load.prefetch, repeat.repeats - 1);
+                 ahead++) {
+                // row + by (round + ahead) of the load is that of the store in `round`
+                const std::int64_t by = load.row_a_round - store->row_a_round;
+                const std::int64_t apart = store->row - load.row - load.row_a_round * ahead;
+                const bool meets =
+                    by == 0 ? apart == 0
+                            : apart % by == 0 && apart / by >= 0 &&
+                                  apart / by + ahead < repeat.repeats;
+                if (meets) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+    using Stores = std::vector<const PipelineStep*>;
+    static void add_stores(const PipelineStep& around, const std::string& into, Stores& stores) {
+        visit_lists(around, [&](const char*, const std::vector<PipelineStep>& inside) {
+            for (const PipelineStep& step : inside) {
+                if (step.kind == Kind::Store && !step.outputs.empty() &&
+                    step.outputs.front() == into) {
+                    stores.push_back(&step);
+                }
+                add_stores(step, into, stores);
+            }
+        });
     }
 
     /// Null if the tensor is not there, or elsewhere than the load or the store at hand has it.
@@ -1043,6 +1105,8 @@ private:
     std::size_t storages_made_ = 0;
     std::int64_t rounds_ = 1;           ///< of the repeats around the step at hand
     std::int64_t innermost_rounds_ = 1; ///< of the innermost of them
+    const PipelineStep* innermost_ = nullptr; ///< that one
+    std::int64_t io_tiles_ = 0;
     const Branch* branch_ = nullptr;
     bool is_some_step_hidden_ = false;
 };

@@ -145,6 +145,9 @@ public:
                 go_back(i);
             }
             leave_out_unread();
+            first_made_ = told_.steps.size();
+            check_scaled();
+            accumulate();
             update();
         }
         return std::move(out_);
@@ -187,7 +190,7 @@ private:
                 fail(at_loss, fmt::format("got '{}' of {}, expected a tensor of one element",
                                           train_.loss, family::shape_text(type)));
             } else if (may_name(gradient_name(train_.loss), at_loss)) {
-                give(gradient_name(train_.loss), type, 1);
+                give(gradient_name(train_.loss), type, train_.loss_scale);
                 seed(train_.loss);
                 ends.insert(train_.loss);
             }
@@ -630,6 +633,7 @@ private:
         Training& train = list.train.emplace();
         train.outputs = {round.next};
         train.optimiser = train_.optimiser;
+        train.loss_scale = train_.loss_scale;
         const TensorType type = known_.types.at(round.carried);
         for (const std::string& name :
              {round.before, round.next, gradient_name(round.next)}) {
@@ -764,6 +768,103 @@ private:
         return nullptr;
     }
 
+    /// Whether updates take something else than the gradients as they are made.
+    [[nodiscard]] bool scales() const { return train_.loss_scale != 1; }
+    [[nodiscard]] bool accumulates() const { return train_.accumulate > 1; }
+
+    void check_scaled() {
+        const auto need_optimiser = [&](bool is_told, const char* key) {
+            if (is_told && !train_.optimiser) {
+                fail(fmt::format("{}/{}", kTrain, key),
+                     "got it without an optimiser, whose updates it is for, expected one");
+            }
+        };
+        need_optimiser(scales(), "loss_scale");
+        need_optimiser(accumulates(), "accumulate");
+        if (scales() && train_.loss.empty() && passed_on_.empty()) {
+            fail(fmt::format("{}/loss_scale", kTrain),
+                 "got a gradient of the loss, expected a \"loss\"");
+        }
+        if (accumulates() && !by_rounds_.empty()) {
+            fail(fmt::format("{}/accumulate", kTrain),
+                 fmt::format("got sums of gradients of '{}', expected none: those of rows that "
+                             "rounds load are not summed",
+                             *by_rounds_.begin()));
+        }
+        for (const auto& [tensor, at] : wanted_) {
+            if ((scales() || accumulates()) && known_.types.at(tensor).sparse != nullptr) {
+                fail(at, fmt::format("got the sparse matrix '{}' with a loss_scale or accumulate, "
+                                     "expected a dense tensor",
+                                     tensor));
+            }
+        }
+    }
+
+    /// Puts rounds around all steps, each of which adds its gradients to totals in FP32.
+    void accumulate() {
+        if (!accumulates() || !out_.mistakes.empty()) {
+            return;
+        }
+        for (const auto& [tensor, at] : wanted_) {
+            const std::string total = gradient_name(tensor) + "_total";
+            const std::string gradient = in_single(tensor, gradients_.at(tensor), at);
+            PipelineStep step = family::backward_step("add", {total, gradient}, total);
+            step.name = total + "_add";
+            if (!may_name(total, at) || !may_name(step.name, at)) {
+                return;
+            }
+            give(total, {ElementType::F32, known_.types.at(tensor).shape}, 0);
+            add(std::move(step), at);
+            gradients_.at(tensor) = total;
+        }
+        PipelineStep rounds;
+        rounds.kind = Kind::Repeat;
+        rounds.repeats = train_.accumulate;
+        rounds.children = std::move(out_.workload.steps);
+        out_.workload.steps = {std::move(rounds)};
+        out_.origins = {{std::string(kTrain) + "/accumulate", true, std::move(out_.origins)}};
+        first_made_ = 1;
+    }
+
+    /// The gradient in FP32.
+    std::string in_single(const std::string& tensor, const std::string& gradient,
+                          const std::string& origin) {
+        if (known_.types.at(tensor).type == ElementType::F32) {
+            return gradient;
+        }
+        std::string single = gradient + "_single";
+        if (may_name(single, origin)) {
+            add(family::backward_step("cast", {gradient}, single, {{"to", "f32"}}), origin);
+        }
+        return single;
+    }
+
+    /// What an update takes: the gradient, or what totals and the scale of the loss make of it.
+    std::string taken_gradient(const std::string& tensor, bool in_own_type,
+                               const std::string& origin) {
+        std::string gradient = gradients_.at(tensor);
+        const bool is_half = known_.types.at(tensor).type != ElementType::F32;
+        if (scales()) {
+            const std::string scaled = gradient_name(tensor) + "_unscaled";
+            const std::string single =
+                accumulates() ? gradient : in_single(tensor, gradient, origin);
+            if (may_name(scaled, origin)) {
+                add(family::backward_step("scale", {single}, scaled,
+                                          {{"factor", 1 / train_.loss_scale}}),
+                    origin);
+            }
+            gradient = scaled;
+        }
+        if (in_own_type && is_half && (scales() || accumulates())) {
+            const std::string taken = gradient_name(tensor) + "_taken";
+            if (may_name(taken, origin)) {
+                add(family::backward_step("cast", {gradient}, taken, {{"to", "f16"}}), origin);
+            }
+            gradient = taken;
+        }
+        return gradient;
+    }
+
     /// Updates each tensor by its gradient, where it stands.
     void update() {
         if (!train_.optimiser || !out_.mistakes.empty()) {
@@ -790,7 +891,7 @@ private:
         const std::size_t before = out_.workload.steps.size();
         add_update(tensor, origin);
         std::size_t place = before;
-        while (place > told_.steps.size() &&
+        while (place > first_made_ &&
                !uses(out_.workload.steps[place - 1], tensor, gradient)) {
             --place;
         }
@@ -813,6 +914,9 @@ private:
         PipelineStep step = *train_.optimiser;
         step.name = tensor + "_update";
         step.outputs = {tensor};
+        const std::string total = gradients_.at(tensor);
+        gradients_.at(tensor) = taken_gradient(
+            tensor, step.family == kDescent || step.options.contains(kMomentum), origin);
         add_momentum(tensor, step, origin);
         if (step.family == kDescent) {
             const std::string change = tensor + "_change";
@@ -833,6 +937,13 @@ private:
             add_state(tensor, *find(step.family, known_.families), step, origin);
         }
         add(std::move(step), origin);
+        if (accumulates() && train_.steps > 1) {
+            PipelineStep zero = family::backward_step("scale", {total}, total, {{"factor", 0.0}});
+            zero.name = total + "_zero";
+            if (may_name(zero.name, origin)) {
+                add(std::move(zero), origin);
+            }
+        }
     }
 
     /// The step reads momentum * m + gradient, which stands as m, instead of the gradient.
@@ -900,6 +1011,7 @@ private:
     const PipelineWorkload& told_;
     const Training& train_;
     std::vector<std::string> pointers_; ///< by step
+    std::size_t first_made_ = 0;        ///< of the steps behind which updates may stand
     Known& known_;
     std::string passed_on_;
     Trained out_;

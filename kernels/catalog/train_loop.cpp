@@ -92,8 +92,8 @@ public:
             for (const std::string& output : outputs) {
                 const auto last = last_writes_.find(output);
                 if (last != last_writes_.end() && last->second == i) {
-                    const auto [rows, row, by] = place_of(output);
-                    add(row_step(Kind::Store, rows, output, row, by), i);
+                    const RowPlace place = place_of(output);
+                    add(row_step(Kind::Store, place.rows, output, place.row, place.row_a_round), i);
                 }
             }
         }
@@ -105,6 +105,7 @@ private:
         std::string rows;
         std::int64_t row = 0;
         std::int64_t row_a_round = 0;
+        std::int64_t prefetch = 0;
     };
 
     PipelineStep& add(PipelineStep step, std::size_t from) {
@@ -131,14 +132,15 @@ private:
         }
         const PipelineStep& load = *row->second;
         return {load.inputs.front(), load.row + (rounds - 1) * load.row_a_round,
-                -load.row_a_round};
+                -load.row_a_round, load.prefetch};
     }
 
     /// Loads what a backward step reads and none before it has made.
     void bring(const std::string& tensor, std::size_t from, Names& made) {
         if (round_.rows.contains(tensor) || state_.contains(tensor)) {
-            const auto [rows, row, by] = place_of(tensor);
-            add(row_step(Kind::Load, rows, tensor, row, by), from);
+            const RowPlace place = place_of(tensor);
+            add(row_step(Kind::Load, place.rows, tensor, place.row, place.row_a_round), from)
+                .prefetch = place.prefetch;
             made.insert(tensor);
             return;
         }

@@ -182,6 +182,12 @@ Step sequence(std::vector<Step> steps) {
     return made;
 }
 
+Step in_rounds(const program::SomeRounds& rounds, std::vector<Step> steps) {
+    Step made = sequence(std::move(steps));
+    made.only = rounds;
+    return made;
+}
+
 Step repeat(std::int64_t count, std::vector<Step> steps) {
     Step made = leaf(Step::Kind::Repeat, 0);
     made.count = static_cast<std::uint32_t>(count);

@@ -187,7 +187,7 @@ struct TilePlace {
 ///
 /// | kind | children | fields |
 /// | --- | --- | --- |
-/// | Sequence | in order | |
+/// | Sequence | in order | only |
 /// | Repeat | in order, `count` times | count, rounds |
 /// | While | in order, as long as the word is not 0; tested before each iteration | word |
 /// | If | [0] if the word is not 0, else [1], which may be missing | word |
@@ -198,7 +198,8 @@ struct TilePlace {
 ///
 /// A round is one iteration of a repeat; rounds are numbered from 0. A stream copy moves rows of a
 /// remote buffer. Its first row is `row + row_a_round * round`, with the round of the innermost
-/// repeat around it. On every tile that holds a buffer of `rounds`, its first word is the round.
+/// repeat around it. On every tile that holds a buffer of `rounds`, its first word is the round. A
+/// sequence with `only` is done in these rounds of that repeat.
 struct Step {
     using Kind = program::Step::Kind;
     Kind kind = Kind::Sequence;
@@ -209,6 +210,7 @@ struct Step {
     std::int64_t row_a_round = 0;
     std::vector<BufferId> rounds = {}; ///< made by Graph::add_round()
     std::optional<TilePlace> word;     ///< 32 bits at a multiple of 4, read when the step begins
+    std::optional<program::SomeRounds> only = {};
     std::vector<Step> children;
 };
 
@@ -392,6 +394,8 @@ template <class... Ids> void run_next(std::vector<Step>& steps, Ids... ids) {
 [[nodiscard]] Step when(TilePlace word, std::vector<Step> then, std::vector<Step> otherwise = {});
 /// Returns a loop over the steps. It tests the word before each iteration and ends when it is 0.
 [[nodiscard]] Step as_long_as(TilePlace word, std::vector<Step> steps);
+/// Returns steps that are done in some rounds of the innermost repeat around them.
+[[nodiscard]] Step in_rounds(const program::SomeRounds& rounds, std::vector<Step> steps);
 /// Returns a step of a stream copy: StreamCopy, StreamStart or StreamWait.
 [[nodiscard]] Step stream(Step::Kind kind, CopyId copy, std::int64_t row);
 /// Returns a step whose first row is `row + row_a_round * round` in the innermost repeat.

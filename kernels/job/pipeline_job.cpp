@@ -251,9 +251,17 @@ public:
             const auto& leaves = finished.leaves;
             if (std::find(leaves.begin(), leaves.end(), graph::Leaf{leaf.kind, leaf.index}) !=
                 leaves.end()) {
-                look_at(i, index_of(leaf), read, threads);
+                look_at(i, row_of(leaf, i), read, threads);
             }
         }
+    }
+
+    /// The row of a load or a store. What IO tiles have brought ahead comes once in each round.
+    [[nodiscard]] std::int64_t row_of(const program::Step& leaf, std::size_t finished) const {
+        const Node& node = *planned_.finished[finished].node;
+        const bool is_ahead = node.prefetch > 0;
+        return is_ahead ? node.row + outcomes_[finished].rounds % node.rounds * node.row_a_round
+                        : index_of(leaf);
     }
 
     CheckOutcome check(const ReadArray& read, int threads) override {

@@ -14,7 +14,7 @@ Bytes own_bytes(const spec::ControlSpec& control, const program::Step& step) {
     using Kind = program::Step::Kind;
     switch (step.kind) {
     case Kind::Sequence:
-        return 0;
+        return step.only ? control.branch_bytes : 0;
     case Kind::Repeat:
         return control.repeat_bytes + (step.rounds.empty() ? 0 : control.step_bytes);
     case Kind::While:
@@ -37,8 +37,8 @@ Bytes own_bytes(const spec::ControlSpec& control, const program::Step& step) {
 /// But for rows; a step that reads its row or a decision, or stores its round, is like no other.
 bool are_alike(const program::Step& one, const program::Step& other) {
     return one.kind == other.kind && one.index == other.index && one.count == other.count &&
-           one.zone == other.zone && one.row_a_round == other.row_a_round && !one.value &&
-           !other.value && one.rounds.empty() && other.rounds.empty() &&
+           one.zone == other.zone && one.row_a_round == other.row_a_round &&
+           one.only == other.only && !one.value && !other.value && one.rounds.empty() && other.rounds.empty() &&
            std::equal(one.children.begin(), one.children.end(), other.children.begin(),
                       other.children.end(), are_alike);
 }

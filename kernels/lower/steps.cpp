@@ -57,6 +57,7 @@ program::Step bound(const graph::Graph& graph, const Steps& steps, const Step& s
     made.row = step.row;
     made.row_a_round = step.row_a_round;
     made.rounds = bound_rounds(graph, step, address_of);
+    made.only = step.only;
     if (step.word) {
         made.value = program::TileValue{step.word->tile, address_of(*step.word)};
     }

@@ -42,6 +42,7 @@ struct Around {
     std::map<std::string, std::string> names; ///< inputs and outputs of the module
     std::vector<std::string> modules;         ///< that are open
     std::int64_t rounds = 0;                  ///< of the phased use around it; 0: none
+    std::int64_t prefetch = 0;                ///< of its loads
     std::string phased;                       ///< that use: "encoder" of "encoder.round.qkv"
 
     [[nodiscard]] std::string called(const std::string& name) const {
@@ -68,6 +69,12 @@ public:
         }
         top.sizes = globals_;
         copy_origin(top, "", "");
+        if (const auto given = document_.root.find("tensors");
+            given != document_.root.end() && given->is_object()) {
+            for (const auto& [name, tensor] : given->items()) {
+                there_.insert(name);
+            }
+        }
         out_.document.root = json::object();
         for (const auto& [key, value] : document_.root.items()) {
             const std::string at = child_pointer("", key);
@@ -157,6 +164,7 @@ private:
             if (!one_more(tensor_count_, around, child_pointer(from, name), "tensors")) {
                 return;
             }
+            there_.insert(around.called(name));
             const std::string called =
                 around.rounds == 0 ? around.called(name) : around.rows_of(around.called(name));
             json tensor = object(around, tensor_, value, child_pointer(from, name),
@@ -207,8 +215,11 @@ private:
                    const std::string& to, json& made) {
         for (const auto& [name, value] : tensors.items()) {
             const std::string row = around.called(name);
-            add_made(around, child_pointer(from, name), to,
-                     {{"load", around.rows_of(row)}, {"output", row}}, made);
+            json load{{"load", around.rows_of(row)}, {"output", row}};
+            if (around.prefetch > 0) {
+                load["prefetch"] = around.prefetch;
+            }
+            add_made(around, child_pointer(from, name), to, std::move(load), made);
         }
     }
 
@@ -223,6 +234,7 @@ private:
         for (const auto& [key, value] : step.items()) {
             copy_origin(around, from, child_pointer(place, key));
         }
+        note_made(step);
         made.push_back(std::move(step));
     }
 
@@ -250,6 +262,9 @@ private:
             name_step(around, list[i], at, place, step);
             mark_recompute(around, list[i], at, place, step);
             name_outputs(around, list[i], at, place, step);
+            if (step.is_object()) {
+                note_made(step);
+            }
             made.push_back(std::move(step));
         }
     }
@@ -462,13 +477,18 @@ private:
         }
         const bool fits =
             has_all(around, at, "inputs", written.inputs, module->inputs) &
-            has_all(around, at, outputs_key(around, at), written.outputs, module->outputs);
+            has_all(around, at, outputs_key(around, at), written.outputs, module->outputs) &
+            are_there(around, at, written.inputs);
         std::int64_t times = 1;
         if (!written.times.is_null()) {
-            times = times_of(around, written.times, at + "/for");
+            times = number_of(around, written.times, at + "/for", "times", 1);
         }
         if (!fits || times == 0) {
             return;
+        }
+        if (!written.phased && !written.prefetch.is_null()) {
+            fail(around, at + "/prefetch",
+                 "got rows to be brought ahead, expected a phased use, which has rows");
         }
         const std::string base = (around.use.empty() ? "" : around.use + ".") +
                                  (written.name.empty() ? module->name : written.name);
@@ -496,6 +516,7 @@ private:
             inner.modules = around.modules;
             inner.modules.push_back(module->name);
             inner.rounds = around.rounds;
+            inner.prefetch = around.prefetch;
             inner.phased = around.phased;
             inner.sizes = sizes_of_use(around, at, written, *module, index);
             for (std::size_t i = 0; i < module->inputs.size(); ++i) {
@@ -544,6 +565,9 @@ private:
         inner.use = base + std::string(kRound);
         inner.phased = base;
         inner.rounds = times;
+        if (!written.prefetch.is_null()) {
+            inner.prefetch = number_of(around, written.prefetch, at + "/prefetch", "rows", 0);
+        }
         inner.recompute = module.recompute || written.recompute ? inner.use : "";
         inner.modules = around.modules;
         inner.modules.push_back(module.name);
@@ -603,8 +627,43 @@ private:
         return false;
     }
 
+    /// Whether the tensors that a use reads are given, or steps before it make them. Not asked behind
+    /// other mistakes, which may have left some out.
+    bool are_there(const Around& around, const std::string& at,
+                   const std::vector<std::string>& inputs) {
+        bool all = true;
+        for (std::size_t i = 0; i < inputs.size() && out_.mistakes.empty(); ++i) {
+            if (there_.contains(around.called(inputs[i]))) {
+                continue;
+            }
+            all = false;
+            fail_whole(around, fmt::format("{}/inputs/{}", at, i),
+                       fmt::format("unknown tensor '{}'", inputs[i]),
+                       config::did_you_mean(inputs[i], {there_.begin(), there_.end()}));
+        }
+        return all;
+    }
+
+    /// Notes the tensors that a flat step makes.
+    void note_made(const json& step) {
+        const auto note = [this](const json& name) {
+            if (name.is_string()) {
+                there_.insert(name.get<std::string>());
+            }
+        };
+        note(step.value("output", json{}));
+        const json outputs = step.value("outputs", json{});
+        if (!outputs.is_structured()) {
+            return;
+        }
+        for (const auto& [key, output] : outputs.items()) {
+            note(output.is_object() ? json(tensor_of(output, key)) : output);
+        }
+    }
+
     /// Gives 0 where there is a mistake, which it tells.
-    std::int64_t times_of(const Around& around, const json& written, const std::string& pointer) {
+    std::int64_t number_of(const Around& around, const json& written, const std::string& pointer,
+                           std::string_view unit, std::int64_t least) {
         const auto number = written.is_string()
                                 ? evaluated(around, written.get<std::string>(), pointer)
                                 : std::optional(written.get<double>());
@@ -612,10 +671,11 @@ private:
             out_.is_whole = false;
             return 0;
         }
-        if (*number < 1 || *number > kMostUses || std::floor(*number) != *number) {
+        if (*number < static_cast<double>(least) || *number > kMostUses ||
+            std::floor(*number) != *number) {
             fail_whole(around, pointer,
-                       fmt::format("got {:g} times, expected a whole number from 1 to {}", *number,
-                                   kMostUses));
+                       fmt::format("got {:g} {}, expected a whole number from {} to {}", *number,
+                                   unit, least, kMostUses));
             return 0;
         }
         return static_cast<std::int64_t>(*number);
@@ -674,6 +734,7 @@ private:
     Sizes globals_;
     std::map<std::string, json> tensors_;
     std::set<std::string> uses_;
+    std::set<std::string> there_; ///< tensors that are given, or that the steps so far make
     std::set<std::tuple<std::string, int, int>> told_; ///< file, line, column
     std::size_t steps_ = 0;
     std::size_t tensor_count_ = 0;

@@ -94,6 +94,10 @@ std::shared_ptr<const config::Shape> use_shape() {
         .says("with \"for\": the uses are rounds of one repeat, each with its rows of tensors in "
               "streaming memory")
         .from(kSource);
+    d.field("prefetch", &Use::prefetch)
+        .json({"integer", "string"})
+        .says("phased: rows of the module's tensors that IO tiles bring ahead")
+        .from(kSource);
     d.field("sizes", &Use::sizes)
         .json({"object"})
         .says("the module's sizes: numbers or expressions")

@@ -37,6 +37,7 @@ struct Use {
     nlohmann::json times;   ///< "for": a number or an expression; null: once
     bool recompute = false; ///< as of the module
     bool phased = false;    ///< the uses of "for" are rounds of one repeat
+    nlohmann::json prefetch; ///< phased: a number or an expression; null: 0
     nlohmann::json sizes = nlohmann::json::object();
     std::vector<std::string> inputs;
     std::vector<std::string> outputs; ///< an empty name: nobody wants it

@@ -70,7 +70,7 @@ public:
     Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, const Try& as,
             exchange_plan::KnownSchedules& known)
         : machine_(machine), pipeline_(pipeline), as_(as), known_(known), graph_(pipeline.name),
-          standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()),
+          tiles_(machine.chip.tiles - pipeline.io_tiles), standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()),
           is_unread_(pipeline.tensors.size()), writers_(pipeline.tensors.size()) {
         note_uses(pipeline.steps);
     }
@@ -81,7 +81,10 @@ public:
     [[nodiscard]] bool brought_before() const { return brought_before_; }
 
     Planned run() {
-        graph_.control = emit(pipeline_.steps, 0, machine_.chip.tiles);
+        for (std::int64_t tile = tiles_; tile < machine_.chip.tiles; ++tile) {
+            graph_.io_tiles.push_back(static_cast<TileId>(tile));
+        }
+        graph_.control = emit(pipeline_.steps, 0, tiles_);
         want_results();
         lower::Lowered lowered = alone_ != nullptr
                                      ? std::move(*alone_)
@@ -561,12 +564,51 @@ private:
     graph::Step emit_load(const Node& node) {
         const Sizes before = sizes();
         const std::size_t output = node.outputs.front().value();
-        const TensorId row = add_row(pipeline_.tensors[output].type);
-        std::vector<graph::Step> steps{copy_row(node, node.inputs.front(), row, true)};
+        const TensorId row = add_row(pipeline_.tensors[output].type, {0, tiles_});
+        std::vector<graph::Step> steps{node.prefetch > 0
+                                           ? take_ahead(node, row)
+                                           : copy_row(node, node.inputs.front(), row, true)};
         note_finished(node).outputs = {array_of(row)};
         steps.push_back(put(node, output, row));
         note_leaves(steps.back());
         name_after(node, before);
+        return graph::sequence(std::move(steps));
+    }
+
+    /// IO tiles have rows ahead, each in a slot of its own. A round takes its row to the other tiles, and
+    /// then the slot's next row is begun:
+    ///
+    ///     start slots 0, 1
+    ///     repeat { in rounds 0, 2, ...: wait for slot 0; take it; start the row of the round after next
+    ///              in rounds 1, 3, ...: the same with slot 1 }
+    graph::Step take_ahead(const Node& node, TensorId row) {
+        using Kind = graph::Step::Kind;
+        const std::int64_t slots = std::min(node.prefetch, node.rounds);
+        const family::TensorType& type = pipeline_.tensors[node.outputs.front().value()].type;
+        const std::int64_t rows = rows_of_index(node.inputs.front());
+        const std::int64_t first = node.row * rows;
+        const std::int64_t by = node.row_a_round * rows;
+        std::vector<graph::Step> steps;
+        Ends ends;
+        for (std::int64_t slot = 0; slot < slots; ++slot) {
+            const TensorId ahead = add_row(
+                type, {static_cast<TileId>(tiles_), machine_.chip.tiles - tiles_});
+            const graph::CopyId copy = add_row_copy(node, node.inputs.front(), ahead, true);
+            loops_.back().before.push_back(
+                graph::stream(Kind::StreamStart, copy, first + slot * by));
+            graph::Step taken =
+                graph::add_copy(graph_, machine_, ahead, row, Role::Bring, node.name);
+            note_leaves(taken);
+            ends.add(ends_);
+            graph::Step next = graph::in_rounds(
+                {slot, slots, node.rounds - slots},
+                {graph::stream_by_round(Kind::StreamStart, copy, first + slots * by, by)});
+            steps.push_back(
+                graph::in_rounds({slot, slots, node.rounds},
+                                 {graph::stream(Kind::StreamWait, copy, 0), std::move(taken),
+                                  std::move(next)}));
+        }
+        ends_ = std::move(ends);
         return graph::sequence(std::move(steps));
     }
 
@@ -575,7 +617,7 @@ private:
         const std::size_t input = node.inputs.front();
         std::vector<graph::Step> steps;
         TensorId row = standing_or_given(input);
-        const TensorId runs = add_row(pipeline_.tensors[input].type);
+        const TensorId runs = add_row(pipeline_.tensors[input].type, {0, tiles_});
         if (!graph::alike(graph_.tensors[row.index], graph_.tensors[runs.index])) {
             steps.push_back(rearranged(node, input, row, runs));
             note_leaves(steps.back());
@@ -724,15 +766,24 @@ private:
         return planned_.finished.emplace_back(Finished{&node, {}, {}, {}, false, may_not_run_});
     }
 
-    /// Runs of whole requests over all tiles.
-    TensorId add_row(const family::TensorType& type) {
-        return graph::add_runs(graph_, {0, machine_.chip.tiles},
+    /// Runs of whole requests over the tiles.
+    TensorId add_row(const family::TensorType& type, graph::TileRange tiles) {
+        return graph::add_runs(graph_, tiles,
                                {.name = "row", .type = type.type, .shape = type.shape},
                                (machine_.streaming.request_bytes + 7) / 8 * 8);
     }
 
     /// A copy between a row of a tensor outside the tiles and `row`, which stands in runs.
     graph::Step copy_row(const Node& node, std::size_t outside, TensorId row, bool read) {
+        graph::Step step =
+            graph::stream_by_round(graph::Step::Kind::StreamCopy,
+                                   add_row_copy(node, outside, row, read),
+                                   node.row * rows_of_index(outside),
+                                   node.row_a_round * rows_of_index(outside));
+        note_leaves(step);
+        return step;
+    }
+    graph::CopyId add_row_copy(const Node& node, std::size_t outside, TensorId row, bool read) {
         using Direction = program::StreamCopy::Direction;
         graph::StreamCopy copy{.name = node.name,
                                .owner = node.name,
@@ -746,12 +797,7 @@ private:
             copy.pieces.push_back({piece.tile, piece.place, piece.dims.at(0).count * element,
                                    piece.host_offset * element});
         }
-        const graph::CopyId id = graph_.add_stream_copy(std::move(copy));
-        graph::Step step = graph::stream_by_round(graph::Step::Kind::StreamCopy, id,
-                                                  node.row * rows_of_index(outside),
-                                                  node.row_a_round * rows_of_index(outside));
-        note_leaves(step);
-        return step;
+        return graph_.add_stream_copy(std::move(copy));
     }
 
     /// Rows of the remote buffer for each index of a tensor's first size: one, or, where steps name rows
@@ -893,7 +939,7 @@ private:
     /// As a framework puts it: runs of elements in the order of the tiles.
     TensorId add_runs(const Tensor& tensor) {
         return graph::add_runs(
-            graph_, {0, machine_.chip.tiles},
+            graph_, {0, tiles_},
             {.name = tensor.name, .type = tensor.type.type, .shape = tensor.type.stored_shape()},
             (tensor.grain_bytes + 7) / 8 * 8);
     }
@@ -987,6 +1033,7 @@ private:
     Try as_;
     exchange_plan::KnownSchedules& known_;
     graph::Graph graph_;
+    std::int64_t tiles_; ///< that steps run on: the first ones
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
     std::vector<bool> is_unread_;       ///< the same: no step reads what was written last
@@ -1012,6 +1059,22 @@ private:
 
 } // namespace
 
+namespace {
+
+void check_io_tiles(const spec::MachineSpec& machine, const Pipeline& pipeline) {
+    const std::int64_t most = machine.chip.tiles / 2;
+    if (pipeline.io_tiles > most || pipeline.io_tiles % 2 != 0) {
+        throw ConfigError(Diagnostic{
+            "", 0, 0, "/io_tiles",
+            fmt::format("got {} IO tiles, expected an even number up to {} on machine '{}' with its "
+                        "{} tiles (chip.tiles)",
+                        pipeline.io_tiles, most, machine.name, machine.chip.tiles),
+            {}});
+    }
+}
+
+} // namespace
+
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
     exchange_plan::KnownSchedules known;
     return plan(machine, pipeline, known);
@@ -1019,6 +1082,7 @@ Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
 
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
              exchange_plan::KnownSchedules& known) {
+    check_io_tiles(machine, pipeline);
     Try as;
     for (int budgets = 1;;) {
         Emitter emitter(machine, pipeline, as, known);

@@ -60,6 +60,8 @@ struct Node {
     std::size_t word = 0;   ///< in Pipeline::tensors: what a while or an if looks at
     std::int64_t row = 0;   ///< of a load or a store, in round 0 of the innermost repeat
     std::int64_t row_a_round = 1;
+    std::int64_t prefetch = 0; ///< of a load: rows that IO tiles have ahead
+    std::int64_t rounds = 1;   ///< of a load or a store: of the innermost repeat around it
     std::int64_t element = 0; ///< of it
     std::vector<Node> children;
     std::vector<Node> otherwise; ///< of an if
@@ -69,6 +71,7 @@ struct Pipeline {
     std::string name;
     std::vector<Tensor> tensors;
     std::vector<Node> steps;
+    std::int64_t io_tiles = 0; ///< the machine's last ones, which run no steps
 };
 
 /// A tensor of the pipeline, and the program's tensor that it is.

@@ -146,6 +146,7 @@ struct PipelineStep {
     std::int64_t element = 0; ///< which of its elements does
     std::int64_t row = 0;     ///< that is loaded or stored in round 0 of the innermost repeat
     std::int64_t row_a_round = 1;
+    std::int64_t prefetch = 0; ///< of a load: rows that IO tiles have ahead; 0: none
     /// With `train`, the steps of this name run again in front of their backward steps, and
     /// what they made for each other does not stand until then.
     std::string recompute = {};
@@ -202,6 +203,8 @@ struct Training {
     std::vector<std::string> with_respect_to; ///< tensors whose gradients are wanted
     std::optional<PipelineStep> optimiser;    ///< family and options of the update of each of them
     std::int64_t steps = 1;                   ///< rounds
+    std::int64_t accumulate = 1; ///< how often gradients are made, and summed, for one update
+    double loss_scale = 1;       ///< the gradient of `loss`; updates divide by it
 };
 
 /// The name of a tensor's gradient.
@@ -213,6 +216,7 @@ struct PipelineWorkload {
     std::uint64_t seed = 1;
     std::vector<PipelineTensor> tensors; ///< by name
     std::vector<PipelineStep> steps;
+    std::int64_t io_tiles = 0; ///< the last tiles of the chip, which bring rows ahead
     std::optional<Training> train = {}; ///< kernels/catalog writes it into the steps
 };
 

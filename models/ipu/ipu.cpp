@@ -107,9 +107,10 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
         counts_rounds_ = options_.timing->counts_rounds;
         if (counts_rounds_) {
             timing_->known.note_changes();
-            auto [lone, by_copy] = find_counted_repeats(program, facts_.tiles_of_copy);
+            auto [lone, by_copy, uneven] = find_counted_repeats(program, facts_.tiles_of_copy);
             facts_.lone_repeats = std::move(lone);
             facts_.copy_repeats = std::move(by_copy);
+            uneven_repeats_ = std::move(uneven);
         }
         fabric_.set_known(timing_->known);
         stream_links_.set_known(timing_->known);
@@ -376,7 +377,8 @@ Cycles Ipu::count_rounds() {
     const auto position = tiles_.front().walk().position();
     for (std::size_t level = 0; level < position.size(); ++level) {
         const program::Step& repeat = *position[level].owner;
-        if (repeat.kind != program::Step::Kind::Repeat || repeat.count < kFewest) {
+        if (repeat.kind != program::Step::Kind::Repeat || repeat.count < kFewest ||
+            uneven_repeats_.contains(&repeat)) {
             continue;
         }
         RepeatMark& mark = repeats_[&repeat];

@@ -42,6 +42,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <set>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -149,6 +150,7 @@ private:
     Cycles released_at_ = 0;
     std::vector<events::PathSpan> path_;
     std::map<const program::Step*, RepeatMark> repeats_;
+    std::set<const program::Step*> uneven_repeats_; ///< that do other things in some rounds
     std::optional<CopyMark> copy_mark_;
     bool counts_rounds_ = false;
     bool comes_again_ = false; ///< the release, behind rounds that were skipped

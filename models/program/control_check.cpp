@@ -91,6 +91,10 @@ private:
             fail("a control step has rows for each round, expected them only for stream copies "
                  "without a value");
         }
+        if (step.only && (step.kind != Kind::Sequence || step.only->every < 1)) {
+            fail("a control step is for some rounds, expected a sequence, and every first or later "
+                 "round");
+        }
         if (!step.rounds.empty() && step.kind != Kind::Repeat) {
             fail("a control step has words for its rounds, expected them only for repeats");
         }

@@ -36,8 +36,10 @@ public:
 
     Spans of(const Step& step) const {
         switch (step.kind) {
-        case Kind::Sequence:
-            return of_children(step);
+        case Kind::Sequence: {
+            const Spans spans = of_children(step);
+            return step.only ? without_barrier(spans.most) : spans; // rounds without it have no barrier
+        }
         case Kind::Repeat:
             return of_rounds(step);
         case Kind::Call:

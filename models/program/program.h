@@ -185,12 +185,24 @@ struct TileValue {
 /// Who meets at a barrier.
 enum class SyncZone { Internal, External, Host };
 
+/// Some rounds of a repeat: first, first + every and so on, as far as they are below `end`.
+struct SomeRounds {
+    std::int64_t first = 0;
+    std::int64_t every = 1;
+    std::int64_t end = 0;
+
+    [[nodiscard]] bool has(std::int64_t round) const {
+        return round >= first && round < end && (round - first) % every == 0;
+    }
+    friend bool operator==(const SomeRounds&, const SomeRounds&) = default;
+};
+
 /// The control program: a tree. Every tile's supervisor walks it, so all of them know every
 /// decision.
 ///
 /// | kind | children | fields |
 /// | --- | --- | --- |
-/// | Sequence | in order | |
+/// | Sequence | in order | only |
 /// | Repeat | in order, `count` times | count, rounds |
 /// | While | in order, as long as the word is not 0, which is looked at first | value |
 /// | If | [0] where the word is not 0, else [1], which may be missing | value |
@@ -202,7 +214,9 @@ enum class SyncZone { Internal, External, Host };
 ///
 /// Rounds of a repeat count from 0. A stream copy's first row is `row + row_a_round * round`, with
 /// the round of the innermost repeat around it. `rounds` are words that have the round: a tile's own
-/// walk stores it at the begin of each, which takes control.step_cycles for each of its words.
+/// walk stores it at the begin of each, which takes control.step_cycles for each of its words. A sequence
+/// with `only` is walked in these rounds of that repeat; every tile decides by its own counter, which takes
+/// control.branch_cycles.
 struct Step {
     enum class Kind {
         Sequence,
@@ -225,6 +239,7 @@ struct Step {
     std::int64_t row_a_round = 0;
     std::optional<TileValue> value;
     std::vector<TileValue> rounds; ///< ascending tiles
+    std::optional<SomeRounds> only = {};
     std::vector<Step> children;
 };
 

@@ -127,6 +127,9 @@ private:
         }
         each(step.rounds,
              [&](const program::TileValue& round) { numbers(round.tile, round.address); });
+        if (step.only) {
+            numbers(step.only->first, step.only->every, step.only->end);
+        }
         each(step.children, [&](const program::Step& child) { add(child); });
     }
 

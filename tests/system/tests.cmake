@@ -305,6 +305,11 @@ foreach(class RemoteRowsTest AttentionTest)
     LABELS system TIMEOUT 240)
 endforeach()
 
+add_test(NAME "layers in phases on the command line"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/phased_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("layers in phases on the command line" PROPERTIES LABELS system TIMEOUT 240)
+
 foreach(class TopKTest RecallTest)
   add_test(NAME "largest elements on the command line: ${class}"
     COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/top_k_test.py"

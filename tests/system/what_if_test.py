@@ -25,6 +25,8 @@ REDUCED = {
     "attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "bert_layer": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "bert_layer_training": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
+    "bert_base_training": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2"
+                          " workload.sizes.layers=3",
     "masked_attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "class_ids": "chip.tiles=16 workload.tensors.logits.shape=[32,50] workload.tensors.classes.shape=[32]"
                  " workload.tensors.classes.below=50 workload.steps.0.classes=50",
@@ -80,6 +82,8 @@ REDUCED = {
     "streamed_attention": "chip.tiles=16 workload.sizes.rounds=2 workload.sizes.heads=2 workload.sizes.length=64 workload.sizes.components=16",
     "streamed_layers": "chip.tiles=4 workload.tensors.x.shape=[32,32] workload.tensors.weights.shape=[8,32,32] workload.tensors.activations.shape=[8,32,32]",
     "streamed_sparq_attention": "chip.tiles=16 workload.sizes.heads=3 workload.sizes.length=64 workload.sizes.components=16 workload.sizes.r=4 workload.sizes.k=8",
+    "streamed_layers_ahead": "chip.tiles=8 workload.io_tiles=2 workload.tensors.x.shape=[32,32]"
+                             " workload.tensors.weights.shape=[8,32,32] workload.tensors.activations.shape=[8,32,32]",
     "streamed_triad": "chip.tiles=16 workload.io_tiles=4 workload.elements=24576 workload.chunk_elements=64",
     "sync": "chip.tiles=4",
     "tiny_matmul": "chip.tiles=4",

@@ -26,6 +26,10 @@ public:
     void note(const Step& step) {
         if (step.kind == Kind::Repeat) {
             Round round;
+            if (has_other_rounds(step)) {
+                made_.uneven.insert(&step);
+                round.meets = true;
+            }
             for (const Step& child : step.children) {
                 add(child, round, true);
             }
@@ -49,6 +53,11 @@ public:
     CountedRepeats made_;
 
 private:
+    /// Whether it has steps for some rounds. Those of a repeat inside count too.
+    static bool has_other_rounds(const Step& step) {
+        return step.only || std::ranges::any_of(step.children, has_other_rounds);
+    }
+
     /// `own`: not in a repeat inside.
     void add(const Step& step, Round& round, bool own) const {
         switch (step.kind) {

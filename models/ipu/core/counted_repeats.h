@@ -19,6 +19,8 @@ struct CountedRepeats {
     /// Stream copies alone stop tiles, with the first copy for whose end all tiles wait that do
     /// anything in a round.
     std::map<const program::Step*, std::uint32_t> by_copy;
+    /// Steps in them are for some rounds alone. Their rounds are never counted.
+    std::set<const program::Step*> uneven;
 };
 
 /// `program` has passed program::check_control(). `tiles_of_copy`: by stream copy, ascending.

@@ -98,8 +98,10 @@ bool ControlCursor::computes_next() const {
 Visit ControlCursor::visit(const Step& step) {
     switch (step.kind) {
     case Kind::Sequence:
-        levels_.push_back({&step, step.children, 0, 1});
-        return {};
+        if (!step.only || step.only->has(round())) {
+            levels_.push_back({&step, step.children, 0, 1});
+        }
+        return step.only ? Visit{Visit::Kind::Chosen, &step} : Visit{};
     case Kind::Repeat:
         if (does_something(program_, step)) {
             levels_.push_back({&step, step.children, step.children.size(), 0});

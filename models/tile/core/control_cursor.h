@@ -19,6 +19,7 @@ struct Visit {
         Run,    ///< `step` is to be done
         Round,  ///< a round of the repeat `step` begins
         Called, ///< the function of `step` begins
+        Chosen, ///< the sequence `step`, which is for some rounds, begins or is left out
         Decide  ///< `step` is a while or an if; decide() comes before the next next()
     };
     Kind kind = Kind::End;

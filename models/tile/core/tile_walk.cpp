@@ -111,6 +111,9 @@ void TileWalk::go_on() {
         case Visit::Kind::Called:
             control_cost_ += facts_.machine.control.call_cycles;
             continue;
+        case Visit::Kind::Chosen:
+            control_cost_ += facts_.machine.control.branch_cycles;
+            continue;
         case Visit::Kind::Decide:
             spend_control();
             meet(Purpose::Value, visit.step);

@@ -68,6 +68,9 @@ std::string walked(const Program& program, const std::string& answers = "") {
         case tile::Visit::Kind::Called:
             seen.push_back('c');
             break;
+        case tile::Visit::Kind::Chosen:
+            seen.push_back('o');
+            break;
         case tile::Visit::Kind::Decide:
             seen.push_back('?');
             REQUIRE(answer != answers.end());
@@ -107,6 +110,21 @@ TEST_CASE("a while looks before each round and an if has two sides") {
     CHECK(walked(both, "n") == "?2");
     const auto one = controlled_by(repeat(2, {on_value(Kind::If, {step(Kind::ComputeSet, 1)})}));
     CHECK(walked(one, "ny") == "r?r?1");
+}
+
+TEST_CASE("a sequence may be for some rounds of the innermost repeat around it") {
+    const auto only = [](std::int64_t first, std::int64_t every, std::int64_t end,
+                         std::uint32_t index) {
+        Step made = step(Kind::Sequence, 0, {step(Kind::ComputeSet, index)});
+        made.only = program::SomeRounds{first, every, end};
+        return made;
+    };
+    CHECK(walked(controlled_by(repeat(5, {only(0, 2, 5, 1), only(1, 2, 5, 2)}))) ==
+          "ro1oroo2ro1oroo2ro1o");
+    CHECK(walked(controlled_by(repeat(4, {only(0, 1, 3, 1)}))) == "ro1ro1ro1ro");
+    const std::string inner = "roro1";
+    CHECK(walked(controlled_by(repeat(2, {repeat(2, {only(1, 1, 2, 1)})}))) ==
+          "r" + inner + "r" + inner);
 }
 
 TEST_CASE("a step is in a round of the innermost repeat around it") {
