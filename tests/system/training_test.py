@@ -257,6 +257,68 @@ class TrainingTest(CliTest):
         self.assertEqual(found["each"][1], found[None][1])
         self.assertGreater(found["all"][0], found[None][0])
 
+    def test_the_scale_of_a_loss_leaves_no_trace_in_the_weights(self):
+        """A power of two, so that scaling is exact."""
+        values = self.drawn()
+        told = {name: value for name, value in values.items() if name != "minus_target"}
+        told["target"] = -values["minus_target"]
+        network = [*NETWORK[:-1], {"family": "sum_of_squares", "inputs": ["y", "target"],
+                                   "factor": 0.5, "output": "loss"}]
+        for optimiser, _ in (OPTIMISERS[0], OPTIMISERS[2], OPTIMISERS[6]):
+            found = {}
+            for scale in (1, 256):
+                with self.subTest(optimiser=optimiser, scale=scale):
+                    file = self.network(told, 3, optimiser, network,
+                                        {"loss": "loss", "loss_scale": scale})
+                    self.assertTrue(self.result(file, "--out", "out")["check"]["passed"])
+                    found[scale] = [(self.scratch / "out" / f"output.{name}.npy").read_bytes()
+                                    for name in TRAINED]
+            self.assertEqual(found[1], found[256])
+
+    def test_gradients_of_several_batches_are_summed_for_one_update(self):
+        values = self.drawn()
+        parts = 3
+        draw = numpy.random.default_rng(5)
+        batches = {name: draw.uniform(-0.5, 0.5, [parts, *SHAPES[name]]).astype(numpy.float32)
+                   for name in ("x", "minus_target")}
+
+        def summed(values, weights):
+            of = [gradients({name: batch[i] for name, batch in batches.items()}, weights)
+                  for i in range(parts)]
+            return {name: sum(one[name] for one in of) for name in TRAINED}
+
+        for optimiser, in_numpy, *counts in ((*OPTIMISERS[2], 4), (*OPTIMISERS[6], 1, 3)):
+            for steps in counts:
+                with self.subTest(optimiser=optimiser, steps=steps):
+                    file = self.network({**values, **batches}, steps, optimiser)
+                    document = json.loads(file.read_text())
+                    for name in batches:
+                        document["tensors"][f"all_{name}"] = {**document["tensors"].pop(name),
+                                                              "place": "remote"}
+                    document["steps"] = [*({"load": f"all_{name}", "output": name} for name in batches),
+                                         *document["steps"]]
+                    document["train"]["accumulate"] = parts
+                    file.write_text(json.dumps(document, indent=1))
+                    self.expect_trained(file, values, steps, in_numpy, summed)
+                    result = self.result(file)
+                    self.assertTrue(result["check"]["passed"])
+                    self.assertEqual(self.result(file, "--mode", "timing")["cycles"], result["cycles"])
+
+    def test_sums_and_scales_are_for_updates(self):
+        values = self.drawn()
+        for train, expected in (({"accumulate": 2}, "/train/accumulate: got it without an optimiser"),
+                                ({"loss_scale": 8}, "/train/loss_scale: got it without an optimiser"),
+                                ({"loss_scale": 8, "optimiser": {"family": "sgd"}},
+                                 'expected a "loss"')):
+            file = self.network(values, 1, {"family": "sgd"})
+            document = json.loads(file.read_text())
+            del document["train"]["optimiser"]
+            document["train"].update(train)
+            file.write_text(json.dumps(document, indent=1))
+            refused = self.tessera("check", file, code=3)
+            self.assertIn(expected, refused.stderr)
+            self.assertRegex(refused.stderr, r"network\.json:\d+:\d+")
+
     def test_state_of_sparse_weights_moves_with_their_sequence(self):
         def told(keys, optimiser):
             schedule = {"prune": "random", "regrow": "random", "fraction": 0.5, "decay": "cosine",
