@@ -556,8 +556,9 @@ ShapePointer train_shape(Families families) {
         .from(kTrainSource);
     d.field("loss_scale", &Training::loss_scale)
         .range(kLeastLossScale, kMostLossScale)
-        .says("the gradient of the loss, by which updates divide: small gradients stay apart from 0 "
-              "in FP16")
+        .says(
+            "the gradient of the loss, by which updates divide: small gradients stay apart from 0 "
+            "in FP16")
         .from(kTrainSource);
     return d.shape();
 }

@@ -525,10 +525,9 @@ private:
                 // row + by (round + ahead) of the load is that of the store in `round`
                 const std::int64_t by = load.row_a_round - store->row_a_round;
                 const std::int64_t apart = store->row - load.row - load.row_a_round * ahead;
-                const bool meets =
-                    by == 0 ? apart == 0
-                            : apart % by == 0 && apart / by >= 0 &&
-                                  apart / by + ahead < repeat.repeats;
+                const bool meets = by == 0 ? apart == 0
+                                           : apart % by == 0 && apart / by >= 0 &&
+                                                 apart / by + ahead < repeat.repeats;
                 if (meets) {
                     return true;
                 }
@@ -1103,8 +1102,8 @@ private:
     /// By tensor: those of one number stand in the same bytes. Nothing: it does not stand yet.
     std::vector<std::optional<std::size_t>> storages_;
     std::size_t storages_made_ = 0;
-    std::int64_t rounds_ = 1;           ///< of the repeats around the step at hand
-    std::int64_t innermost_rounds_ = 1; ///< of the innermost of them
+    std::int64_t rounds_ = 1;                 ///< of the repeats around the step at hand
+    std::int64_t innermost_rounds_ = 1;       ///< of the innermost of them
     const PipelineStep* innermost_ = nullptr; ///< that one
     std::int64_t io_tiles_ = 0;
     const Branch* branch_ = nullptr;

@@ -2,6 +2,8 @@
 #include "kernels/catalog/train.h"
 
 #include "kernels/catalog/train_loop.h"
+#include "kernels/catalog/train_updates.h"
+#include "kernels/catalog/train_writer.h"
 #include "kernels/family/gradient.h"
 #include "kernels/family/numbers.h"
 
@@ -31,32 +33,9 @@ using workload::ValuesSpec;
 using Kind = PipelineStep::Kind;
 using Names = std::set<std::string>;
 
-constexpr const char* kTrain = "/train";
 constexpr std::string_view kAllBelow = ".*";      ///< behind a path: all tensors with it
 constexpr const char* kAgain = "_again";          ///< behind the name of what is computed once more
 constexpr const char* kAccumulate = "accumulate"; ///< the option of products
-
-/// Holds what a step reads and writes, with all that is inside it.
-struct Touched {
-    Names read;
-    Names written;
-};
-
-void add_touched(const PipelineStep& step, Touched& touched) {
-    if (step.is_leaf()) {
-        touched.read.insert(step.inputs.begin(), step.inputs.end());
-        touched.written.insert(step.outputs.begin(), step.outputs.end());
-        touched.written.erase("");
-    }
-    if (step.decides()) {
-        touched.read.insert(step.word);
-    }
-    visit_lists(step, [&](const char*, const std::vector<PipelineStep>& inside) {
-        for (const PipelineStep& child : inside) {
-            add_touched(child, touched);
-        }
-    });
-}
 
 bool meet(const Names& some, const Names& others) {
     return std::any_of(some.begin(), some.end(),
@@ -98,22 +77,15 @@ std::string kind_text(const PipelineStep& step) {
     return "a parallel";
 }
 
-/// Holds what is known of all steps of a file.
-struct Known {
-    std::map<std::string, TensorType> types; ///< of tensors
-    Names names;                             ///< of tensors and steps, the made ones too
-    Families families;
-};
-
 /// A list of steps with its backward steps. Each repeat in it has such a list of its own.
 class TrainingSteps {
 public:
     /// `pointers`: of the steps in the file. `passed_on`: a tensor whose gradient is wanted by others
     /// than the optimiser.
-    TrainingSteps(const PipelineWorkload& workload, std::vector<std::string> pointers, Known& known,
-                  std::string passed_on = {})
+    TrainingSteps(const PipelineWorkload& workload, std::vector<std::string> pointers,
+                  KnownNames& known, std::string passed_on = {})
         : told_(workload), train_(*workload.train), pointers_(std::move(pointers)), known_(known),
-          passed_on_(std::move(passed_on)) {
+          passed_on_(std::move(passed_on)), writer_(out_, known) {
         for (const PipelineStep& step : workload.steps) {
             add_touched(step, touched_.emplace_back());
         }
@@ -145,9 +117,6 @@ public:
                 go_back(i);
             }
             leave_out_unread();
-            first_made_ = told_.steps.size();
-            check_scaled();
-            accumulate();
             update();
         }
         return std::move(out_);
@@ -161,15 +130,10 @@ public:
 private:
     [[nodiscard]] const std::string& pointer_of(std::size_t step) const { return pointers_[step]; }
 
-    void fail(std::string pointer, std::string message, std::string hint = {}) {
-        out_.mistakes.push_back(
-            {"", 0, 0, std::move(pointer), std::move(message), std::move(hint)});
-    }
-
     [[nodiscard]] bool is_known(const std::string& tensor, const std::string& pointer) {
         const bool is_there = known_.types.contains(tensor);
         if (!is_there) {
-            fail(pointer, fmt::format("unknown tensor '{}'", tensor));
+            writer_.fail(pointer, fmt::format("unknown tensor '{}'", tensor));
         }
         return is_there;
     }
@@ -178,19 +142,20 @@ private:
     Names seeds() {
         Names ends;
         if (train_.loss.empty() == train_.outputs.empty()) {
-            fail(kTrain, fmt::format("got {}, expected one of them",
-                                     train_.loss.empty() ? "neither loss nor outputs"
-                                                         : "loss and outputs"));
+            writer_.fail(kTrain, fmt::format("got {}, expected one of them",
+                                             train_.loss.empty() ? "neither loss nor outputs"
+                                                                 : "loss and outputs"));
             return ends;
         }
         const std::string at_loss = std::string(kTrain) + "/loss";
         if (!train_.loss.empty() && is_known(train_.loss, at_loss)) {
             const TensorType& type = known_.types.at(train_.loss);
             if (type.elements() != 1 || type.sparse != nullptr) {
-                fail(at_loss, fmt::format("got '{}' of {}, expected a tensor of one element",
-                                          train_.loss, family::shape_text(type)));
-            } else if (may_name(gradient_name(train_.loss), at_loss)) {
-                give(gradient_name(train_.loss), type, train_.loss_scale);
+                writer_.fail(at_loss,
+                             fmt::format("got '{}' of {}, expected a tensor of one element",
+                                         train_.loss, family::shape_text(type)));
+            } else if (writer_.may_name(gradient_name(train_.loss), at_loss)) {
+                writer_.give(gradient_name(train_.loss), type, train_.loss_scale);
                 seed(train_.loss);
                 ends.insert(train_.loss);
             }
@@ -203,16 +168,17 @@ private:
             }
             const auto gradient = known_.types.find(gradient_name(output));
             if (gradient == known_.types.end()) {
-                fail(at,
-                     fmt::format("got '{}', whose gradient '{}' is not there", output,
-                                 gradient_name(output)),
-                     "it is given, or a step writes it; a tensor \"loss\" needs none");
+                writer_.fail(at,
+                             fmt::format("got '{}', whose gradient '{}' is not there", output,
+                                         gradient_name(output)),
+                             "it is given, or a step writes it; a tensor \"loss\" needs none");
             } else if (const TensorType& type = known_.types.at(output);
                        gradient->second.type != type.type || gradient->second.shape != type.shape) {
-                fail(at, fmt::format(
-                             "got '{}' of {} {} with a gradient of {} {}, expected the same",
-                             output, name_of(type.type), family::shape_text(type),
-                             name_of(gradient->second.type), family::shape_text(gradient->second)));
+                writer_.fail(
+                    at, fmt::format("got '{}' of {} {} with a gradient of {} {}, expected the same",
+                                    output, name_of(type.type), family::shape_text(type),
+                                    name_of(gradient->second.type),
+                                    family::shape_text(gradient->second)));
             } else {
                 seed(output);
                 ends.insert(output);
@@ -249,9 +215,10 @@ private:
                 }
             }
             if (wanted_.size() == before) {
-                fail(at, fmt::format("got '{}', expected the path of given tensors of f16 or f32, "
-                                     "such as 'encoder.0.*' for 'encoder.0.weight'",
-                                     name));
+                writer_.fail(
+                    at, fmt::format("got '{}', expected the path of given tensors of f16 or f32, "
+                                    "such as 'encoder.0.*' for 'encoder.0.weight'",
+                                    name));
             }
         }
     }
@@ -262,7 +229,7 @@ private:
         Names depends;
         for (const auto& [tensor, at] : wanted_) {
             if (!depends.insert(tensor).second) {
-                fail(at, fmt::format("got '{}' again, expected each name once", tensor));
+                writer_.fail(at, fmt::format("got '{}' again, expected each name once", tensor));
             }
         }
         for (std::size_t i = 0; i < told_.steps.size(); ++i) {
@@ -290,8 +257,8 @@ private:
         }
         for (const auto& [tensor, at] : wanted_) {
             if (!leads.contains(tensor) && !ends.empty()) {
-                fail(at, fmt::format("got '{}', on which {} does not depend", tensor,
-                                     fmt::join(ends, ", ")));
+                writer_.fail(at, fmt::format("got '{}', on which {} does not depend", tensor,
+                                             fmt::join(ends, ", ")));
             }
         }
     }
@@ -313,7 +280,7 @@ private:
     void find_round(std::size_t number) {
         auto round = round_of(told_.steps[number], depends_);
         if (Diagnostic* const mistake = std::get_if<Diagnostic>(&round)) {
-            fail(pointer_of(number) + mistake->pointer, mistake->message, mistake->hint);
+            writer_.fail(pointer_of(number) + mistake->pointer, mistake->message, mistake->hint);
             return;
         }
         rounds_.emplace(number, std::get<LoopRound>(std::move(round)));
@@ -331,7 +298,8 @@ private:
             check_anew(number);
             return;
         }
-        const Family* family = step.kind == Kind::Family ? find(step.family, known_.families) : nullptr;
+        const Family* family =
+            step.kind == Kind::Family ? find(step.family, known_.families) : nullptr;
         if (family == nullptr || family->gradient == nullptr) {
             std::vector<std::string_view> known;
             for (const Family* one : known_.families) {
@@ -339,23 +307,24 @@ private:
                     known.push_back(one->name);
                 }
             }
-            fail(pointer_of(number),
-                 fmt::format("got {} on the way from {} to {}, expected a step whose family has a "
-                             "gradient: {}",
-                             kind_text(step), fmt::join(train_.with_respect_to, ", "),
-                             train_.loss.empty()
-                                 ? fmt::format("{}", fmt::join(train_.outputs, ", "))
-                                 : train_.loss,
-                             fmt::join(known, ", ")));
+            writer_.fail(
+                pointer_of(number),
+                fmt::format("got {} on the way from {} to {}, expected a step whose family has a "
+                            "gradient: {}",
+                            kind_text(step), fmt::join(train_.with_respect_to, ", "),
+                            train_.loss.empty() ? fmt::format("{}", fmt::join(train_.outputs, ", "))
+                                                : train_.loss,
+                            fmt::join(known, ", ")));
             return;
         }
         for (const std::string& input : step.inputs) {
             const ElementType type = known_.types.at(input).type;
             if (depends_.contains(input) && type != ElementType::F16 && type != ElementType::F32) {
-                fail(pointer_of(number),
-                     fmt::format("got '{}' of {} on the way, expected f16 or f32: others have no "
-                                 "gradient",
-                                 input, name_of(type)));
+                writer_.fail(
+                    pointer_of(number),
+                    fmt::format("got '{}' of {} on the way, expected f16 or f32: others have no "
+                                "gradient",
+                                input, name_of(type)));
                 return;
             }
         }
@@ -375,45 +344,19 @@ private:
                     const bool is_made_of =
                         !is_read && loop != rounds_.end() && loop->second.carried == name;
                     if (!is_own && !is_made_of && touched_[later].written.contains(name)) {
-                        fail(pointer_of(later),
-                             fmt::format("got '{}' to be written anew, expected another name: the "
-                                         "gradient of {} reads its elements",
-                                         name,
-                                         step.kind == Kind::Repeat
-                                             ? kind_text(step)
-                                             : fmt::format("step '{}'", step.called())));
+                        writer_.fail(
+                            pointer_of(later),
+                            fmt::format("got '{}' to be written anew, expected another name: the "
+                                        "gradient of {} reads its elements",
+                                        name,
+                                        step.kind == Kind::Repeat
+                                            ? kind_text(step)
+                                            : fmt::format("step '{}'", step.called())));
                         return;
                     }
                 }
             }
         }
-    }
-
-    /// Whether a name may be made. @returns false if the file has it
-    [[nodiscard]] bool may_name(const std::string& name, const std::string& pointer) {
-        if (known_.names.insert(name).second) {
-            return true;
-        }
-        fail(pointer, fmt::format("got a tensor or step '{}', expected another name: one that the "
-                                  "gradients make is called so",
-                                  name));
-        return false;
-    }
-
-    void give(const std::string& name, const TensorType& type, double constant) {
-        PipelineTensor tensor;
-        tensor.name = name;
-        tensor.shape = type.shape;
-        tensor.type = type.type;
-        tensor.values.kind = ValuesSpec::Kind::Constant;
-        tensor.values.constant = constant;
-        tensor.values.key = "/tensors/" + name + "/values";
-        out_.workload.tensors.push_back(std::move(tensor));
-    }
-
-    void add(PipelineStep step, const std::string& origin, std::vector<Origin> inside = {}) {
-        out_.workload.steps.push_back(std::move(step));
-        out_.origins.push_back({origin, true, std::move(inside)});
     }
 
     /// Notes the steps that run again, by their name, and which tensors they alone read.
@@ -460,16 +403,16 @@ private:
             for (std::string& output : copy.outputs) {
                 if (std::ranges::find(step.outputs, output) != step.outputs.end()) {
                     output.clear(); // this one stands
-                } else if (!may_name(output, origin)) {
+                } else if (!writer_.may_name(output, origin)) {
                     return;
                 }
             }
             if (std::ranges::find(copy.outputs, copy.name) == copy.outputs.end() &&
-                !may_name(copy.name, origin)) {
+                !writer_.may_name(copy.name, origin)) {
                 return;
             }
             copies_.insert(copy.name);
-            add(std::move(copy), origin);
+            writer_.add(std::move(copy), origin);
         }
     }
 
@@ -520,17 +463,18 @@ private:
         try {
             steps = find(step.family, known_.families)->gradient(request);
         } catch (const family::Refused& refused) {
-            fail(origin + (refused.input >= 0       ? fmt::format("/inputs/{}", refused.input)
-                           : refused.option.empty() ? ""
-                                                    : "/" + refused.option),
-                 refused.what());
+            writer_.fail(origin + (refused.input >= 0 ? fmt::format("/inputs/{}", refused.input)
+                                   : refused.option.empty() ? ""
+                                                            : "/" + refused.option),
+                         refused.what());
             return;
         }
         std::map<std::string, std::string> same;
         for (PipelineStep& made : steps) {
             for (const std::string& input : made.inputs) {
                 if (is_carried_later(input, number)) {
-                    fail(origin, fmt::format("got '{}', which a repeat makes anew in each round, "
+                    writer_.fail(origin,
+                                 fmt::format("got '{}', which a repeat makes anew in each round, "
                                              "expected another name: the gradient of this step "
                                              "reads its elements",
                                              input));
@@ -542,11 +486,11 @@ private:
                 continue;
             }
             for (const std::string& output : made.outputs) {
-                if (!output.empty() && !may_name(output, origin)) {
+                if (!output.empty() && !writer_.may_name(output, origin)) {
                     return;
                 }
             }
-            add(std::move(made), origin);
+            writer_.add(std::move(made), origin);
         }
         for (std::size_t i = 0; i < step.inputs.size(); ++i) {
             if (const std::string& part = request.of_inputs[i]; !part.empty()) {
@@ -564,9 +508,9 @@ private:
         if (!out_.mistakes.empty()) {
             return;
         }
-        add(family::backward_step("scale", {gradients_.at(round.carried)},
-                                  gradient_name(round.next), {{"factor", 1.0}}),
-            origin);
+        writer_.add(family::backward_step("scale", {gradients_.at(round.carried)},
+                                          gradient_name(round.next), {{"factor", 1.0}}),
+                    origin);
         std::vector<std::string> pointers;
         for (const std::size_t child : round.numbers) {
             pointers.push_back(fmt::format("{}/steps/{}", origin, child));
@@ -584,7 +528,7 @@ private:
         made.push_back(family::backward_step("scale", {steps.gradient_of(round.before)},
                                              gradient_name(round.next), {{"factor", 1.0}}));
         made.back().name = gradient_name(round.next) + "_passed";
-        if (!may_name(made.back().name, origin)) {
+        if (!writer_.may_name(made.back().name, origin)) {
             return;
         }
         trained.origins.push_back({origin, true, {}});
@@ -622,7 +566,7 @@ private:
         for (const std::size_t from : back.from) {
             origins.push_back(trained.origins[from]);
         }
-        add(std::move(backward), origin, std::move(origins));
+        writer_.add(std::move(backward), origin, std::move(origins));
         gradients_[round.carried] = gradient_name(round.next);
     }
 
@@ -635,20 +579,19 @@ private:
         train.optimiser = train_.optimiser;
         train.loss_scale = train_.loss_scale;
         const TensorType type = known_.types.at(round.carried);
-        for (const std::string& name :
-             {round.before, round.next, gradient_name(round.next)}) {
-            if (may_name(name, origin)) {
+        for (const std::string& name : {round.before, round.next, gradient_name(round.next)}) {
+            if (writer_.may_name(name, origin)) {
                 known_.types[name] = type;
             }
         }
         train.with_respect_to.push_back(round.before);
         for (const auto& [row, load] : round.rows) {
             const std::string& rows = load->inputs.front();
-            if (!may_name(row, origin)) {
+            if (!writer_.may_name(row, origin)) {
                 continue;
             }
             known_.types[row] = known_.types.at(load->outputs.front());
-            if (std::ranges::find(wanted_, rows, &Wanted::tensor) != wanted_.end()) {
+            if (std::ranges::find(wanted_, rows, &WantedGradient::tensor) != wanted_.end()) {
                 train.with_respect_to.push_back(row);
                 list.tensors.emplace_back().name = row;
                 by_rounds_.insert(rows);
@@ -660,11 +603,11 @@ private:
     /// Notes the names of loads and stores, and of what they bring.
     void name_moved(const RoundBack& back, const LoopRound& round, const std::string& origin) {
         for (const PipelineStep& step : back.steps) {
-            const bool is_new =
-                step.kind == Kind::Store ||
-                (step.kind == Kind::Load && round.made.contains(stashed(back, step.inputs.front())) &&
-                 step.outputs.front() != round.before);
-            if (is_new && !may_name(step.called(), origin)) {
+            const bool is_new = step.kind == Kind::Store ||
+                                (step.kind == Kind::Load &&
+                                 round.made.contains(stashed(back, step.inputs.front())) &&
+                                 step.outputs.front() != round.before);
+            if (is_new && !writer_.may_name(step.called(), origin)) {
                 return;
             }
         }
@@ -678,12 +621,11 @@ private:
     /// Gives a tensor of zeros in streaming memory, a row for each round.
     void give_rows(const std::string& name, TensorType type, std::int64_t rounds,
                    const std::string& origin) {
-        if (!may_name(name, origin)) {
+        if (!writer_.may_name(name, origin)) {
             return;
         }
         type.shape.insert(type.shape.begin(), rounds);
-        give(name, type, 0);
-        out_.workload.tensors.back().place = workload::Place::Remote;
+        writer_.give(name, type, 0).place = workload::Place::Remote;
     }
 
     /// Each round stores what the backward steps read of it.
@@ -694,10 +636,24 @@ private:
         const std::vector<std::size_t> numbers = add_stores(forward, stash);
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const bool is_made = forward.children[i].kind == Kind::Store;
-            inside.push_back({fmt::format("{}/steps/{}", pointer_of(number), numbers[i]), is_made, {}});
+            inside.push_back(
+                {fmt::format("{}/steps/{}", pointer_of(number), numbers[i]), is_made, {}});
         }
         TESSERA_ASSERT(numbers.size() == written + stash.size());
         out_.origins[number].inside = std::move(inside);
+    }
+
+    void update() {
+        UpdateRequest request{
+            train_, told_.tensors, {}, gradients_, {}, !passed_on_.empty(), told_.steps.size()};
+        for (const WantedGradient& wanted : wanted_) {
+            if (by_rounds_.contains(wanted.tensor)) {
+                request.by_rounds = wanted.tensor;
+            } else if (wanted.tensor != passed_on_) {
+                request.wanted.push_back(wanted);
+            }
+        }
+        add_updates(writer_, std::move(request));
     }
 
     [[nodiscard]] std::string sum_name(const std::string& tensor) const {
@@ -720,16 +676,17 @@ private:
             gradient = name;
             const bool must_stand =
                 name != part && parts_.at(tensor) == 1 &&
-                std::ranges::find(wanted_, tensor, &Wanted::tensor) != wanted_.end();
-            if (must_stand && may_name(part, origin)) {
-                add(family::backward_step("scale", {name}, part, {{"factor", 1.0}}), origin);
+                std::ranges::find(wanted_, tensor, &WantedGradient::tensor) != wanted_.end();
+            if (must_stand && writer_.may_name(part, origin)) {
+                writer_.add(family::backward_step("scale", {name}, part, {{"factor", 1.0}}),
+                            origin);
                 gradient = part;
             }
             return;
         }
         const std::string sum = sum_name(tensor);
         const bool is_first = come == 2;
-        if (is_first && !may_name(sum, origin)) {
+        if (is_first && !writer_.may_name(sum, origin)) {
             return;
         }
         PipelineStep* const maker = name == part ? accumulating(part) : nullptr;
@@ -741,8 +698,8 @@ private:
         } else {
             PipelineStep step = family::backward_step("add", {gradient, name}, sum);
             step.name = is_first ? "" : fmt::format("{}_to_{}", sum, come);
-            if (is_first || may_name(step.name, origin)) {
-                add(std::move(step), origin);
+            if (is_first || writer_.may_name(step.name, origin)) {
+                writer_.add(std::move(step), origin);
             }
         }
         gradient = sum;
@@ -768,254 +725,14 @@ private:
         return nullptr;
     }
 
-    /// Whether updates take something else than the gradients as they are made.
-    [[nodiscard]] bool scales() const { return train_.loss_scale != 1; }
-    [[nodiscard]] bool accumulates() const { return train_.accumulate > 1; }
-
-    void check_scaled() {
-        const auto need_optimiser = [&](bool is_told, const char* key) {
-            if (is_told && !train_.optimiser) {
-                fail(fmt::format("{}/{}", kTrain, key),
-                     "got it without an optimiser, whose updates it is for, expected one");
-            }
-        };
-        need_optimiser(scales(), "loss_scale");
-        need_optimiser(accumulates(), "accumulate");
-        if (scales() && train_.loss.empty() && passed_on_.empty()) {
-            fail(fmt::format("{}/loss_scale", kTrain),
-                 "got a gradient of the loss, expected a \"loss\"");
-        }
-        if (accumulates() && !by_rounds_.empty()) {
-            fail(fmt::format("{}/accumulate", kTrain),
-                 fmt::format("got sums of gradients of '{}', expected none: those of rows that "
-                             "rounds load are not summed",
-                             *by_rounds_.begin()));
-        }
-        for (const auto& [tensor, at] : wanted_) {
-            if ((scales() || accumulates()) && known_.types.at(tensor).sparse != nullptr) {
-                fail(at, fmt::format("got the sparse matrix '{}' with a loss_scale or accumulate, "
-                                     "expected a dense tensor",
-                                     tensor));
-            }
-        }
-    }
-
-    /// Puts rounds around all steps, each of which adds its gradients to totals in FP32.
-    void accumulate() {
-        if (!accumulates() || !out_.mistakes.empty()) {
-            return;
-        }
-        for (const auto& [tensor, at] : wanted_) {
-            const std::string total = gradient_name(tensor) + "_total";
-            const std::string gradient = in_single(tensor, gradients_.at(tensor), at);
-            PipelineStep step = family::backward_step("add", {total, gradient}, total);
-            step.name = total + "_add";
-            if (!may_name(total, at) || !may_name(step.name, at)) {
-                return;
-            }
-            give(total, {ElementType::F32, known_.types.at(tensor).shape}, 0);
-            add(std::move(step), at);
-            gradients_.at(tensor) = total;
-        }
-        PipelineStep rounds;
-        rounds.kind = Kind::Repeat;
-        rounds.repeats = train_.accumulate;
-        rounds.children = std::move(out_.workload.steps);
-        out_.workload.steps = {std::move(rounds)};
-        out_.origins = {{std::string(kTrain) + "/accumulate", true, std::move(out_.origins)}};
-        first_made_ = 1;
-    }
-
-    /// The gradient in FP32.
-    std::string in_single(const std::string& tensor, const std::string& gradient,
-                          const std::string& origin) {
-        if (known_.types.at(tensor).type == ElementType::F32) {
-            return gradient;
-        }
-        std::string single = gradient + "_single";
-        if (may_name(single, origin)) {
-            add(family::backward_step("cast", {gradient}, single, {{"to", "f32"}}), origin);
-        }
-        return single;
-    }
-
-    /// What an update takes: the gradient, or what totals and the scale of the loss make of it.
-    std::string taken_gradient(const std::string& tensor, bool in_own_type,
-                               const std::string& origin) {
-        std::string gradient = gradients_.at(tensor);
-        const bool is_half = known_.types.at(tensor).type != ElementType::F32;
-        if (scales()) {
-            const std::string scaled = gradient_name(tensor) + "_unscaled";
-            const std::string single =
-                accumulates() ? gradient : in_single(tensor, gradient, origin);
-            if (may_name(scaled, origin)) {
-                add(family::backward_step("scale", {single}, scaled,
-                                          {{"factor", 1 / train_.loss_scale}}),
-                    origin);
-            }
-            gradient = scaled;
-        }
-        if (in_own_type && is_half && (scales() || accumulates())) {
-            const std::string taken = gradient_name(tensor) + "_taken";
-            if (may_name(taken, origin)) {
-                add(family::backward_step("cast", {gradient}, taken, {{"to", "f16"}}), origin);
-            }
-            gradient = taken;
-        }
-        return gradient;
-    }
-
-    /// Updates each tensor by its gradient, where it stands.
-    void update() {
-        if (!train_.optimiser || !out_.mistakes.empty()) {
-            return;
-        }
-        for (const auto& [tensor, at] : wanted_) {
-            if (tensor == passed_on_ || by_rounds_.contains(tensor)) {
-                continue;
-            }
-            if (std::ranges::find(told_.tensors, tensor, &PipelineTensor::name) ==
-                told_.tensors.end()) {
-                fail(at, fmt::format("got '{}', which a step writes, expected a given tensor, as "
-                                     "the optimiser changes it",
-                                     tensor));
-            } else if (may_name(tensor + "_update", at)) {
-                update(tensor, at);
-            }
-        }
-    }
-
-    /// The steps of an update stand right behind the last one that reads the tensor or its gradient.
-    void update(const std::string& tensor, const std::string& origin) {
-        const std::string gradient = gradients_.at(tensor);
-        const std::size_t before = out_.workload.steps.size();
-        add_update(tensor, origin);
-        std::size_t place = before;
-        while (place > first_made_ &&
-               !uses(out_.workload.steps[place - 1], tensor, gradient)) {
-            --place;
-        }
-        const auto move_there = [&](auto& list) {
-            std::rotate(list.begin() + static_cast<std::ptrdiff_t>(place),
-                        list.begin() + static_cast<std::ptrdiff_t>(before), list.end());
-        };
-        move_there(out_.workload.steps);
-        move_there(out_.origins);
-    }
-    static bool uses(const PipelineStep& step, const std::string& tensor,
-                     const std::string& gradient) {
-        Touched touched;
-        add_touched(step, touched);
-        return touched.read.contains(tensor) || touched.read.contains(gradient) ||
-               touched.written.contains(gradient);
-    }
-
-    void add_update(const std::string& tensor, const std::string& origin) {
-        PipelineStep step = *train_.optimiser;
-        step.name = tensor + "_update";
-        step.outputs = {tensor};
-        const std::string total = gradients_.at(tensor);
-        gradients_.at(tensor) = taken_gradient(
-            tensor, step.family == kDescent || step.options.contains(kMomentum), origin);
-        add_momentum(tensor, step, origin);
-        if (step.family == kDescent) {
-            const std::string change = tensor + "_change";
-            const auto told = step.options.find(kRate);
-            const double rate =
-                told == step.options.end() ? kDefaultRate : std::get<double>(told->second);
-            if (!may_name(change, origin)) {
-                return;
-            }
-            add(family::backward_step("scale", {gradients_.at(tensor)}, change,
-                                      {{"factor", -rate}}),
-                origin);
-            step.family = "add";
-            step.options.clear();
-            step.inputs = {tensor, change};
-        } else {
-            step.inputs = {tensor, gradients_.at(tensor)};
-            add_state(tensor, *find(step.family, known_.families), step, origin);
-        }
-        add(std::move(step), origin);
-        if (accumulates() && train_.steps > 1) {
-            PipelineStep zero = family::backward_step("scale", {total}, total, {{"factor", 0.0}});
-            zero.name = total + "_zero";
-            if (may_name(zero.name, origin)) {
-                add(std::move(zero), origin);
-            }
-        }
-    }
-
-    /// The step reads momentum * m + gradient, which stands as m, instead of the gradient.
-    void add_momentum(const std::string& tensor, PipelineStep& step, const std::string& origin) {
-        const auto told = step.options.find(kMomentum);
-        if (told == step.options.end()) {
-            return;
-        }
-        const std::string name = tensor + "_momentum";
-        if (may_name(name, origin) && give_state(name, known_.types.at(tensor), tensor, origin)) {
-            PipelineStep momentum = family::backward_step("momentum", {name, gradients_.at(tensor)},
-                                                          name, {{"factor", told->second}});
-            momentum.name = name + "_update";
-            gradients_.at(tensor) = name;
-            if (may_name(momentum.name, origin)) {
-                add(std::move(momentum), origin);
-            }
-        }
-        step.options.erase(told);
-    }
-
-    /// Gives what the optimiser keeps beside the weights, and adds it to the step.
-    void add_state(const std::string& tensor, const Family& family, PipelineStep& step,
-                   const std::string& origin) {
-        const std::vector<TensorType> state = optimiser_state(family, known_.types.at(tensor));
-        for (std::size_t i = 0; i < state.size(); ++i) {
-            const std::string name = tensor + "_" + family.outputs.at(i + 1);
-            if (!may_name(name, origin) || !give_state(name, state[i], tensor, origin)) {
-                return;
-            }
-            step.inputs.push_back(name);
-            step.outputs.push_back(name);
-        }
-    }
-
-    /// Gives a tensor of zeros beside `of`, in whose buckets it stands if that has some.
-    [[nodiscard]] bool give_state(const std::string& name, const TensorType& type,
-                                  const std::string& of, const std::string& origin) {
-        if (type.sparse == nullptr) {
-            give(name, type, 0);
-            return true;
-        }
-        const PipelineTensor& weights =
-            *std::ranges::find(told_.tensors, of, &PipelineTensor::name);
-        if (weights.patterns() == 0 || type.type != known_.types.at(of).type) {
-            fail(origin, fmt::format("got the sparse matrix '{}', expected a dense tensor, or one "
-                                     "with a sequence of patterns and of {}: the optimiser keeps "
-                                     "state beside it",
-                                     of, name_of(type.type)));
-            return false;
-        }
-        PipelineTensor state;
-        state.name = name;
-        state.like = of;
-        out_.workload.tensors.push_back(std::move(state));
-        return true;
-    }
-
-    /// A tensor whose gradient is wanted.
-    struct Wanted {
-        std::string tensor;
-        std::string at; ///< JSON pointer of where the file says so
-    };
-
     const PipelineWorkload& told_;
     const Training& train_;
     std::vector<std::string> pointers_; ///< by step
-    std::size_t first_made_ = 0;        ///< of the steps behind which updates may stand
-    Known& known_;
+    KnownNames& known_;
     std::string passed_on_;
     Trained out_;
-    std::vector<Wanted> wanted_;
+    TrainWriter writer_;
+    std::vector<WantedGradient> wanted_;
     std::vector<Touched> touched_;            ///< by step
     std::map<std::size_t, LoopRound> rounds_; ///< of repeats on the way, by step
     Names by_rounds_; ///< tensors outside the tiles whose gradients are made row by row
@@ -1070,7 +787,7 @@ Diagnostic Trained::in_file(Diagnostic mistake) const {
 
 Trained with_training(const PipelineWorkload& workload, const Resolved& forward,
                       Families families) {
-    Known known{{}, {}, families};
+    KnownNames known{{}, {}, families};
     for (const pipeline::Tensor& tensor : forward.pipeline.tensors) {
         known.types[tensor.name] = tensor.type;
         known.names.insert(tensor.name);

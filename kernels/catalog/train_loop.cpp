@@ -131,8 +131,8 @@ private:
             return {state_rows(round_, tensor), rounds - 1, -1};
         }
         const PipelineStep& load = *row->second;
-        return {load.inputs.front(), load.row + (rounds - 1) * load.row_a_round,
-                -load.row_a_round, load.prefetch};
+        return {load.inputs.front(), load.row + (rounds - 1) * load.row_a_round, -load.row_a_round,
+                load.prefetch};
     }
 
     /// Loads what a backward step reads and none before it has made.
@@ -149,8 +149,9 @@ private:
             made.insert(tensor);
         } else if (round_.made.contains(tensor) && !again_.contains(tensor)) {
             again_[tensor] = tensor + std::string(kAgain);
-            stash({tensor == round_.next ? round_.carried : tensor, tensor, tensor + "_stash", false},
-                  again_.at(tensor), from);
+            stash(
+                {tensor == round_.next ? round_.carried : tensor, tensor, tensor + "_stash", false},
+                again_.at(tensor), from);
         }
     }
     void stash(StashedRows rows, const std::string& as, std::size_t from) {
@@ -169,7 +170,9 @@ private:
 
 } // namespace
 
-std::string row_name(const std::string& tensor) { return tensor + std::string(kRow); }
+std::string row_name(const std::string& tensor) {
+    return tensor + std::string(kRow);
+}
 
 std::string state_rows(const LoopRound& round, const std::string& state) {
     const auto row = std::ranges::find_if(
@@ -185,9 +188,10 @@ std::variant<LoopRound, Diagnostic> round_of(const PipelineStep& repeat,
     std::erase_if(carried, [&](const std::string& tensor) { return !depends.contains(tensor); });
     if (carried.size() != 1) {
         return in_the_way(
-            "", fmt::format("got a repeat that carries {} from round to round on the way, expected "
-                            "one tensor",
-                            carried.empty() ? "none" : fmt::format("{}", fmt::join(carried, ", "))));
+            "",
+            fmt::format("got a repeat that carries {} from round to round on the way, expected "
+                        "one tensor",
+                        carried.empty() ? "none" : fmt::format("{}", fmt::join(carried, ", "))));
     }
     round.carried = carried.front();
     round.before = round.carried + std::string(kBefore);
@@ -237,8 +241,8 @@ std::variant<LoopRound, Diagnostic> round_of(const PipelineStep& repeat,
     }
     for (const PipelineStep& step : round.steps) {
         for (const std::string& input : step.inputs) {
-            const bool is_own = input == round.before || round.made.contains(input) ||
-                                round.rows.contains(input);
+            const bool is_own =
+                input == round.before || round.made.contains(input) || round.rows.contains(input);
             if (!is_own && depends.contains(input)) {
                 return in_the_way("", fmt::format("got '{}', which each round reads and whose "
                                                   "gradient is wanted, expected rows of a tensor "

@@ -31,8 +31,9 @@ struct LoopRound {
     std::string carried; ///< the tensor that each round makes of the one before
     std::string before;  ///< its name in `steps`, as the round finds it
     std::string next;    ///< and as the round leaves it
-    std::vector<workload::PipelineStep> steps; ///< without loads; rows of weights are called row_name()
-    std::vector<std::size_t> numbers;          ///< of each: which step of the repeat it is
+    std::vector<workload::PipelineStep>
+        steps;                        ///< without loads; rows of weights are called row_name()
+    std::vector<std::size_t> numbers; ///< of each: which step of the repeat it is
     /// By name in `steps`: the load that brings it.
     std::map<std::string, const workload::PipelineStep*> rows;
     std::set<std::string> made; ///< by `steps`
@@ -43,8 +44,8 @@ struct LoopRound {
 
 /// `depends`: tensors that depend on those whose gradients are wanted, with these.
 /// Otherwise gives what is in the way of a gradient, with a JSON pointer below that of the repeat.
-[[nodiscard]] std::variant<LoopRound, Diagnostic>
-round_of(const workload::PipelineStep& repeat, const std::set<std::string>& depends);
+[[nodiscard]] std::variant<LoopRound, Diagnostic> round_of(const workload::PipelineStep& repeat,
+                                                           const std::set<std::string>& depends);
 
 /// Says which tensor of a forward round is stored, and where.
 struct StashedRows {
@@ -57,7 +58,7 @@ struct StashedRows {
 /// The backward steps of a round with the loads and stores that they need.
 struct RoundBack {
     std::vector<workload::PipelineStep> steps;
-    std::vector<std::size_t> from; ///< of each: number of the step given to loads_and_stores()
+    std::vector<std::size_t> from;  ///< of each: number of the step given to loads_and_stores()
     std::vector<StashedRows> stash; ///< what each round has to store
 };
 

@@ -38,7 +38,8 @@ Bytes own_bytes(const spec::ControlSpec& control, const program::Step& step) {
 bool are_alike(const program::Step& one, const program::Step& other) {
     return one.kind == other.kind && one.index == other.index && one.count == other.count &&
            one.zone == other.zone && one.row_a_round == other.row_a_round &&
-           one.only == other.only && !one.value && !other.value && one.rounds.empty() && other.rounds.empty() &&
+           one.only == other.only && !one.value && !other.value && one.rounds.empty() &&
+           other.rounds.empty() &&
            std::equal(one.children.begin(), one.children.end(), other.children.begin(),
                       other.children.end(), are_alike);
 }

@@ -29,7 +29,7 @@ using config::FieldType;
 using config::Shape;
 using nlohmann::json;
 
-constexpr std::size_t kMostDepth = 32; ///< of modules in modules
+constexpr std::size_t kMostDepth = 32;        ///< of modules in modules
 constexpr std::string_view kRound = ".round"; ///< behind a phased use: what each round makes anew
 constexpr std::int64_t kMostUses = 100'000;
 
@@ -185,17 +185,19 @@ private:
                      json& tensor) {
         if (!tensor.is_object() || !tensor.contains("shape") || !tensor["shape"].is_array()) {
             if (tensor.is_object()) {
-                fail(around, from, "got a tensor without a shape in a phased use, expected one that "
-                                   "can stand in streaming memory");
+                fail(around, from,
+                     "got a tensor without a shape in a phased use, expected one that "
+                     "can stand in streaming memory");
             }
             return;
         }
         for (const char* key : {"place", "layout", "grain_bytes", "pattern", "sequence", "like"}) {
             if (tensor.contains(key)) {
-                fail(around, child_pointer(from, key),
-                     fmt::format("got {} of a tensor in a phased use, expected none: its rows stand "
-                                 "in streaming memory",
-                                 in_quotes(key)));
+                fail(
+                    around, child_pointer(from, key),
+                    fmt::format("got {} of a tensor in a phased use, expected none: its rows stand "
+                                "in streaming memory",
+                                in_quotes(key)));
                 tensor.erase(key);
             }
         }
@@ -584,9 +586,10 @@ private:
             inner.names[module.inputs[i]] = name;
             carried.emplace_back(inner.use + "." + module.outputs[i], name);
             if (given != name) {
-                add_made(around, at, to,
-                         {{"family", "scale"}, {"factor", 1}, {"inputs", {given}}, {"output", name}},
-                         made);
+                add_made(
+                    around, at, to,
+                    {{"family", "scale"}, {"factor", 1}, {"inputs", {given}}, {"output", name}},
+                    made);
             }
         }
         for (std::size_t i = module.inputs.size(); i < module.outputs.size(); ++i) {

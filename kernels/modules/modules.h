@@ -33,10 +33,10 @@ struct Module {
 /// Holds a step that uses a module, as it is written.
 struct Use {
     std::string module;
-    std::string name;       ///< empty: as the module
-    nlohmann::json times;   ///< "for": a number or an expression; null: once
-    bool recompute = false; ///< as of the module
-    bool phased = false;    ///< the uses of "for" are rounds of one repeat
+    std::string name;        ///< empty: as the module
+    nlohmann::json times;    ///< "for": a number or an expression; null: once
+    bool recompute = false;  ///< as of the module
+    bool phased = false;     ///< the uses of "for" are rounds of one repeat
     nlohmann::json prefetch; ///< phased: a number or an expression; null: 0
     nlohmann::json sizes = nlohmann::json::object();
     std::vector<std::string> inputs;

@@ -70,8 +70,9 @@ public:
     Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, const Try& as,
             exchange_plan::KnownSchedules& known)
         : machine_(machine), pipeline_(pipeline), as_(as), known_(known), graph_(pipeline.name),
-          tiles_(machine.chip.tiles - pipeline.io_tiles), standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()),
-          is_unread_(pipeline.tensors.size()), writers_(pipeline.tensors.size()) {
+          tiles_(machine.chip.tiles - pipeline.io_tiles), standing_(pipeline.tensors.size()),
+          readers_(pipeline.tensors.size()), is_unread_(pipeline.tensors.size()),
+          writers_(pipeline.tensors.size()) {
         note_uses(pipeline.steps);
     }
 
@@ -591,8 +592,8 @@ private:
         std::vector<graph::Step> steps;
         Ends ends;
         for (std::int64_t slot = 0; slot < slots; ++slot) {
-            const TensorId ahead = add_row(
-                type, {static_cast<TileId>(tiles_), machine_.chip.tiles - tiles_});
+            const TensorId ahead =
+                add_row(type, {static_cast<TileId>(tiles_), machine_.chip.tiles - tiles_});
             const graph::CopyId copy = add_row_copy(node, node.inputs.front(), ahead, true);
             loops_.back().before.push_back(
                 graph::stream(Kind::StreamStart, copy, first + slot * by));
@@ -603,10 +604,9 @@ private:
             graph::Step next = graph::in_rounds(
                 {slot, slots, node.rounds - slots},
                 {graph::stream_by_round(Kind::StreamStart, copy, first + slots * by, by)});
-            steps.push_back(
-                graph::in_rounds({slot, slots, node.rounds},
-                                 {graph::stream(Kind::StreamWait, copy, 0), std::move(taken),
-                                  std::move(next)}));
+            steps.push_back(graph::in_rounds(
+                {slot, slots, node.rounds},
+                {graph::stream(Kind::StreamWait, copy, 0), std::move(taken), std::move(next)}));
         }
         ends_ = std::move(ends);
         return graph::sequence(std::move(steps));
@@ -775,11 +775,9 @@ private:
 
     /// A copy between a row of a tensor outside the tiles and `row`, which stands in runs.
     graph::Step copy_row(const Node& node, std::size_t outside, TensorId row, bool read) {
-        graph::Step step =
-            graph::stream_by_round(graph::Step::Kind::StreamCopy,
-                                   add_row_copy(node, outside, row, read),
-                                   node.row * rows_of_index(outside),
-                                   node.row_a_round * rows_of_index(outside));
+        graph::Step step = graph::stream_by_round(
+            graph::Step::Kind::StreamCopy, add_row_copy(node, outside, row, read),
+            node.row * rows_of_index(outside), node.row_a_round * rows_of_index(outside));
         note_leaves(step);
         return step;
     }
@@ -1033,7 +1031,7 @@ private:
     Try as_;
     exchange_plan::KnownSchedules& known_;
     graph::Graph graph_;
-    std::int64_t tiles_; ///< that steps run on: the first ones
+    std::int64_t tiles_;                            ///< that steps run on: the first ones
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
     std::vector<bool> is_unread_;       ///< the same: no step reads what was written last
@@ -1065,10 +1063,14 @@ void check_io_tiles(const spec::MachineSpec& machine, const Pipeline& pipeline) 
     const std::int64_t most = machine.chip.tiles / 2;
     if (pipeline.io_tiles > most || pipeline.io_tiles % 2 != 0) {
         throw ConfigError(Diagnostic{
-            "", 0, 0, "/io_tiles",
-            fmt::format("got {} IO tiles, expected an even number up to {} on machine '{}' with its "
-                        "{} tiles (chip.tiles)",
-                        pipeline.io_tiles, most, machine.name, machine.chip.tiles),
+            "",
+            0,
+            0,
+            "/io_tiles",
+            fmt::format(
+                "got {} IO tiles, expected an even number up to {} on machine '{}' with its "
+                "{} tiles (chip.tiles)",
+                pipeline.io_tiles, most, machine.name, machine.chip.tiles),
             {}});
     }
 }

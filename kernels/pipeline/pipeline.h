@@ -62,7 +62,7 @@ struct Node {
     std::int64_t row_a_round = 1;
     std::int64_t prefetch = 0; ///< of a load: rows that IO tiles have ahead
     std::int64_t rounds = 1;   ///< of a load or a store: of the innermost repeat around it
-    std::int64_t element = 0; ///< of it
+    std::int64_t element = 0;  ///< of it
     std::vector<Node> children;
     std::vector<Node> otherwise; ///< of an if
 };

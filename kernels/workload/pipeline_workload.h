@@ -216,7 +216,7 @@ struct PipelineWorkload {
     std::uint64_t seed = 1;
     std::vector<PipelineTensor> tensors; ///< by name
     std::vector<PipelineStep> steps;
-    std::int64_t io_tiles = 0; ///< the last tiles of the chip, which bring rows ahead
+    std::int64_t io_tiles = 0;          ///< the last tiles of the chip, which bring rows ahead
     std::optional<Training> train = {}; ///< kernels/catalog writes it into the steps
 };
 

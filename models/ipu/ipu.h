@@ -42,9 +42,9 @@
 #include <exception>
 #include <functional>
 #include <map>
-#include <set>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace tessera::ipu {

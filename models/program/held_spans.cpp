@@ -38,7 +38,8 @@ public:
         switch (step.kind) {
         case Kind::Sequence: {
             const Spans spans = of_children(step);
-            return step.only ? without_barrier(spans.most) : spans; // rounds without it have no barrier
+            return step.only ? without_barrier(spans.most)
+                             : spans; // rounds without it have no barrier
         }
         case Kind::Repeat:
             return of_rounds(step);

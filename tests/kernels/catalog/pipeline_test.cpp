@@ -62,8 +62,9 @@ TEST_CASE("a pipeline is resolved to steps with types and tensors", "[unit][cata
     const auto gcn = pipeline_of(kGcn);
     const auto resolved = catalog::resolve(gcn, toy_families());
     CHECK(resolved.mistakes.empty());
-    const auto& [name, tensors, steps] = resolved.pipeline;
+    const auto& [name, tensors, steps, io_tiles] = resolved.pipeline;
     REQUIRE(tensors.size() == 10);
+    CHECK(io_tiles == 0);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         INFO(tensors[i].name);
         CHECK(tensors[i].given == (i < gcn.tensors.size()));
