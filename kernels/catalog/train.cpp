@@ -270,6 +270,9 @@ private:
                 find_round(i);
             }
         }
+        if (!out_.mistakes.empty()) {
+            return;
+        }
         for (std::size_t i = 0; i < told_.steps.size(); ++i) {
             if (is_on_way_[i]) {
                 check_step(i);

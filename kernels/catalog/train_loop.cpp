@@ -188,10 +188,10 @@ std::variant<LoopRound, Diagnostic> round_of(const PipelineStep& repeat,
     std::erase_if(carried, [&](const std::string& tensor) { return !depends.contains(tensor); });
     if (carried.size() != 1) {
         return in_the_way(
-            "",
-            fmt::format("got a repeat that carries {} from round to round on the way, expected "
-                        "one tensor",
-                        carried.empty() ? "none" : fmt::format("{}", fmt::join(carried, ", "))));
+            "", fmt::format(
+                    "got a repeat that carries {} from round to round on the way, expected one "
+                    "tensor that each round makes of the one before",
+                    carried.empty() ? "no tensor" : fmt::format("{}", fmt::join(carried, ", "))));
     }
     round.carried = carried.front();
     round.before = round.carried + std::string(kBefore);

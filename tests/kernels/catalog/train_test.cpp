@@ -234,9 +234,14 @@ TEST_CASE("a step without a gradient is told with those that have one",
           "[unit][catalog][gradient]") {
     const auto told =
         mistakes_in(trained(std::string(R"({"repeat": 2, "steps": [)") + kProduct + "]}", kOfAll));
-    REQUIRE(told.size() == 1);
-    CHECK(told[0].find("a.json:4:1: /steps/0: got a repeat on the way from x, w, b to y, expected "
-                       "a step whose family has a gradient: matmul, spmm, bias") == 0);
+    CHECK(told == Lines{"a.json:4:1: /steps/0: got a repeat that carries no tensor from round to "
+                        "round on the way, expected one tensor that each round makes of the one "
+                        "before"});
+    const auto parallel = mistakes_in(trained(
+        std::string(R"({"parallel": [{"tiles": 2, "steps": [)") + kProduct + "]}]}", kOfAll));
+    REQUIRE(parallel.size() == 1);
+    CHECK(parallel[0].find("a.json:4:1: /steps/0: got a parallel on the way from x, w, b to y, "
+                           "expected a step whose family has a gradient: matmul, spmm, bias") == 0);
     const auto largest = mistakes_in(
         kHead + std::string(R"("tensors": {"x": {"shape": [4, 8]}, "y_gradient": {"shape": [4]}},
 "steps": [{"family": "reduce", "inputs": ["x"], "op": "max", "output": "y"}],

@@ -22,7 +22,9 @@ constexpr std::int64_t kTiles = 5;
 
 class RandomProgram {
 public:
-    RandomProgram(unsigned seed, bool decides) : random_(seed), decides_(decides) {}
+    /// `chooses`: whether some sequences are for some rounds.
+    RandomProgram(unsigned seed, bool decides, bool chooses = false)
+        : random_(seed), decides_(decides), chooses_(chooses) {}
 
     Program make() {
         Program made;
@@ -54,6 +56,9 @@ private:
             if (made.kind == Kind::While || made.kind == Kind::If) {
                 made.value = program::TileValue{0, 0x80000};
             }
+            if (chooses_ && made.kind == Kind::Sequence && below(2) == 0) {
+                made.only = program::SomeRounds{below(2), 1 + below(2), below(4)};
+            }
             const bool is_if = made.kind == Kind::If;
             for (std::uint32_t many = is_if ? 1 + below(2) : below(4); many > 0; --many) {
                 made.children.push_back(step(depth - 1, calls));
@@ -70,6 +75,7 @@ private:
 
     std::mt19937 random_;
     bool decides_;
+    bool chooses_;
 };
 
 bool is_leaf(const Step& step) {
@@ -77,7 +83,7 @@ bool is_leaf(const Step& step) {
 }
 
 struct Met {
-    char what = 0; ///< like the kinds of Visit: . run, r round, c call, ? decision
+    char what = 0; ///< like the kinds of Visit: . run, r round, c call, o choice, ? decision
     const Step* step = nullptr;
 
     bool operator==(const Met&) const = default;
@@ -109,14 +115,24 @@ private:
     bool write(const Step& step) {
         switch (step.kind) {
         case Kind::Sequence:
-            return write_all(step);
+            if (!step.only) {
+                return write_all(step);
+            }
+            met.push_back({'o', &step});
+            if (step.only->has(round_)) {
+                write_all(step);
+            }
+            return may_do(step);
         case Kind::Repeat: {
             bool any = false;
             const std::size_t before = met.size();
+            const std::int64_t around = round_;
             for (std::uint32_t round = 0; round < step.count; ++round) {
+                round_ = round;
                 met.push_back({'r', &step});
                 any = write_all(step) || any;
             }
+            round_ = around;
             if (!any) {
                 met.resize(before); // rounds of nothing take no time
             }
@@ -149,8 +165,20 @@ private:
         }
     }
 
+    /// Whether anything but rounds and choices may be met, in some round.
+    [[nodiscard]] bool may_do(const Step& step) const {
+        if (step.kind == Kind::Call) {
+            return may_do(program_.functions[step.index].body);
+        }
+        const bool is_list = step.kind == Kind::Sequence || step.kind == Kind::Repeat;
+        return !is_list ||
+               (step.count > 0 && std::any_of(step.children.begin(), step.children.end(),
+                                              [this](const Step& child) { return may_do(child); }));
+    }
+
     const Program& program_;
     std::mt19937 random_;
+    std::int64_t round_ = 0; ///< of the innermost repeat
 };
 
 } // namespace
@@ -159,7 +187,7 @@ TEST_CASE("a control program is walked as it would be written out") {
     std::size_t decisions = 0;
     for (unsigned seed = 0; seed < 1500; ++seed) {
         CAPTURE(seed);
-        const Program program = RandomProgram(seed, seed % 2 == 0).make();
+        const Program program = RandomProgram(seed, seed % 2 == 0, seed % 3 == 0).make();
         const WrittenOut expected(program, seed);
         std::vector<Met> met;
         std::vector<bool> computes; ///< by number of what was met: told before it
@@ -171,7 +199,7 @@ TEST_CASE("a control program is walked as it would be written out") {
             if (visit.kind == tile::Visit::Kind::End) {
                 break;
             }
-            const char* const kinds = "E.rc?";
+            const char* const kinds = "E.rco?";
             met.push_back({kinds[static_cast<std::size_t>(visit.kind)], visit.step});
             if (visit.kind == tile::Visit::Kind::Decide) {
                 CHECK(cursor.computes_next()); // perhaps
@@ -184,9 +212,10 @@ TEST_CASE("a control program is walked as it would be written out") {
         decisions += decided;
         // Before the next barrier something is computed, or not.
         for (std::size_t at = 0; at < computes.size(); ++at) {
-            const auto next =
-                std::find_if(met.begin() + static_cast<std::ptrdiff_t>(at), met.end(),
-                             [](const Met& one) { return one.what != 'r' && one.what != 'c'; });
+            const auto next = std::find_if(
+                met.begin() + static_cast<std::ptrdiff_t>(at), met.end(), [](const Met& one) {
+                    return one.what != 'r' && one.what != 'c' && one.what != 'o';
+                });
             CHECK(computes[at] ==
                   (next != met.end() && next->what == '.' && next->step->kind == Kind::ComputeSet));
         }
