@@ -41,6 +41,10 @@ constexpr Target kDynamicOverStatic{.error_mean = {},
 constexpr Target kDynamicOverDense{
     .error_mean = {}, .error_p90 = {}, .error_most = 0.25, .ratio_mean = {}, .sign_share = 1};
 
+constexpr Target kAttentionOnTiles{.error_mean = {},
+                                   .error_p90 = {},
+                                   .error_most = {},
+                                   .ratio_mean = Range{.least = 0.75, .most = 1.33}};
 /// Of the best over n: no run may be faster by more than this.
 constexpr Target ceiling(double most) {
     return {.error_mean = {}, .error_p90 = {}, .error_most = most};
@@ -91,6 +95,9 @@ const std::vector<Group>& groups() {
         {"dynamic over dense", kDynamicOverDense, Kind::Kernels},
         {"GC2: 1x1 convolutions", times(0.85, 1.18, 0.30), Kind::Kernels},
         {"GC2: GEMM peaks", times(0.92, 1.08, 0.20), Kind::Kernels},
+        {"attention on tiles", kAttentionOnTiles, Kind::Models},
+        {"attention from streaming memory", times(0.9, 1.1, 0.20), Kind::Models, kConstant},
+        {"SparQ attention", times(0.9, 1.1, 0.20), Kind::Models, kConstant},
     };
     return all;
 }
@@ -103,15 +110,17 @@ const Group& group_of(const std::string& name) {
 }
 
 bool is_in(const std::string& group, const std::string& asked) {
-    const bool micro = group_of(group).kind == Group::Kind::Micro;
-    return group == asked || asked == (micro ? kMicroGroups : kKernelGroups);
+    const Group::Kind kind = group_of(group).kind;
+    return group == asked || asked == (kind == Group::Kind::Micro    ? kMicroGroups
+                                       : kind == Group::Kind::Models ? kModelGroups
+                                                                     : kKernelGroups);
 }
 
 void check_group_name(const std::string& name) {
-    if (name == kMicroGroups || name == kKernelGroups) {
+    if (name == kMicroGroups || name == kKernelGroups || name == kModelGroups) {
         return;
     }
-    std::vector<std::string> names{kMicroGroups, kKernelGroups};
+    std::vector<std::string> names{kMicroGroups, kKernelGroups, kModelGroups};
     for (const Group& group : groups()) {
         if (name == group.name) {
             return;

@@ -17,6 +17,7 @@ struct Group {
         /// The best rate over a number of columns that is not known: a ceiling for each that was
         /// measured. Only runs that are faster than it count as errors.
         Ceilings,
+        Models, ///< several kernels and the transfers between them, by the ratio of times
     };
     const char* name;
     Target target;
@@ -32,6 +33,7 @@ struct Group {
 /// In place of a group's name: all of a kind.
 inline constexpr const char* kMicroGroups = "micro";
 inline constexpr const char* kKernelGroups = "kernels";
+inline constexpr const char* kModelGroups = "models";
 
 /// In the order in which they are told.
 [[nodiscard]] const std::vector<Group>& groups();

@@ -32,6 +32,7 @@ struct Rule {
     std::function<Mapped(const ReferenceRow&, const RowMachine&)> measure;
 };
 
+[[nodiscard]] const std::vector<Rule>& attention_rules();
 [[nodiscard]] const std::vector<Rule>& convolution_rules();
 [[nodiscard]] const std::vector<Rule>& exchange_rules();
 [[nodiscard]] const std::vector<Rule>& memory_rules();

@@ -139,8 +139,8 @@ CommandSpec calibrate_command_spec() {
                   "measured rows: the CSV files of DIR instead of the project's own",
                   Completes::Directory),
              text("group", "G",
-                  "only rows of this group, for example STREAM, or of all that are micro or "
-                  "kernels",
+                  "only rows of this group, for example STREAM, or of all that are micro, "
+                  "kernels or models",
                   Completes::Nothing),
              text("json", "FILE",
                   "write the result as JSON; - for stdout, the table then goes to stderr"),

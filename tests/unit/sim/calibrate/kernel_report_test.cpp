@@ -246,6 +246,10 @@ TEST_CASE("all groups of a kind have a name together") {
     CHECK(is_in(kGroup, kKernelGroups));
     CHECK(is_in("static over dense: sign", kKernelGroups));
     CHECK_NOTHROW(check_group_name(kKernelGroups));
+    CHECK(is_in("SparQ attention", kModelGroups));
+    CHECK_FALSE(is_in("SparQ attention", kKernelGroups));
+    CHECK_FALSE(is_in(kGroup, kModelGroups));
+    CHECK_NOTHROW(check_group_name(kModelGroups));
     CHECK_THROWS_AS(check_group_name("kernel"), ConfigError);
 }
 

@@ -238,7 +238,7 @@ TEST_CASE("every kind of row has its workload, its time and what was assumed") {
           {"row_bytes", 2 * 100 * 2 * 3 * 5},
           {"repeats", 4}},
          "all, from 4 of 6 chunks",
-         "the transfers alone: attention itself does not run yet"},
+         "the transfers alone: attention itself has its own rows"},
         {of("attn-remote", "duration", "s",
             {{"seq_len", "7"},
              {"chunk", "100"},
@@ -253,7 +253,7 @@ TEST_CASE("every kind of row has its workload, its time and what was assumed") {
           {"row_bytes", 16},
           {"repeats", 2}},
          "all, from 2 of 2 chunks",
-         "the transfers alone: attention itself does not run yet"},
+         "the transfers alone: attention itself has its own rows"},
     };
     for (const Kind& kind : kinds) {
         CAPTURE(kind.columns.front().second, kind.group);
@@ -377,7 +377,7 @@ TEST_CASE("a tile's message to itself is not covered, but for a gather's") {
     CHECK(refusal(exchange_row("scatter", "2", "4", "latency")) == "accepted");
     CHECK(measured(exchange_row("all-to-all", "1", "4", "latency")).runs.size() == 1);
     CHECK(reason(row_of({{"workload", "attn-local"}})) ==
-          "attention does not run yet, and these rows move nothing");
+          "attention itself has its own rows, and these move nothing");
 }
 
 TEST_CASE("a part of a broadcast's peak is the rate over that of a large message") {
@@ -506,7 +506,7 @@ TEST_CASE("equal workloads on equal machines are one run, others are not") {
 TEST_CASE("every rule's group is one of those that are told") {
     for (const auto* rules :
          {&exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
-          &streaming_rules(), &product_rules(), &convolution_rules()}) {
+          &streaming_rules(), &product_rules(), &convolution_rules(), &attention_rules()}) {
         for (const Rule& rule : *rules) {
             CAPTURE(rule.group);
             CHECK_NOTHROW(check_group_name(rule.group));
@@ -521,7 +521,8 @@ TEST_CASE("every rule's group is one of those that are told") {
         return std::string("accepted");
     };
     CHECK(refused("hots") == "--group: no group 'hots'; did you mean 'host'?");
-    CHECK(refused("zzzzzz").find("groups: micro, kernels, STREAM, memory reads, exchange: ") !=
+    CHECK(refused("zzzzzz").find(
+              "groups: micro, kernels, models, STREAM, memory reads, exchange: ") !=
           std::string::npos);
 }
 

@@ -11,7 +11,7 @@ tessera_test(test_unit_calibrate SYSTEMC UNSANITIZED LABELS unit
     unit/sim/calibrate/reading_test.cpp
     unit/sim/calibrate/reference_test.cpp
     unit/sim/calibrate/report_test.cpp
-    unit/sim/calibrate/rules_test.cpp
+    unit/sim/calibrate/attention_rules_test.cpp unit/sim/calibrate/rules_test.cpp
     unit/sim/calibrate/statistics_test.cpp
     unit/sim/calibrate/unexplained_test.cpp
   APART
