@@ -77,6 +77,7 @@ const std::vector<const family::Family*>& families() {
         &elementwise::add(),
         &elementwise::multiply(),
         &elementwise::scale(),
+        &elementwise::dropout(),
         &elementwise::scale_by(),
         &elementwise::cast(),
         &elementwise::momentum(),

@@ -48,6 +48,7 @@ constexpr MapLoop kAddLoop{24, 10, 3};
 constexpr MapLoop kAddWholeLoop{24, 7, 8, 0};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};
 constexpr MapLoop kAddToRowsLoop{24, 10, 2};
+constexpr MapLoop kDropoutLoop{26, 20, 25, 0}; ///< a round is a block of 32 bytes
 
 constexpr MapLoop kAdamMomentsF16Loop{25, 7, 10, 0};
 constexpr MapLoop kAdamMomentsF32Loop{25, 7, 9, 0};

@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace tessera::elementwise {
 
@@ -55,6 +57,13 @@ Steps swish_backward(const GradientRequest& request) {
 Steps scale_backward(const GradientRequest& request) {
     return {backward_step("scale", {request.of_outputs[0]}, request.of_inputs[0],
                           family::told(request.step, {"factor"}))};
+}
+
+Steps dropout_backward(const GradientRequest& request) {
+    std::vector<std::string> inputs = request.step.inputs;
+    inputs[0] = request.of_outputs[0];
+    return {backward_step("dropout", std::move(inputs), request.of_inputs[0],
+                          family::told(request.step, {"rate", "seed"}))};
 }
 
 Steps cast_backward(const GradientRequest& request) {

@@ -12,6 +12,7 @@ namespace tessera::elementwise {
 [[nodiscard]] family::Steps sigmoid_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps swish_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps scale_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps dropout_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps cast_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps add_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps multiply_backward(const family::GradientRequest& request);

@@ -13,6 +13,7 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& sigmoid();  ///< 1 / (1 + exp(-x))
 [[nodiscard]] const family::Family& swish();    ///< x sigmoid(x)
 [[nodiscard]] const family::Family& scale();    ///< factor * x
+[[nodiscard]] const family::Family& dropout();  ///< some elements of x, larger; others are 0
 [[nodiscard]] const family::Family& cast();     ///< x as another type
 [[nodiscard]] const family::Family& add();      ///< x + y
 [[nodiscard]] const family::Family& multiply(); ///< x * y, element by element

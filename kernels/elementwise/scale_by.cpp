@@ -5,10 +5,10 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/factor.h"
 #include "kernels/elementwise/map.h"
+#include "kernels/elementwise/one_number.h"
 #include "kernels/family/numbers.h"
 #include "kernels/function/constants.h"
 #include "kernels/function/near.h"
-#include "kernels/graph/copy.h"
 #include "kernels/graph/unit_rows.h"
 #include "kernels/workload/overflow.h"
 
@@ -17,7 +17,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace tessera::elementwise {
@@ -26,8 +25,6 @@ namespace {
 using family::TensorType;
 using function::Near;
 using graph::TensorId;
-
-constexpr Bytes kNumberBytes = 4;
 
 class ScaleBy final : public Map {
 public:
@@ -38,10 +35,10 @@ public:
                                        std::span<const std::optional<TensorId>> where) override {
         family::Emitted made;
         made.inputs = read_alike(graph, site, where.first(1));
-        made.inputs.push_back(where[1] ? *where[1] : add_number(graph, site));
+        made.inputs.push_back(where[1] ? *where[1] : add_number(graph, site, "by", by_));
         made.outputs = {add_output(graph, site, made.inputs)};
         const graph::BufferId copies = graph.add_buffer({.name = "by"});
-        graph::Step bring = bring_by(graph, site, made.inputs, copies);
+        graph::Step bring = bring_number(graph, site, made.inputs[1], made.inputs[0], copies);
         function::Function scale = function();
         scale.constants = {graph::read({copies}, kNumberBytes), function::single(factor_)};
         const auto set = add_work(graph, site);
@@ -71,31 +68,6 @@ public:
     }
 
 private:
-    [[nodiscard]] TensorId add_number(graph::Graph& graph, const family::Site& site) const {
-        return graph::add_runs(graph, tiles_of(site),
-                               {.name = "by", .type = by_.type, .shape = by_.shape},
-                               graph::kUnitBytes);
-    }
-
-    /// Each tile with x gets a copy.
-    [[nodiscard]] graph::Step bring_by(graph::Graph& graph, const family::Site& site,
-                                       const std::vector<TensorId>& inputs,
-                                       graph::BufferId copies) const {
-        graph::Tensor all{.name = "by", .type = by_.type, .shape = by_.shape};
-        std::set<TileId> tiles;
-        for (const graph::Piece& piece : graph.tensors.at(inputs[0].index).pieces) {
-            if (tiles.insert(piece.tile).second) {
-                graph.hold(copies, piece.tile, kNumberBytes);
-                all.pieces.push_back(graph::run_of(piece.tile, {copies}, 0, 1, by_.type));
-            }
-        }
-        const TensorId to = graph.add_tensor(std::move(all));
-        graph::Step bring = graph::add_copy(graph, site.machine, inputs[1], to,
-                                            program::Role::Bring, site.owner, "bring");
-        graph.tensors.pop_back(); // the vertices' business alone: no tensor of the program
-        return bring;
-    }
-
     TensorType by_;
     double factor_;
 };

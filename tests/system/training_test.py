@@ -377,7 +377,7 @@ class TrainingTest(CliTest):
                                  result["cycles"])
 
     def test_configured_workloads_train(self):
-        for name in ("gcn_training", "layer_gradients", "norm_gradients", "swish_gradients", "train_adam", "train_classes", "train_lamb", "train_sigmoid", "train_two_layers"):
+        for name in ("dropout_gradients", "gcn_training", "layer_gradients", "norm_gradients", "swish_gradients", "train_adam", "train_classes", "train_lamb", "train_sigmoid", "train_two_layers"):
             with self.subTest(name):
                 result = self.result(name)
                 self.assertTrue(result["check"]["passed"])

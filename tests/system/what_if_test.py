@@ -92,6 +92,7 @@ REDUCED = {
     "tiny_spmm_b16": "chip.tiles=4",
     "norm_gradients": "chip.tiles=8 workload.tensors.x.shape=[24,40] workload.tensors.y_gradient.shape=[24,40]"
                       " workload.tensors.scale.shape=[40] workload.tensors.offset.shape=[40]",
+    "dropout_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y_gradient.shape=[32,64]",
     "swish_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y_gradient.shape=[32,64]",
     "topk": "chip.tiles=16 workload.n=1000 workload.k=9",
     "topk_bucketed": "chip.tiles=16 workload.n=1000 workload.k=9 workload.buckets=10 workload.kept=2",

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kernels/catalog/double_reference.h"
 
+#include "kernels/elementwise/draws.h"
 #include "kernels/family/gradient.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <numeric>
 #include <variant>
@@ -124,6 +126,21 @@ Array sums(const Array& x) {
 double number_of(const PipelineStep& step, const char* key) {
     const auto told = step.options.find(key);
     return told == step.options.end() ? 1 : std::get<double>(told->second);
+}
+
+/// Of FP32 elements.
+Array dropped(const PipelineStep& step, const Arrays& in) {
+    elementwise::Draws draws;
+    draws.type = ElementType::F32;
+    draws.seed = static_cast<std::uint32_t>(number_of(step, "seed"));
+    draws.keep = static_cast<std::uint32_t>(
+        std::lround((1 - number_of(step, "rate")) * elementwise::Draws::kAll));
+    const auto round = static_cast<std::uint32_t>(in.size() > 1 ? in[1].at(0) : 0);
+    Array out = in[0];
+    for (std::int64_t i = 0; i < out.size(); ++i) {
+        out.at(i) *= draws.keeps(i, round) ? double{elementwise::Draws::kAll} / draws.keep : 0;
+    }
+    return out;
 }
 
 Array softmax(const PipelineStep& step, const Arrays& in) {
@@ -299,6 +316,8 @@ const std::map<std::string, Reference>& references() {
         {"tanh", of_x([](double x) { return std::tanh(x); })},
         {"sigmoid", of_x([](double x) { return 1 / (1 + std::exp(-x)); })},
         {"swish", of_x([](double x) { return x / (1 + std::exp(-x)); })},
+        {"dropout",
+         [](const PipelineStep& step, const Arrays& in) { return Arrays{dropped(step, in)}; }},
         {"scale",
          [](const PipelineStep& step, const Arrays& in) {
              const double factor = factor_of(step);

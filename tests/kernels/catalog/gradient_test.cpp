@@ -155,6 +155,19 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
              out.step.options["factor"] = -0.75;
              return out;
          }},
+        {"dropout",
+         [](Draw& draw) {
+             Case out = of_x(draw);
+             out.step.options["rate"] = 0.4;
+             out.step.options["seed"] = 3.0;
+             if (draw.coin()) {
+                 out.inputs.push_back(zeros({1}));
+                 out.inputs.back().at(0) = 17;
+                 out.without_gradient = 1;
+                 out.last_type = ElementType::U32;
+             }
+             return out;
+         }},
         {"cast",
          [](Draw& draw) {
              Case out = of_x(draw);

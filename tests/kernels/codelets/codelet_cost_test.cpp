@@ -693,6 +693,9 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet cast("elementwise_cast");
     expect_map(cast, "cast_f16_f32", kWidenLoop);
     expect_map(cast, "cast_f32_f16", kNarrowLoop);
+    CountedCodelet dropout("elementwise_dropout");
+    expect_map(dropout, "dropout_f16", kDropoutLoop);
+    expect_map(dropout, "dropout_f32", kDropoutLoop);
     CountedCodelet gelu("elementwise_gelu");
     expect_map(gelu, "gelu_f16", kGeluF16Loop);
     expect_map(gelu, "gelu_f32", kGeluF32Loop, 2 * kSigmWaits);
@@ -734,7 +737,7 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
         expect_map(squares, "squares_of_difference_" + type, kSquaresOfDifferenceLoop);
     }
     for (const CountedCodelet& codelet :
-         {relu, relu_gradient, scale, add, add_whole, multiply, cast, gelu, gelu_gradient,
+         {relu, relu_gradient, scale, add, add_whole, multiply, cast, dropout, gelu, gelu_gradient,
           scaled_add, adam, lamb, squares, scale_by, logistic}) {
         CHECK(codelet.uncounted().empty());
     }
