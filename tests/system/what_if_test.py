@@ -47,6 +47,7 @@ REDUCED = {
     "four_tiles": "chip.tiles=4",
     "gcn_training": "chip.tiles=64 workload.train.steps=2 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
+    "gpt2_block": "chip.tiles=16 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "gpt2_attention": "chip.tiles=16 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "host_read": "chip.tiles=4",
     "host_write": "chip.tiles=4",
