@@ -6,6 +6,7 @@
 #include "sim/assemble/assemble.h"
 #include "sim/calibrate/calibrate_command.h"
 #include "sim/cli/cli.h"
+#include "sim/importer/import_command.h"
 #include "sim/inquire/inquire.h"
 #include "sim/pattern/checkpoint.h"
 #include "sim/pattern/encode.h"
@@ -97,6 +98,9 @@ struct Execute {
     }
     int operator()(const cli::DisassembleCommand& command) const {
         return say(assemble::disassemble_text(command));
+    }
+    int operator()(const cli::ImportCommand& command) const {
+        return say(importer::import_text(command, process::layout_of(stdout)));
     }
     int operator()(const cli::PatternMakeCommand& command) const {
         return say(pattern::make_text(command));

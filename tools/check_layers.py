@@ -70,6 +70,7 @@ ALLOWED = {
     "sim/vertex": BELOW + ["sim/result"],
     "sim/run": ON_RESULTS + ["sim/sweep"],
     "sim/pattern": ON_RESULTS,
+    "sim/importer": ON_RESULTS,
     "sim/assemble": ON_RESULTS + ["sim/vertex"],
     "sim/calibrate": ON_RESULTS + ["sim/run", "sim/sweep", "sim/vertex"],
     "sim/vertex/command": ON_RESULTS + ["sim/run", "sim/vertex"],

@@ -88,6 +88,8 @@ const std::vector<const family::Family*>& families() {
         &views::heads(),
         &views::split_heads(),
         &views::join_heads(),
+        &views::reshape(),
+        &views::concat(),
         &reduce::family(),
         &reduce::sum_rows(),
         &reduce::block_norms(),

@@ -11,6 +11,7 @@
 #include "kernels/workload/mistake.h"
 #include "kernels/workload/pattern.h"
 #include "kernels/workload/pattern_file.h"
+#include "kernels/workload/tensor_file.h"
 #include "kernels/workload/values.h"
 
 #include <fmt/format.h>
@@ -79,7 +80,12 @@ public:
 
     void resolve(ValuesSpec& values) const {
         if (values.kind == ValuesSpec::Kind::File) {
-            values.path = find(values.key, values.path);
+            if (is_tensor_of_file(values.path)) {
+                const MatrixPlace place = matrix_place(values.path);
+                values.path = find(values.key, place.file) + ":" + place.tensor;
+            } else {
+                values.path = find(values.key, values.path);
+            }
         }
     }
     /// Whether a file that is there has such an operand. @throws ConfigError

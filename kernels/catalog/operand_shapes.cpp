@@ -2,7 +2,9 @@
 #include "kernels/catalog/operand_shapes.h"
 
 #include "base/config/describe.h"
+#include "kernels/workload/pattern_file.h"
 #include "kernels/workload/shared_keys.h"
+#include "kernels/workload/tensor_file.h"
 
 #include <utility>
 
@@ -38,7 +40,8 @@ std::string values_text(const ValuesSpec& values) {
     case ValuesSpec::Kind::File:
         break;
     }
-    return values.path;
+    return workload::is_tensor_of_file(values.path) ? workload::matrix_place(values.path).file
+                                                    : values.path;
 }
 
 namespace {

@@ -52,6 +52,9 @@ void set_values(PipelineTensor& tensor, const std::string& text) {
     const double constant = tensor.values.constant;
     tensor.values = values_of(text, "/tensors/" + tensor.name + "/values");
     tensor.values.constant = constant;
+    if (text.ends_with(".safetensors")) {
+        tensor.values.path += ":" + tensor.name;
+    }
     if (text == "constant") {
         tensor.values.kind = ValuesSpec::Kind::Constant;
         tensor.values.path.clear();
@@ -85,7 +88,9 @@ ShapePointer dense_shape() {
     describe_values(d, set_values)
         .one_of({"uniform", "integer", "constant"})
         .suffix(".npy")
-        .says("multiples of 1/16 in [-1, 1], small whole numbers, one number, or a file")
+        .suffix(".safetensors")
+        .says("multiples of 1/16 in [-1, 1], small whole numbers, one number, or a file; of a "
+              ".safetensors file the tensor of this name")
         .from(kSource);
     d.number(
          "constant", [](PipelineTensor& tensor, double value) { tensor.values.constant = value; },

@@ -23,4 +23,10 @@ namespace tessera::views {
 /// three, one behind the other.
 [[nodiscard]] const family::Family& join_heads();
 
+/// y = x with other sizes, its elements in the same order. `size_1` to `size_8`: the sizes.
+[[nodiscard]] const family::Family& reshape();
+
+/// [m + k, ...] = the rows of x [m, ...], then those of y [k, ...].
+[[nodiscard]] const family::Family& concat();
+
 } // namespace tessera::views

@@ -424,7 +424,12 @@ Dense<To> matrix_in(const std::string& path, std::optional<MatrixShape> expected
 void check_npy_file(const std::string& path, const MatrixShape& expected) {
     std::string bytes;
     InputFile(path).append_to(bytes, kMostNpyHeaderBytes);
-    static_cast<void>(data_bytes(bytes, path, expected));
+    check_npy_header(bytes, path, expected);
+}
+
+void check_npy_header(const std::string& bytes, const std::string& file_name,
+                      const MatrixShape& expected) {
+    static_cast<void>(data_bytes(bytes, file_name, expected));
 }
 
 std::optional<NpyType> npy_type(std::string_view descr) {

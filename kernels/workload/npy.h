@@ -50,6 +50,9 @@ public:
 
 /// Whether read_npy_file() reads such a matrix, as far as the header tells. @throws as it
 void check_npy_file(const std::string& path, const MatrixShape& expected);
+/// The same of the first bytes of a file, which have all of its header.
+void check_npy_header(const std::string& bytes, const std::string& file_name,
+                      const MatrixShape& expected);
 
 /// The type of a file's elements.
 struct NpyType {

@@ -13,6 +13,7 @@
 #include "kernels/workload/pattern_file.h"
 #include "kernels/workload/random.h"
 #include "kernels/workload/stored_elements.h"
+#include "kernels/workload/tensor_file.h"
 
 #include <fmt/format.h>
 
@@ -406,20 +407,37 @@ std::int64_t integer_amplitude(std::int64_t contraction_length) {
     return amplitude;
 }
 
+namespace {
+
+/// The elements of an .npy file, or of a tensor of a .safetensors file.
+template <class Element>
+Dense<Element> read_values(const std::string& path, const MatrixShape& shape) {
+    const bool is_tensor = is_tensor_of_file(path);
+    if constexpr (std::is_same_v<Element, float>) {
+        return is_tensor ? read_npy_f32(npy_of_tensor(path), path, shape)
+                         : read_npy_file_f32(path, shape);
+    } else {
+        return is_tensor ? read_npy(npy_of_tensor(path), path, shape) : read_npy_file(path, shape);
+    }
+}
+
+void check_values(const std::string& path, const MatrixShape& shape) {
+    if (is_tensor_of_file(path)) {
+        check_npy_header(npy_header_of_tensor(path), path, shape);
+    } else {
+        check_npy_file(path, shape);
+    }
+}
+
+} // namespace
+
 template <class Element>
 Dense<Element> make_groups(const std::vector<std::int64_t>& leading, std::int64_t rows,
                            std::int64_t columns, const ValuesSpec& values, std::uint64_t seed,
                            Operand operand, std::int64_t contraction_length) {
     const std::int64_t groups = matrices_in(leading);
     if (values.kind == ValuesSpec::Kind::File) {
-        return read_operand(values, {groups * rows, columns, leading},
-                            [](const std::string& path, const MatrixShape& shape) {
-                                if constexpr (std::is_same_v<Element, float>) {
-                                    return read_npy_file_f32(path, shape);
-                                } else {
-                                    return read_npy_file(path, shape);
-                                }
-                            });
+        return read_operand(values, {groups * rows, columns, leading}, read_values<Element>);
     }
     TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0 && groups >= 1);
     Dense<Element> matrix{groups * rows, columns, {}};
@@ -472,8 +490,10 @@ template <class Element> Dense<Element> columns_as_rows(const Dense<Element>& ma
 
 std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type,
                                       const std::vector<std::int64_t>& shape) {
-    const NpyArray array =
-        read_npy_array(read_file(values.path, kMostArrayBytes, "a tensor's file"), values.path);
+    const NpyArray array = read_npy_array(
+        is_tensor_of_file(values.path) ? npy_of_tensor(values.path)
+                                       : read_file(values.path, kMostArrayBytes, "a tensor's file"),
+        values.path);
     if (array.descr != npy_of(type)) {
         fail(values.key, "got elements " + array.descr + " in " + values.path + ", expected " +
                              std::string(npy_of(type)));
@@ -488,7 +508,7 @@ std::vector<std::byte> read_npy_bytes(const ValuesSpec& values, ElementType type
 void check_file(const ValuesSpec& values, ElementType type,
                 const std::vector<std::int64_t>& shape) {
     if (is_float(type)) {
-        read_operand(values, matrices_of(shape), check_npy_file);
+        read_operand(values, matrices_of(shape), check_values);
     } else {
         static_cast<void>(read_npy_bytes(values, type, shape));
     }

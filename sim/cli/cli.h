@@ -175,6 +175,15 @@ struct SweepSubmitCommand {
     bool print = false;                      ///< what would be submitted
 };
 
+struct ImportCommand {
+    std::string model;                  ///< file, or empty with `operators`
+    std::string out;                    ///< the workload's file
+    std::vector<std::string> sizes;     ///< NAME=NUMBER
+    std::vector<std::string> constants; ///< NAME=FILE
+    bool operators = false;             ///< list those that are translated
+    bool quiet = false;                 ///< no report
+};
+
 struct PatternMakeCommand {
     std::string generator;
     std::string size;              ///< as written: ROWSxCOLUMNS
@@ -251,13 +260,14 @@ struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command = std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand,
-                             DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
-                             SchemaCommand, SweepRunCommand, SweepShowCommand, SweepCollectCommand,
-                             SweepDiffCommand, SweepSubmitCommand, PatternMakeCommand,
-                             PatternShowCommand, PatternConvertCommand, PatternSparsifyCommand,
-                             PatternFinalizeCommand, PatternEvolveCommand, PatternEncodeCommand,
-                             CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
+using Command =
+    std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
+                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepRunCommand,
+                 SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
+                 ImportCommand, PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
+                 PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand,
+                 PatternEncodeCommand, CompletionCommand, ManualCommand, VersionCommand,
+                 HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

@@ -226,6 +226,22 @@ Command make_schema(const Given& given) {
     return SchemaCommand{given.operands()[0]};
 }
 
+Command make_import(const Given& given) {
+    ImportCommand command;
+    command.model = operand_or_nothing(given, 0);
+    command.out = given.text("out");
+    command.sizes = given.texts("size");
+    command.constants = given.texts("constant");
+    command.operators = given.has("operators");
+    command.quiet = given.has("quiet");
+    refuse_empty("import", given, {"out"});
+    if (!command.operators && (command.model.empty() || command.out.empty())) {
+        throw UsageError("import: expected a model and a workload's file: tessera import M.onnx -o "
+                         "M.json");
+    }
+    return command;
+}
+
 Command make_assemble(const Given& given) {
     AssembleCommand command;
     command.files = given.operands();

@@ -250,6 +250,23 @@ CommandSpec assemble_command() {
         .make = make_assemble};
 }
 
+CommandSpec import_command() {
+    return {
+        .name = "import",
+        .usage = "MODEL -o FILE [options]",
+        .sentence = "makes a workload, and a .safetensors file beside it, of an ONNX model",
+        .operands = {"model", 0, 1, Completes::File},
+        .options = {shortened('o', text("out", "FILE",
+                                        "write the workload to FILE, which ends in .json")),
+                    texts("size", "NAME=N", "a size of inputs that has no number in the model"),
+                    texts("constant", "NAME=FILE", "an input that is known now, from an .npy file"),
+                    flag("operators", "list the operators that are translated"), quiet()},
+        .examples = {{"tessera import mlp.onnx -o mlp.json --size batch=32",
+                      "then `tessera run mlp.json --set workload.tensors.x.values=x.npy`"},
+                     {"tessera import --operators", "what a model may consist of"}},
+        .make = make_import};
+}
+
 CommandSpec disassemble_command() {
     return {.name = "disasm",
             .usage = "FILE [options]",
@@ -303,9 +320,9 @@ std::vector<CommandSpec> make_commands() {
     for (CommandSpec& pattern : pattern_commands()) {
         all.push_back(std::move(pattern));
     }
-    for (const auto& one :
-         {list_command(), describe_command(), check_command(), schema_command(), assemble_command(),
-          disassemble_command(), completion_command(), manual_command(), help_command()}) {
+    for (const auto& one : {list_command(), describe_command(), check_command(), schema_command(),
+                            import_command(), assemble_command(), disassemble_command(),
+                            completion_command(), manual_command(), help_command()}) {
         all.push_back(one);
     }
     std::vector<std::string> names;

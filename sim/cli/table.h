@@ -110,6 +110,7 @@ inline constexpr const char* kWhatItIs =
 [[nodiscard]] Command make_describe(const Given& given);
 [[nodiscard]] Command make_check(const Given& given);
 [[nodiscard]] Command make_schema(const Given& given);
+[[nodiscard]] Command make_import(const Given& given);
 [[nodiscard]] Command make_assemble(const Given& given);
 [[nodiscard]] Command make_disassemble(const Given& given);
 [[nodiscard]] Command make_completion(const Given& given);

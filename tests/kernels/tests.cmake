@@ -48,7 +48,7 @@ tessera_test(test_kernels_pipeline LABELS kernels
   APART kernels/family/family_example_test.cpp
   LINK tessera_catalog tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_views tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
-  SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/block_norms_test.cpp kernels/reduce/reduce_test.cpp kernels/views/heads_test.cpp kernels/views/transpose_test.cpp
+  SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/block_norms_test.cpp kernels/reduce/reduce_test.cpp kernels/views/concat_test.cpp kernels/views/heads_test.cpp kernels/views/reshape_test.cpp kernels/views/transpose_test.cpp
           kernels/pipeline/rows_pipeline_test.cpp kernels/rearrange/rows_rules_test.cpp
   LINK tessera_softmax tessera_reduce tessera_views tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp kernels/job/micro_job_test.cpp kernels/job/pipeline_job_test.cpp

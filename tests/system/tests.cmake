@@ -324,3 +324,19 @@ add_test(NAME "codelets of one's own in pipelines"
           $<TARGET_FILE:tessera>
           "${PROJECT_SOURCE_DIR}")
 set_tests_properties("codelets of one's own in pipelines" PROPERTIES LABELS system TIMEOUT 240)
+
+# numpy is Debian's, a package of Debian's own Python.
+add_test(NAME "models of ONNX on the command line"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/import_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("models of ONNX on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 120
+  SKIP_RETURN_CODE 77)
+add_test(NAME "operators of ONNX come to its reference outputs: some of all"
+  COMMAND /usr/bin/python3 "${PROJECT_SOURCE_DIR}/tools/onnx_nodes.py" $<TARGET_FILE:tessera>
+          --every 9)
+set_tests_properties("operators of ONNX come to its reference outputs: some of all" PROPERTIES
+  LABELS "system;cli" TIMEOUT 120 SKIP_RETURN_CODE 77)
+add_test(NAME "operators of ONNX come to its reference outputs"
+  COMMAND /usr/bin/python3 "${PROJECT_SOURCE_DIR}/tools/onnx_nodes.py" $<TARGET_FILE:tessera> --why)
+set_tests_properties("operators of ONNX come to its reference outputs" PROPERTIES LABELS "slow"
+  TIMEOUT 1800 SKIP_RETURN_CODE 77)

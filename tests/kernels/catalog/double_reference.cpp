@@ -348,6 +348,16 @@ const std::map<std::string, Reference>& references() {
          [](const PipelineStep& step, const Arrays& in) { return split_heads(step, in[0], 3); }},
         {"join_heads",
          [](const PipelineStep&, const Arrays& in) { return Arrays{joined_heads(in)}; }},
+        {"reshape",
+         [](const PipelineStep& step, const Arrays& in) {
+             Array made = in[0];
+             made.shape.clear();
+             for (const char* const key : {"size_1", "size_2"}) {
+                 made.shape.push_back(
+                     static_cast<std::int64_t>(std::get<double>(step.options.at(key))));
+             }
+             return Arrays{made};
+         }},
         {"reduce", [](const PipelineStep&, const Arrays& in) { return Arrays{sums(in[0])}; }},
         {"softmax",
          [](const PipelineStep& step, const Arrays& in) { return Arrays{softmax(step, in)}; }},

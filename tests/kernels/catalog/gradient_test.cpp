@@ -208,6 +208,17 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
              }
              return out;
          }},
+        {"reshape",
+         [](Draw& draw) {
+             Case out;
+             const std::int64_t a = draw.size();
+             const std::int64_t b = draw.size();
+             const std::int64_t c = draw.size();
+             out.inputs.push_back(draw.array({a * b, c}));
+             out.step.options["size_1"] = static_cast<double>(b);
+             out.step.options["size_2"] = static_cast<double>(c * a);
+             return out;
+         }},
         {"relu", of_x},
         {"gelu", of_x},
         {"tanh", of_x},

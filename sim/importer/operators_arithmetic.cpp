@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Operators of each element, by families of kernels over elements. Those of known whole numbers, as
+// exporters compute sizes, are computed here.
+#include "sim/importer/operators.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace tessera::importer {
+namespace {
+
+using workload::ValueType;
+
+bool is_known_whole(const Value& value) {
+    return value.known != nullptr && workload::is_whole(value.known->type);
+}
+
+/// Known whole numbers, computed; nothing where the inputs are others.
+template <class Function> std::optional<Value> computed(Call& call, const Function& function) {
+    if (!is_known_whole(call.input(0)) || !is_known_whole(call.input(1))) {
+        return std::nullopt;
+    }
+    const Sizes shape = common_shape(call.input(0).shape, call.input(1).shape);
+    const auto list = [&](std::size_t input) {
+        return *whole_numbers(*call.build().broadcast(call.input(input), shape).known);
+    };
+    const Sizes a = list(0);
+    const Sizes b = list(1);
+    Sizes made;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        made.push_back(function(a[i], b[i]));
+    }
+    auto typed = as_type(whole_elements(made, shape), call.input(0).known->type);
+    if (!typed) {
+        throw Refused("a known number becomes one that its type does not have");
+    }
+    return Builder::known(call.input(0).name, std::move(*typed));
+}
+
+std::vector<Value> add(Call& call) {
+    const auto known = computed(call, std::plus<>());
+    return {known ? *known : call.build().sum(call.input(0), call.input(1))};
+}
+
+std::vector<Value> subtract(Call& call) {
+    const auto known = computed(call, std::minus<>());
+    return {known ? *known
+                  : call.build().sum(call.input(0), call.build().scaled(call.input(1), -1))};
+}
+
+std::vector<Value> multiply(Call& call) {
+    const auto known = computed(call, std::multiplies<>());
+    return {known ? *known : call.build().product(call.input(0), call.input(1))};
+}
+
+/// The inverses of known numbers, rounded to their type.
+Value inverses(const Value& value) {
+    require_float(value);
+    if (value.known == nullptr) {
+        throw Refused(fmt::format("divisor '{}' is not known when the model is imported, and no "
+                                  "family divides",
+                                  value.name));
+    }
+    if (value.known->type != ValueType::F32) {
+        throw Refused("a divisor of FLOAT16, expected FLOAT");
+    }
+    Elements made = *value.known;
+    for (std::int64_t i = 0; i < made.count(); ++i) {
+        const auto inverse = static_cast<float>(1 / made.number(i));
+        if (!std::isnormal(inverse)) {
+            throw Refused("a divisor whose inverse f32 does not have");
+        }
+        made.bytes.replace(static_cast<std::size_t>(i) * sizeof inverse, sizeof inverse,
+                           reinterpret_cast<const char*>(&inverse), sizeof inverse);
+    }
+    Value inverse = Builder::known(value.name + "_inverse", std::move(made));
+    inverse.kind = value.kind;
+    return inverse;
+}
+
+std::vector<Value> divide(Call& call) {
+    const auto known = computed(call, [](std::int64_t a, std::int64_t b) {
+        if (b == 0) {
+            throw Refused("a known number is divided by 0");
+        }
+        return a / b;
+    });
+    if (known) {
+        return {*known};
+    }
+    require_float(call.input(0));
+    return {call.build().product(call.input(0), inverses(call.input(1)))};
+}
+
+std::vector<Value> negate(Call& call) {
+    return {call.build().scaled(call.input(0), -1)};
+}
+
+Value total(Call& call) {
+    Value made = call.input(0);
+    require_float(made);
+    for (std::size_t i = 1; i < call.inputs(); ++i) {
+        made = call.build().sum(made, call.input(i));
+    }
+    return made;
+}
+
+std::vector<Value> sum(Call& call) {
+    return {total(call)};
+}
+
+std::vector<Value> mean(Call& call) {
+    return {call.build().scaled(total(call), 1.0 / static_cast<double>(call.inputs()))};
+}
+
+std::vector<Value> relu(Call& call) {
+    return {call.build().mapped("relu", call.input(0))};
+}
+std::vector<Value> tanh(Call& call) {
+    return {call.build().mapped("tanh", call.input(0))};
+}
+std::vector<Value> sigmoid(Call& call) {
+    return {call.build().mapped("sigmoid", call.input(0))};
+}
+
+/// relu(-x): what is below 0, without its sign.
+Value below(Call& call) {
+    return call.build().mapped("relu", call.build().scaled(call.input(0), -1));
+}
+
+std::vector<Value> absolute(Call& call) {
+    return {call.build().sum(call.build().mapped("relu", call.input(0)), below(call))};
+}
+
+std::vector<Value> leaky_relu(Call& call) {
+    const double alpha = call.number("alpha", double{0.01F});
+    Builder& build = call.build();
+    return {build.sum(build.mapped("relu", call.input(0)), build.scaled(below(call), -alpha))};
+}
+
+std::vector<Value> parametric_relu(Call& call) {
+    Builder& build = call.build();
+    const Value& x = call.input(0);
+    if (common_shape(x.shape, call.input(1).shape) != x.shape) {
+        throw Refused("a slope of more elements than x has");
+    }
+    return {build.sum(build.mapped("relu", x),
+                      build.product(below(call), build.scaled(call.input(1), -1)))};
+}
+
+/// The type that a number of the format means, of those that tensors here have.
+std::optional<ElementKind> kind_of(std::int64_t number) {
+    switch (number) {
+    case 1:
+        return ElementKind{ValueType::F32, "FLOAT"};
+    case 6:
+        return ElementKind{ValueType::I32, "INT32"};
+    case 7:
+        return ElementKind{ValueType::I64, "INT64"};
+    case 9:
+        return ElementKind{ValueType::Mask, "BOOL"};
+    case 10:
+        return ElementKind{ValueType::F16, "FLOAT16"};
+    default:
+        return std::nullopt;
+    }
+}
+
+std::vector<Value> cast(Call& call) {
+    const Value& x = call.input(0);
+    const auto to = kind_of(call.integer("to", 0));
+    if (!to) {
+        throw Refused("to a type that no tensor of a pipeline has, expected FLOAT or FLOAT16");
+    }
+    if (x.kind.type == to->type) {
+        return {x};
+    }
+    if (x.known != nullptr) {
+        const bool is_rounded = x.known->type == ValueType::F32 || x.known->type == ValueType::F64;
+        const auto made =
+            is_rounded && to->type != ValueType::Mask ? std::nullopt : as_type(*x.known, *to->type);
+        if (made) {
+            Value value = Builder::known(x.name, *made);
+            value.kind = *to;
+            return {value};
+        }
+    }
+    require_float(x);
+    if (to->type != ValueType::F16 && to->type != ValueType::F32) {
+        throw Refused(fmt::format("to {}, expected FLOAT or FLOAT16", to->name));
+    }
+    std::vector<Value> made = call.build().step_of_several(
+        "cast", {x}, {{*to, x.shape}}, {{"to", to->type == ValueType::F16 ? "f16" : "f32"}});
+    return made;
+}
+
+std::vector<Value> identity(Call& call) {
+    return {call.input(0)};
+}
+
+std::vector<Value> dropout(Call& call) {
+    call.ignore("seed");
+    call.ignore("is_test");
+    const bool trains = call.has(2) && call.known(2).number(0) != 0;
+    const double ratio = call.has(1) ? call.known(1).number(0) : call.number("ratio", 0.5);
+    if (call.opset() < 7 && call.integer("is_test", 0) == 0) {
+        throw Refused("in training (is_test is 0), which draws random numbers");
+    }
+    if (trains && ratio != 0) {
+        throw Refused("in training, which draws random numbers");
+    }
+    const Value& x = call.input(0);
+    std::vector<Value> made{x};
+    if (call.wants(1)) {
+        made.push_back(Builder::known("mask", equal_elements(ValueType::Mask, x.shape, 1)));
+    }
+    return made;
+}
+
+} // namespace
+
+std::vector<Operator> arithmetic_operators() {
+    return {
+        {"Abs", "relu(x) + relu(-x)", absolute},
+        {"Add", "with broadcast", add},
+        {"Cast", "between FLOAT and FLOAT16; of known whole numbers", cast},
+        {"Div", "by a divisor that is known: a product with its inverse, rounded to FLOAT", divide},
+        {"Dropout", "without training, or of ratio 0: x itself, and a mask of ones", dropout},
+        {"Identity", "of a tensor", identity},
+        {"LeakyRelu", "relu(x) - alpha relu(-x)", leaky_relu},
+        {"Mean", "with broadcast", mean},
+        {"Mul", "with broadcast", multiply},
+        {"Neg", "", negate},
+        {"PRelu", "relu(x) - slope relu(-x), with broadcast", parametric_relu},
+        {"Relu", "", relu},
+        {"Sigmoid", "", sigmoid},
+        {"Sub", "with broadcast: x + (-y)", subtract},
+        {"Sum", "with broadcast", sum},
+        {"Tanh", "", tanh},
+    };
+}
+
+} // namespace tessera::importer
