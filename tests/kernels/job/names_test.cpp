@@ -262,6 +262,10 @@ PipelineWorkload alone(const family::Family& family, bool row_major) {
                 if (option.key == std::string("accumulate")) { // else one input is too many
                     made.steps.front().options[option.key] = true;
                 }
+                if (option.key == std::string("size_1")) { // as many elements as the input has
+                    made.steps.front().options[option.key] = static_cast<double>(
+                        made.tensors.front().shape[0] * made.tensors.front().shape.back());
+                }
             }
             try {
                 static_cast<void>(planned(made, machine_of(4)));

@@ -154,6 +154,14 @@ Fields fields(const cli::AssembleCommand& assemble) {
             {"allow_undefined", assemble.allow_undefined ? "yes" : "no"},
             {"quiet", assemble.quiet ? "yes" : "no"}};
 }
+Fields fields(const cli::ImportCommand& import) {
+    return {{"model", import.model},
+            {"out", import.out},
+            {"sizes", joined(import.sizes)},
+            {"constants", joined(import.constants)},
+            {"operators", import.operators ? "yes" : "no"},
+            {"quiet", import.quiet ? "yes" : "no"}};
+}
 Fields fields(const cli::DisassembleCommand& disassemble) {
     return {{"file", disassemble.file},
             {"machine", disassemble.machine},
@@ -357,6 +365,11 @@ const std::vector<Case> kOwnCases{
     {{"asm", "f"}, "summary", "", "summary", "yes"},
     {{"asm", "f"}, "allow-undefined", "", "allow_undefined", "yes"},
     {{"asm", "f"}, "quiet", "", "quiet", "yes"},
+    {{"import", "--operators"}, "out", "o.json", "out", "o.json"},
+    {{"import", "m", "--out", "o.json"}, "size", "n=2", "sizes", "n=2"},
+    {{"import", "m", "--out", "o.json"}, "constant", "k=f", "constants", "k=f"},
+    {{"import", "m", "--out", "o.json"}, "operators", "", "operators", "yes"},
+    {{"import", "m", "--out", "o.json"}, "quiet", "", "quiet", "yes"},
     {{"disasm", "f"}, "machine", "m", "machine", "m"},
     {{"disasm", "f"}, "address", "0x50000", "address", "0x50000"},
     {{"disasm", "f"}, "hex", "", "hex", "yes"},
