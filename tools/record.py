@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds the record of results: what every workload of configs/ came to when it was last looked at.
 
-usage: record.py [--update | --orders | --timing] [--slow | --all] TESSERA [WORKLOAD ...]
+usage: record.py [--update | --orders | --timing] [--slow | --all] [--share I/N] TESSERA [WORKLOAD ...]
 
 Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer;
 --all: both) and compares plan, cycles, steps, memory and digests with tests/system/record.json.
@@ -86,6 +86,7 @@ def main():
     parser.add_argument("--timing", action="store_true")
     parser.add_argument("--slow", action="store_true")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--share", default="1/1", metavar="I/N", help="every N-th of them, from the I-th on")
     parser.add_argument("tessera")
     parser.add_argument("workloads", nargs="*")
     options = parser.parse_args()
@@ -96,6 +97,10 @@ def main():
         sys.exit(f"no workload of configs/: {', '.join(unknown)}")
     chosen = options.workloads or [name for name in every if options.all
                                    or (name in SLOW) == options.slow]
+    share, shares = map(int, options.share.split("/"))
+    if not 1 <= share <= shares:
+        sys.exit(f"--share: got {options.share}, expected I/N with I from 1 to N")
+    chosen = chosen[share - 1::shares]
     recorded = json.loads(RECORD.read_text())
     record, version = recorded["workloads"], model_version(tessera)
     found = {}
