@@ -615,7 +615,7 @@ private:
             }
         }
     }
-    /// What is stored in `rows`; empty if these are no stash.
+    /// Returns the tensor that is stored in `rows`; empty if these are no stash.
     static std::string stashed(const RoundBack& back, const std::string& rows) {
         const auto stash = std::ranges::find(back.stash, rows, &StashedRows::rows);
         return stash == back.stash.end() ? "" : stash->known_as;

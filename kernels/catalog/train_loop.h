@@ -9,8 +9,7 @@
 //       y = relu(h)                            w_row = sgd(w_row, w_row_gradient); store it into w
 //                                              y_next_gradient = y_before_gradient
 //
-// What the backward steps read of a round that has passed is stored by that round, as row of a tensor
-// in streaming memory.
+// A round stores what the backward steps will read of it, as a row of a tensor in streaming memory.
 #pragma once
 
 #include "base/error.h"
@@ -26,7 +25,7 @@
 
 namespace tessera::catalog {
 
-/// What a repeat does in a round, as a list of steps by itself.
+/// Holds the steps of a round of a repeat as a list by itself.
 struct LoopRound {
     std::string carried; ///< the tensor that each round makes of the one before
     std::string before;  ///< its name in `steps`, as the round finds it
@@ -39,7 +38,7 @@ struct LoopRound {
     std::set<std::string> made; ///< by `steps`
 };
 
-/// Of a tensor outside the tiles: its row in the round at hand.
+/// Returns the name of the row of a tensor outside the tiles, in the round at hand.
 [[nodiscard]] std::string row_name(const std::string& tensor);
 
 /// `depends`: tensors that depend on those whose gradients are wanted, with these.

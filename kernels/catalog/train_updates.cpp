@@ -106,7 +106,7 @@ private:
         return single;
     }
 
-    /// What an update takes: the gradient, or what totals and the scale of the loss make of it.
+    /// Returns the name of what an update takes: the gradient, or its total, without the scale of the loss.
     std::string taken_gradient(const std::string& tensor, bool in_own_type,
                                const std::string& origin) {
         std::string gradient = request_.gradients.at(tensor);
