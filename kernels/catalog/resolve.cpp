@@ -432,11 +432,9 @@ private:
         } else {
             rounds_ *= step.repeats; // otherwise one mistake is enough
         }
-        const std::int64_t of_outer = std::exchange(innermost_rounds_, step.repeats);
         const PipelineStep* const around_it = std::exchange(innermost_, &step);
         run(step.children, made.pointer + "/steps", made.children);
         innermost_ = around_it;
-        innermost_rounds_ = of_outer;
         rounds_ = around;
     }
 
@@ -458,7 +456,7 @@ private:
         made.row = step.row;
         made.row_a_round = step.row_a_round;
         made.prefetch = step.prefetch;
-        made.rounds = innermost_rounds_;
+        made.rounds = innermost_rounds();
         check_prefetch(step, made.pointer);
         made.outputs.resize(step.outputs.size());
         const Known* const source =
@@ -492,6 +490,10 @@ private:
             fail(from, fmt::format("got {} to be stored as a row of '{}', expected {}",
                                    type_text(type), step.outputs.front(), type_text(*row)));
         }
+    }
+
+    [[nodiscard]] std::int64_t innermost_rounds() const {
+        return innermost_ == nullptr ? 1 : innermost_->repeats;
     }
 
     void check_prefetch(const PipelineStep& step, const std::string& pointer) {
@@ -565,7 +567,7 @@ private:
         TensorType row{all.type, {all.shape.begin() + 1, all.shape.end()}};
         row.known = all.known;
         const std::int64_t rows = all.shape.front();
-        const std::int64_t last = step.row + (innermost_rounds_ - 1) * step.row_a_round;
+        const std::int64_t last = step.row + (innermost_rounds() - 1) * step.row_a_round;
         const std::string& name = tensor(known).name;
         if (step.row >= rows || last < 0 || last >= rows) {
             fail(pointer + (step.row >= rows ? "/row" : "/row_a_round"),
@@ -1103,8 +1105,7 @@ private:
     std::vector<std::optional<std::size_t>> storages_;
     std::size_t storages_made_ = 0;
     std::int64_t rounds_ = 1;                 ///< of the repeats around the step at hand
-    std::int64_t innermost_rounds_ = 1;       ///< of the innermost of them
-    const PipelineStep* innermost_ = nullptr; ///< that one
+    const PipelineStep* innermost_ = nullptr; ///< of them
     std::int64_t io_tiles_ = 0;
     const Branch* branch_ = nullptr;
     bool is_some_step_hidden_ = false;

@@ -547,13 +547,13 @@ private:
                 state[steps.gradient_of(row)] = known_.types.at(row); // nobody loads it
             }
         }
-        Names state_names;
-        for (const auto& [name, type] : state) {
-            state_names.insert(name);
-        }
         const PipelineStep& forward = told_.steps[number];
-        RoundBack back = loads_and_stores(forward, round, made, state_names);
-        name_moved(back, round, origin);
+        RoundBack back = loads_and_stores(forward, round, made, state);
+        for (const std::string& name : back.names) {
+            if (!writer_.may_name(name, origin)) {
+                return;
+            }
+        }
         for (const auto& [row, type] : state) {
             give_rows(state_rows(round, row), type, forward.repeats, origin);
         }
@@ -601,24 +601,6 @@ private:
             }
         }
         return list;
-    }
-
-    /// Notes the names of loads and stores, and of what they bring.
-    void name_moved(const RoundBack& back, const LoopRound& round, const std::string& origin) {
-        for (const PipelineStep& step : back.steps) {
-            const bool is_new = step.kind == Kind::Store ||
-                                (step.kind == Kind::Load &&
-                                 round.made.contains(stashed(back, step.inputs.front())) &&
-                                 step.outputs.front() != round.before);
-            if (is_new && !writer_.may_name(step.called(), origin)) {
-                return;
-            }
-        }
-    }
-    /// Returns the tensor that is stored in `rows`; empty if these are no stash.
-    static std::string stashed(const RoundBack& back, const std::string& rows) {
-        const auto stash = std::ranges::find(back.stash, rows, &StashedRows::rows);
-        return stash == back.stash.end() ? "" : stash->known_as;
     }
 
     /// Gives a tensor of zeros in streaming memory, a row for each round.

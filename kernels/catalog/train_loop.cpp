@@ -18,6 +18,7 @@ namespace {
 using workload::PipelineStep;
 using Kind = PipelineStep::Kind;
 using Names = std::set<std::string>;
+using State = std::map<std::string, family::TensorType>;
 
 constexpr std::string_view kRow = "_row";       ///< behind the name of a tensor outside the tiles
 constexpr std::string_view kBefore = "_before"; ///< behind that of a carried tensor
@@ -71,7 +72,7 @@ PipelineStep row_step(Kind kind, const std::string& rows, const std::string& ten
 class RowMover {
 public:
     RowMover(const PipelineStep& repeat, const LoopRound& round,
-             const std::vector<PipelineStep>& steps, const Names& state)
+             const std::vector<PipelineStep>& steps, const State& state)
         : repeat_(repeat), round_(round), steps_(steps), state_(state) {}
 
     RoundBack take() {
@@ -93,7 +94,9 @@ public:
                 const auto last = last_writes_.find(output);
                 if (last != last_writes_.end() && last->second == i) {
                     const RowPlace place = place_of(output);
-                    add(row_step(Kind::Store, place.rows, output, place.row, place.row_a_round), i);
+                    PipelineStep& store = add(
+                        row_step(Kind::Store, place.rows, output, place.row, place.row_a_round), i);
+                    out_.names.push_back(store.name);
                 }
             }
         }
@@ -149,6 +152,7 @@ private:
             made.insert(tensor);
         } else if (round_.made.contains(tensor) && !again_.contains(tensor)) {
             again_[tensor] = tensor + std::string(kAgain);
+            out_.names.push_back(again_.at(tensor));
             stash(
                 {tensor == round_.next ? round_.carried : tensor, tensor, tensor + "_stash", false},
                 again_.at(tensor), from);
@@ -162,17 +166,13 @@ private:
     const PipelineStep& repeat_;
     const LoopRound& round_;
     const std::vector<PipelineStep>& steps_;
-    const Names& state_;
+    const State& state_;
     std::map<std::string, std::size_t> last_writes_; ///< of rows that go back
     std::map<std::string, std::string> again_;       ///< names of what comes back from the stash
     RoundBack out_;
 };
 
 } // namespace
-
-std::string row_name(const std::string& tensor) {
-    return tensor + std::string(kRow);
-}
 
 std::string state_rows(const LoopRound& round, const std::string& state) {
     const auto row = std::ranges::find_if(
@@ -202,7 +202,7 @@ std::variant<LoopRound, Diagnostic> round_of(const PipelineStep& repeat,
         const std::string at = fmt::format("/steps/{}", i);
         if (step.kind == Kind::Load) {
             const std::string& rows = step.inputs.front();
-            const std::string row = row_name(rows);
+            const std::string row = rows + std::string(kRow);
             if (depends.contains(rows) && step.row_a_round == 0 && repeat.repeats > 1) {
                 return in_the_way(at, fmt::format("got the same row of '{}' in each round, "
                                                   "expected another one: its gradient is that of "
@@ -229,7 +229,6 @@ std::variant<LoopRound, Diagnostic> round_of(const PipelineStep& repeat,
         if (writes(step, round.carried)) {
             names[round.carried] = round.next;
             std::ranges::replace(own.outputs, round.carried, round.next);
-            own.name = own.name.empty() && own.outputs.front() == round.next ? "" : own.called();
         }
         for (const std::string& output : own.outputs) {
             if (!output.empty()) {
@@ -283,8 +282,7 @@ std::vector<std::size_t> add_stores(PipelineStep& repeat, const std::vector<Stas
 }
 
 RoundBack loads_and_stores(const PipelineStep& repeat, const LoopRound& round,
-                           const std::vector<PipelineStep>& steps,
-                           const std::set<std::string>& state) {
+                           const std::vector<PipelineStep>& steps, const State& state) {
     return RowMover(repeat, round, steps, state).take();
 }
 

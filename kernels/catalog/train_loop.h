@@ -30,16 +30,12 @@ struct LoopRound {
     std::string carried; ///< the tensor that each round makes of the one before
     std::string before;  ///< its name in `steps`, as the round finds it
     std::string next;    ///< and as the round leaves it
-    std::vector<workload::PipelineStep>
-        steps;                        ///< without loads; rows of weights are called row_name()
-    std::vector<std::size_t> numbers; ///< of each: which step of the repeat it is
+    std::vector<workload::PipelineStep> steps; ///< without loads; a row of `w` is called w_row
+    std::vector<std::size_t> numbers;          ///< of each: which step of the repeat it is
     /// By name in `steps`: the load that brings it.
     std::map<std::string, const workload::PipelineStep*> rows;
     std::set<std::string> made; ///< by `steps`
 };
-
-/// Returns the name of the row of a tensor outside the tiles, in the round at hand.
-[[nodiscard]] std::string row_name(const std::string& tensor);
 
 /// `depends`: tensors that depend on those whose gradients are wanted, with these.
 /// Otherwise gives what is in the way of a gradient, with a JSON pointer below that of the repeat.
@@ -59,6 +55,7 @@ struct RoundBack {
     std::vector<workload::PipelineStep> steps;
     std::vector<std::size_t> from;  ///< of each: number of the step given to loads_and_stores()
     std::vector<StashedRows> stash; ///< what each round has to store
+    std::vector<std::string> names; ///< of tensors and steps, those that are new
 };
 
 /// Adds to the backward steps of a round the loads of what they read and the stores of what they
@@ -67,7 +64,7 @@ struct RoundBack {
 [[nodiscard]] RoundBack loads_and_stores(const workload::PipelineStep& repeat,
                                          const LoopRound& round,
                                          const std::vector<workload::PipelineStep>& steps,
-                                         const std::set<std::string>& state);
+                                         const std::map<std::string, family::TensorType>& state);
 
 /// Adds the stores to the forward repeat. Returns for each of its steps then the number of the one
 /// that it was, or that it belongs to.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which elements `dropout` keeps. The draws of an element follow from its number, so the host, the backward and the
+// `dropout` keeps the elements that are drawn here. The draws of an element follow from its number, so the host, the backward and the
 // machine have the same ones wherever the element stands.
 //
 //     block       32 bytes of neighbouring elements: 16 of FP16, 8 of FP32. Block n has the elements from n * 16, or n * 8, on
@@ -28,7 +28,7 @@ struct Draws {
     ElementType type = ElementType::F16;
 
     [[nodiscard]] std::int64_t elements_of_block() const { return kBlockBytes / bytes_of(type); }
-    /// What is added to the numbers of blocks.
+    /// Returns the number that is added to those of blocks.
     [[nodiscard]] std::uint32_t key() const;
     [[nodiscard]] bool keeps(std::int64_t element, std::uint32_t step) const;
 };

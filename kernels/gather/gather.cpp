@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    /// Of each table.
+    /// Returns how many rows each table has.
     [[nodiscard]] std::int64_t rows() const { return table_.shape[table_.shape.size() - 2]; }
     [[nodiscard]] std::int64_t columns() const { return table_.shape.back(); }
     /// Tables.

@@ -15,7 +15,7 @@
 
 namespace tessera::gather {
 
-/// What is read: `groups` tables behind each other in the remote buffer, each with as many rows, and
+/// Holds what is read: `groups` tables behind each other in the remote buffer, each with as many rows, and
 /// from each of them as many rows as from the others.
 struct RemoteRows {
     std::int64_t groups = 1;

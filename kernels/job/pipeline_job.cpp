@@ -905,7 +905,7 @@ private:
         return encoder == nullptr ? std::move(bytes) : encoder->decoded(bytes, type);
     }
 
-    /// Which index of the first size of a tensor outside the tiles a copy has moved.
+    /// Returns the index of the first size of a tensor outside the tiles that a copy has moved.
     [[nodiscard]] std::int64_t index_of(const program::Step& leaf) const {
         return leaf.kind == program::Step::Kind::StreamCopy
                    ? leaf.row / planned_.lowered.program.stream_copies.at(leaf.index).rows

@@ -6,7 +6,6 @@
 #include "kernels/workload/value_type.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 
@@ -19,7 +18,6 @@ using workload::ValueType;
 
 namespace {
 
-constexpr std::size_t kTensorsHeadAlignment = 8;
 constexpr std::int64_t kMostDenseElements = std::int64_t{1} << 31U;
 
 void put(const CoordinateEntry& entry, ValueType type, char* to, const MatrixSource& target) {
@@ -62,18 +60,12 @@ std::string value_bytes(const CoordinateMatrix& matrix, const MatrixSource& to) 
 std::string safetensors_bytes(const CoordinateMatrix& matrix, const MatrixSource& to) {
     constexpr const char* kName = "weight"; // where the user names none
     const std::string data = dense_bytes(matrix, to);
-    const nlohmann::json head = {{to.tensor.empty() ? kName : to.tensor,
-                                  {{"dtype", workload::facts_of(matrix.type).safetensors},
-                                   {"shape", {matrix.rows, matrix.columns}},
-                                   {"data_offsets", {std::size_t{0}, data.size()}}}}};
-    std::string text = head.dump();
-    text.append(
-        (kTensorsHeadAlignment - text.size() % kTensorsHeadAlignment) % kTensorsHeadAlignment, ' ');
-    std::string bytes;
-    for (std::size_t i = 0; i < workload::kTensorsLengthBytes; ++i) {
-        bytes += static_cast<char>(text.size() >> (8 * i) & 0xffU);
-    }
-    return bytes + text + data;
+    const workload::TensorHead head{to.tensor.empty() ? kName : to.tensor,
+                                    std::string(workload::facts_of(matrix.type).safetensors),
+                                    matrix.type,
+                                    {matrix.rows, matrix.columns},
+                                    data.size()};
+    return workload::safetensors_head({&head, 1}) + data;
 }
 
 } // namespace tessera::pattern

@@ -170,6 +170,25 @@ std::int64_t TensorHead::elements() const {
     return elements;
 }
 
+std::string safetensors_head(std::span<const TensorHead> tensors) {
+    constexpr std::size_t kAlignment = 8;
+    nlohmann::ordered_json head = nlohmann::ordered_json::object();
+    std::uint64_t at = 0;
+    for (const TensorHead& tensor : tensors) {
+        head[tensor.name] = {{"dtype", tensor.dtype},
+                             {"shape", tensor.shape},
+                             {"data_offsets", {at, at + tensor.bytes}}};
+        at += tensor.bytes;
+    }
+    std::string text = head.dump();
+    text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
+    std::string length;
+    for (std::size_t i = 0; i < kTensorsLengthBytes; ++i) {
+        length += static_cast<char>(text.size() >> (8 * i) & 0xffU);
+    }
+    return length + text;
+}
+
 SafetensorsReader::SafetensorsReader(ByteSource source, std::string file_name)
     : source_(std::move(source)), file_name_(std::move(file_name)) {
     read_head();

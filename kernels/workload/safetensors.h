@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ struct TensorHead {
 
     [[nodiscard]] std::int64_t elements() const;
 };
+
+/// The bytes of a file in front of those of its tensors, which stand one behind the other in this order.
+[[nodiscard]] std::string safetensors_head(std::span<const TensorHead> tensors);
 
 /// Puts the next bytes behind `bytes`: `count` of them, or fewer at the end.
 using ByteSource = std::function<void(std::string& bytes, std::size_t count)>;

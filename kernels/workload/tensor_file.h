@@ -14,7 +14,7 @@ namespace tessera::workload {
 /// @throws IoError, or ConfigError where the file has no such tensor, or one of a type that .npy has not
 [[nodiscard]] std::string npy_of_tensor(const std::string& name);
 
-/// What stands before the elements in it. @throws as the other does
+/// Returns what stands before the elements in it. @throws as the other does
 [[nodiscard]] std::string npy_header_of_tensor(const std::string& name);
 
 } // namespace tessera::workload

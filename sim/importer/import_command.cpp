@@ -5,6 +5,7 @@
 #include "base/input_file.h"
 #include "base/text.h"
 #include "kernels/workload/npy.h"
+#include "kernels/workload/safetensors.h"
 #include "sim/importer/onnx_reader.h"
 #include "sim/importer/operators.h"
 #include "sim/importer/translate.h"
@@ -72,24 +73,14 @@ Told told_of(const cli::ImportCommand& command) {
 
 /// The bytes that stand before the tensors of a .safetensors file.
 std::string head_of(const std::vector<Made::Known>& known) {
-    nlohmann::ordered_json head = nlohmann::ordered_json::object();
-    std::size_t at = 0;
+    std::vector<workload::TensorHead> heads;
     for (const Made::Known& one : known) {
-        const std::size_t end = at + one.elements->bytes.size();
         const Sizes& shape = one.elements->shape;
-        head[one.tensor] = {{"dtype", workload::facts_of(one.elements->type).safetensors},
-                            {"shape", shape.empty() ? Sizes{1} : shape},
-                            {"data_offsets", {at, end}}};
-        at = end;
+        heads.push_back(
+            {one.tensor, std::string(workload::facts_of(one.elements->type).safetensors),
+             one.elements->type, shape.empty() ? Sizes{1} : shape, one.elements->bytes.size()});
     }
-    std::string text = head.dump();
-    constexpr std::size_t kAlignment = 8;
-    text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-    std::string length;
-    for (std::size_t i = 0; i < sizeof(std::uint64_t); ++i) {
-        length += static_cast<char>(text.size() >> (8 * i) & 0xffU);
-    }
-    return length + text;
+    return workload::safetensors_head(heads);
 }
 
 /// "  key: value" lines of an object or a list, one for each entry.

@@ -211,7 +211,6 @@ class PhasedTest(CliTest):
                         "shape": [WIDTH], "type": "f32", "layout": "row_major"}}}}},
                  "got 'layout' of a tensor in a phased use")]:
             with self.subTest(expected):
-                use = {key: value for key, value in use.items()}
                 file = self.model(use, **keys)
                 if use.get("for", 1) is None:
                     document = json.loads(file.read_text())
