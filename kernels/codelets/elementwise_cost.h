@@ -23,6 +23,7 @@ constexpr std::int64_t kSigmWaits = 4;     ///< behind the issue of an f32sigm
 constexpr std::int64_t kRootWaits = 4;     ///< behind that of an f32sqrt
 constexpr std::int64_t kDivisionWaits = 2; ///< behind that of an f32div or an f32oox
 constexpr std::int64_t kHalfSigmWaits = 1; ///< behind that of an f16v2sigm
+constexpr std::int64_t kOverRootWaits = 3; ///< behind that of an f32oorx
 
 constexpr MapLoop kReluLoop{19, 8, 2};
 constexpr MapLoop kScaleLoop{20, 8, 2};
@@ -39,6 +40,11 @@ constexpr MapLoop kSwishF32Loop{19, 10 + 2 * kSigmWaits, 4 + 2 * kSigmWaits};
 constexpr MapLoop kSwishGradientF16Loop{24, 7, 9 + 2 * kHalfSigmWaits, 0};
 constexpr MapLoop kSwishGradientF32Loop{24, 7, 9 + 2 * kSigmWaits, 0};
 constexpr MapLoop kLogisticGradientLoop{25, 11, 4};
+constexpr MapLoop kGluF16Loop{24, 11 + 2 * kHalfSigmWaits, 4 + 2 * kHalfSigmWaits};
+constexpr MapLoop kGluF32Loop{24, 11 + 2 * kSigmWaits, 4 + 2 * kSigmWaits};
+constexpr MapLoop kRsqrtF16Loop{19, 15 + 4 * kOverRootWaits, 9 + 4 * kOverRootWaits};
+constexpr MapLoop kRsqrtF32Loop{19, 9 + 2 * kOverRootWaits, 3 + 2 * kOverRootWaits};
+constexpr MapLoop kRsqrtGradientLoop{25, 12, 5};
 constexpr MapLoop kScaledAddLoop{25, 10, 3};
 constexpr MapLoop kScaledAddMixedLoop{25, 7, 6, 0};
 constexpr MapLoop kReluGradientLoop{24, 10, 3};

@@ -46,6 +46,28 @@ Steps sigmoid_backward(const GradientRequest& request) {
     return by_value("sigmoid_gradient", request);
 }
 
+Steps rsqrt_backward(const GradientRequest& request) {
+    return by_value("rsqrt_gradient", request);
+}
+
+/// For s = sigmoid(gate) and y = x s: dx = dy s, and the gate's is dy y (1 - s) = dy y sigmoid(-gate).
+Steps glu_backward(const GradientRequest& request) {
+    const std::string& gate = request.step.inputs[1];
+    const std::string& dy = request.of_outputs[0];
+    Steps steps;
+    if (request.wants(0)) {
+        steps.push_back(backward_step("glu", {dy, gate}, request.of_inputs[0]));
+    }
+    if (request.wants(1)) {
+        const std::string of_y = request.of_inputs[1] + "_of_y";
+        const std::string minus = request.of_inputs[1] + "_minus_gate";
+        steps.push_back(backward_step("multiply", {dy, request.step.outputs[0]}, of_y));
+        steps.push_back(backward_step("scale", {gate}, minus, {{"factor", -1.0}}));
+        steps.push_back(backward_step("glu", {of_y, minus}, request.of_inputs[1]));
+    }
+    return steps;
+}
+
 Steps gelu_backward(const GradientRequest& request) {
     return by_argument("gelu_gradient", request);
 }

@@ -11,6 +11,8 @@ namespace tessera::elementwise {
 [[nodiscard]] family::Steps tanh_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps sigmoid_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps swish_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps rsqrt_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps glu_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps scale_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps dropout_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps cast_backward(const family::GradientRequest& request);

@@ -12,6 +12,8 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& tanh();     ///< of every element
 [[nodiscard]] const family::Family& sigmoid();  ///< 1 / (1 + exp(-x))
 [[nodiscard]] const family::Family& swish();    ///< x sigmoid(x)
+[[nodiscard]] const family::Family& rsqrt();    ///< 1 / sqrt(x)
+[[nodiscard]] const family::Family& glu();      ///< x sigmoid(gate), element by element
 [[nodiscard]] const family::Family& scale();    ///< factor * x
 [[nodiscard]] const family::Family& dropout();  ///< some elements of x, larger; others are 0
 [[nodiscard]] const family::Family& cast();     ///< x as another type
@@ -23,6 +25,7 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& tanh_gradient();    ///< dy times the derivative of tanh, by y
 [[nodiscard]] const family::Family& sigmoid_gradient(); ///< the same of sigmoid
 [[nodiscard]] const family::Family& swish_gradient();   ///< dy times the derivative of swish at x
+[[nodiscard]] const family::Family& rsqrt_gradient();   ///< dy times the derivative of rsqrt, by y
 [[nodiscard]] const family::Family& momentum();         ///< factor * momentum + gradient
 [[nodiscard]] const family::Family& sgd();              ///< weights - rate * gradient
 [[nodiscard]] const family::Family& adam();             ///< by moments of the gradient

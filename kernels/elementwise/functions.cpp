@@ -71,12 +71,13 @@ std::unique_ptr<family::Step> of_x(const Request& request,
     return std::make_unique<Map>(of_type(x.type), std::vector{x}, x, std::vector{"x"});
 }
 
-/// Of two inputs.
+/// Of two inputs, x and `second`.
 std::unique_ptr<family::Step> of_x_and_y(const Request& request,
                                          function::Function (*of_type)(ElementType),
-                                         std::span<const ElementType> types = family::kNumbers) {
+                                         std::span<const ElementType> types = family::kNumbers,
+                                         const char* second = "y") {
     require_numbers(request, 0, "x", types);
-    require_numbers(request, 1, "y", types);
+    require_numbers(request, 1, second, types);
     family::require_same_type(request);
     const TensorType& x = request.inputs[0];
     if (x.shape != request.inputs[1].shape) {
@@ -84,7 +85,7 @@ std::unique_ptr<family::Step> of_x_and_y(const Request& request,
                       fmt::format("got {} and {}, expected equal shapes", shape_text(x),
                                   shape_text(request.inputs[1])));
     }
-    return std::make_unique<Map>(of_type(x.type), request.inputs, x, std::vector{"x", "y"});
+    return std::make_unique<Map>(of_type(x.type), request.inputs, x, std::vector{"x", second});
 }
 
 } // namespace
@@ -141,6 +142,30 @@ const Family& swish() {
                {},
                [](const Request& request) { return of_x(request, function::swish); }},
         swish_backward);
+    return family;
+}
+
+const Family& rsqrt() {
+    static const Family family = family::with_gradient(
+        Family{"rsqrt",
+               "1 / sqrt(x) of every element",
+               {"x"},
+               {},
+               [](const Request& request) { return of_x(request, function::rsqrt); }},
+        rsqrt_backward);
+    return family;
+}
+
+const Family& glu() {
+    static const Family family = family::with_gradient(
+        Family{"glu",
+               "x / (1 + exp(-gate)), element by element",
+               {"x", "gate"},
+               {},
+               [](const Request& request) {
+                   return of_x_and_y(request, function::glu, family::kNumbers, "gate");
+               }},
+        glu_backward);
     return family;
 }
 

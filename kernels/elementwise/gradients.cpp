@@ -89,4 +89,16 @@ const family::Family& sigmoid_gradient() {
     return family;
 }
 
+const family::Family& rsqrt_gradient() {
+    static const family::Family family{"rsqrt_gradient",
+                                       "dy times -1/2 y^3, for y = 1 / sqrt(x)",
+                                       {"y", "dy"},
+                                       {},
+                                       [](const family::Request& request) {
+                                           return make_gradient(request, "y",
+                                                                function::rsqrt_gradient);
+                                       }};
+    return family;
+}
+
 } // namespace tessera::elementwise

@@ -53,11 +53,15 @@ struct Function {
 [[nodiscard]] Function tanh(ElementType type);
 [[nodiscard]] Function sigmoid(ElementType type);
 [[nodiscard]] Function swish(ElementType type); ///< x times the logistic function of x
+[[nodiscard]] Function glu(ElementType type);   ///< x times the logistic function of y
 /// y times the derivative of swish at x.
 [[nodiscard]] Function swish_gradient(ElementType type);
 /// y times the derivative of tanh, or of the logistic function, where that is x.
 [[nodiscard]] Function tanh_gradient(ElementType type);
 [[nodiscard]] Function sigmoid_gradient(ElementType type);
+[[nodiscard]] Function rsqrt(ElementType type); ///< 1 / sqrt(x)
+/// y times the derivative of 1 / sqrt, where that is x.
+[[nodiscard]] Function rsqrt_gradient(ElementType type);
 [[nodiscard]] Function multiply(ElementType type);
 /// x + y; where y has no bytes from row to row it is added to every row.
 [[nodiscard]] Function add(ElementType type);

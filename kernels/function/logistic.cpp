@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tanh, the logistic function, swish, and their gradients.
+// tanh, the logistic function, swish, their gradients, and glu.
 #include "kernels/function/constants.h"
 #include "kernels/function/function.h"
 #include "kernels/function/near.h"
@@ -81,6 +81,19 @@ Function swish(ElementType type) {
     made.value = value_of(type, [](double x) { return x * sigmoid_of(x); });
     made.tolerance = [type](double x, double, double) {
         return (near(type, x) * sigm(near(type, x))).off;
+    };
+    return made;
+}
+
+Function glu(ElementType type) {
+    const bool is_half = type == ElementType::F16;
+    Function made = of("glu", "glu", type, is_half ? codelets::kGluF16Loop : codelets::kGluF32Loop);
+    made.flops = 2;
+    made.value = [gate_of = value_of(type, sigmoid_of)](double x, double gate) {
+        return x * gate_of(gate, 0);
+    };
+    made.tolerance = [type](double x, double gate, double) {
+        return (near(type, x) * sigm(near(type, gate))).off;
     };
     return made;
 }

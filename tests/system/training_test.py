@@ -376,6 +376,23 @@ class TrainingTest(CliTest):
                 self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"],
                                  result["cycles"])
 
+    def test_a_gated_layer_trains_with_equal_cycles_in_both_modes(self):
+        for kind in ("f16", "f32"):
+            with self.subTest(kind):
+                file = self.file("gated.json", json.dumps({
+                    "schema_version": 1, "kind": "pipeline",
+                    "tensors": {name: {"shape": [24, 40], "type": kind} for name in ("x", "gate", "z_gradient")},
+                    "steps": [{"family": "sigmoid", "inputs": ["x"], "output": "positive"},
+                              {"family": "rsqrt", "inputs": ["positive"], "output": "y"},
+                              {"family": "glu", "inputs": ["y", "gate"], "output": "z"}],
+                    "train": {"outputs": ["z"], "with_respect_to": ["x", "gate"]}}))
+                few = ("--set", "chip.tiles=16")
+                result = self.result(file, *few)
+                self.assertTrue(result["check"]["passed"])
+                self.assertIn("positive_gradient", [kernel["name"] for kernel in result["kernels"]])
+                self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"],
+                                 result["cycles"])
+
     def test_configured_workloads_train(self):
         for name in ("dropout_gradients", "gcn_training", "layer_gradients", "norm_gradients", "swish_gradients", "train_adam", "train_classes", "train_lamb", "train_sigmoid", "train_two_layers"):
             with self.subTest(name):

@@ -316,6 +316,8 @@ const std::map<std::string, Reference>& references() {
         {"tanh", of_x([](double x) { return std::tanh(x); })},
         {"sigmoid", of_x([](double x) { return 1 / (1 + std::exp(-x)); })},
         {"swish", of_x([](double x) { return x / (1 + std::exp(-x)); })},
+        {"rsqrt", of_x([](double x) { return 1 / std::sqrt(x); })},
+        {"glu", of_x_and_y([](double x, double gate) { return x / (1 + std::exp(-gate)); })},
         {"dropout",
          [](const PipelineStep& step, const Arrays& in) { return Arrays{dropped(step, in)}; }},
         {"scale",
@@ -398,6 +400,7 @@ const std::map<std::string, Reference>& references() {
              const double e = std::exp(-x);
              return dy * (1 + e + x * e) / ((1 + e) * (1 + e));
          })},
+        {"rsqrt_gradient", of_x_and_y([](double y, double dy) { return -0.5 * dy * y * y * y; })},
         {"tanh_gradient", of_x_and_y([](double y, double dy) { return dy * (1 - y * y); })},
         {"sigmoid_gradient", of_x_and_y([](double y, double dy) { return dy * y * (1 - y); })},
     };

@@ -224,6 +224,15 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
         {"tanh", of_x},
         {"sigmoid", of_x},
         {"swish", of_x},
+        {"rsqrt",
+         [](Draw& draw) {
+             Case out = of_x(draw);
+             for (double& value : out.inputs[0].values) {
+                 value = static_cast<double>(static_cast<float>(1 + std::fabs(value)));
+             }
+             return out;
+         }},
+        {"glu", of_x_and_y},
         {"gather",
          [](Draw& draw) {
              const std::int64_t rows = draw.size();

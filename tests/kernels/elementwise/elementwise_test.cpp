@@ -32,7 +32,10 @@ std::vector<const Family*> families() {
             &elementwise::tanh(),
             &elementwise::sigmoid(),
             &elementwise::swish(),
+            &elementwise::rsqrt(),
+            &elementwise::glu(),
             &elementwise::swish_gradient(),
+            &elementwise::rsqrt_gradient(),
             &elementwise::tanh_gradient(),
             &elementwise::sigmoid_gradient(),
             &elementwise::momentum(),
@@ -229,8 +232,9 @@ TEST_CASE("a wrong result fails its check", "[kernels][elementwise]") {
                     std::memset(&output.bytes[at], 0xff, bytes);
                 }
                 const auto checked = step->check(inputs, output, 1);
-                if (change > 0 && (family->name == "gelu" || family->name == "gelu_gradient" ||
-                                   family->name == "swish_gradient")) {
+                if (change > 0 &&
+                    (family->name == "gelu" || family->name == "gelu_gradient" ||
+                     family->name == "swish_gradient" || family->name == "rsqrt_gradient")) {
                     continue; // these are off by more
                 }
                 CHECK_FALSE(checked.passed);
@@ -287,6 +291,19 @@ TEST_CASE("functions of one FP16 element are right for every finite number",
             CHECK(outcome.checked.passed);
         }
     }
+}
+
+TEST_CASE("the gradient of rsqrt passes a cube that FP16 cannot hold", "[kernels][elementwise]") {
+    constexpr double kY = 200; // of x = 2.5e-5; its cube is 122 times the largest number
+    constexpr double kGradient = 1.0 / 1024;
+    const TensorType x{ElementType::F16, {4, 8}};
+    const auto outcome =
+        test::run_step(elementwise::rsqrt_gradient(), {{x, x}, {}}, {Stand::Host, Stand::Host},
+                       {test::value_of(x, [](std::int64_t) { return kY; }),
+                        test::value_of(x, [](std::int64_t) { return kGradient; })});
+    CHECK(outcome.checked.passed);
+    const double exact = -0.5 * kGradient * kY * kY * kY;
+    CHECK(family::element_of(outcome.output, 0) == Approx(exact).epsilon(0x1p-9));
 }
 
 TEST_CASE("what does not go together is refused with both", "[kernels][elementwise]") {
@@ -353,6 +370,12 @@ TEST_CASE("vertices of functions of elements take the predicted cycles", "[kerne
         {"logistic", "tanh_gradient_f32", codelets::kLogisticGradientLoop, 2},
         {"logistic", "sigmoid_gradient_f16", codelets::kLogisticGradientLoop, 2},
         {"logistic", "sigmoid_gradient_f32", codelets::kLogisticGradientLoop, 2},
+        {"logistic", "glu_f16", codelets::kGluF16Loop, 2},
+        {"logistic", "glu_f32", codelets::kGluF32Loop, 2},
+        {"rsqrt", "rsqrt_f16", codelets::kRsqrtF16Loop},
+        {"rsqrt", "rsqrt_f32", codelets::kRsqrtF32Loop},
+        {"rsqrt", "rsqrt_gradient_f16", codelets::kRsqrtGradientLoop, 2},
+        {"rsqrt", "rsqrt_gradient_f32", codelets::kRsqrtGradientLoop, 2},
         {"scaled_add", "scaled_add_f16", codelets::kScaledAddLoop, 2},
         {"scaled_add", "scaled_add_f32", codelets::kScaledAddLoop, 2},
         {"cast", "cast_f16_f32", codelets::kWidenLoop, 1, 16},
