@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // out = tanh(x), out = s = 1 / (1 + exp(-x)), out = x s (swish), and their gradients: dy (1 - y^2), dy y (1 - y),
-// dy s (1 + x (1 - s)). out = x / (1 + exp(-y)) (glu).
+// dy s (1 + x (1 - s)).
 //
 // Vertices tanh_f16, tanh_f32, sigmoid_f16, sigmoid_f32, swish_f16, swish_f32 (multi worker). State: elementwise.inc.
 // Vertices tanh_gradient_f16, tanh_gradient_f32, sigmoid_gradient_f16, sigmoid_gradient_f32 (multi worker). State: elementwise.inc;
 //   side 0 is y, side 1 is dy; and
 //     12 one          the number 1 of the type; FP16 in the lower half
-// Vertices glu_f16, glu_f32 (multi worker). State: elementwise.inc; side 0 is x, side 1 is the gate y.
 // Vertices swish_gradient_f16, swish_gradient_f32 (multi worker). The same, but side 0 is x.
 //   Every step is rounded to the type.
 // Timing, worker issues of a unit: tanh 3 (f16) and 11, sigmoid 5 (f16) and 11, of which 2 (sigmoid_f16) and 8 are waits for the
-//   function; swish and glu one more than sigmoid; gradients 4, of swish 11 (f16) and 17, with as many waits.
+//   function; swish one more than sigmoid; gradients 4, of swish 11 (f16) and 17, with as many waits.
 // Source: docs/evidence.md#instruction-set.
 
 #include "elementwise.inc"
@@ -41,23 +40,6 @@
         { \MAIN ; f32v2mul $a4:5, $a0:1, $a4:5 }
 .endm
 
-.macro SIGMOID_OF_Y_F16 MAIN:vararg
-        { nop   ; f16v2sigm $a4, $a2 }
-        { \MAIN ; f16v2sigm $a5, $a3 }
-.endm
-.macro SIGMOID_OF_Y_F32 MAIN:vararg
-        { nop   ; f32sigm $a4, $a2 }
-        { \MAIN ; f32sigm $a5, $a3 }
-.endm
-.macro TIMES_X_F16 MAIN:vararg
-        { \MAIN ; f16v4mul $a4:5, $a0:1, $a4:5 }
-.endm
-.macro TIMES_X_F32 MAIN:vararg
-        { \MAIN ; f32v2mul $a4:5, $a0:1, $a4:5 }
-.endm
-
-MAP2_BY_Y glu_f16 SIGMOID_OF_Y_F16 TIMES_X_F16
-MAP2_BY_Y glu_f32 SIGMOID_OF_Y_F32 TIMES_X_F32
 MAP swish_f16 SWISH_F16
 MAP swish_f32 SWISH_F32
 MAP tanh_f16 TANH_F16

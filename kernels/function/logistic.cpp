@@ -88,6 +88,7 @@ Function swish(ElementType type) {
 Function glu(ElementType type) {
     const bool is_half = type == ElementType::F16;
     Function made = of("glu", "glu", type, is_half ? codelets::kGluF16Loop : codelets::kGluF32Loop);
+    made.codelet = "elementwise_glu";
     made.flops = 2;
     made.value = [gate_of = value_of(type, sigmoid_of)](double x, double gate) {
         return x * gate_of(gate, 0);

@@ -730,8 +730,9 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     expect_map(logistic, "swish_gradient_f32", kSwishGradientF32Loop, 2 * kSigmWaits);
     expect_map(logistic, "sigmoid_f16", kSigmoidF16Loop, 2 * kHalfSigmWaits);
     expect_map(logistic, "sigmoid_f32", kSigmoidF32Loop, 2 * kSigmWaits);
-    expect_map(logistic, "glu_f16", kGluF16Loop, 2 * kHalfSigmWaits);
-    expect_map(logistic, "glu_f32", kGluF32Loop, 2 * kSigmWaits);
+    CountedCodelet glu("elementwise_glu");
+    expect_map(glu, "glu_f16", kGluF16Loop, 2 * kHalfSigmWaits);
+    expect_map(glu, "glu_f32", kGluF32Loop, 2 * kSigmWaits);
     CountedCodelet rsqrt("elementwise_rsqrt");
     expect_map(rsqrt, "rsqrt_f16", kRsqrtF16Loop, 4 * kOverRootWaits);
     expect_map(rsqrt, "rsqrt_f32", kRsqrtF32Loop, 2 * kOverRootWaits);
@@ -744,7 +745,7 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     }
     for (const CountedCodelet& codelet :
          {relu, relu_gradient, scale, add, add_whole, multiply, cast, dropout, gelu, gelu_gradient,
-          scaled_add, adam, lamb, squares, scale_by, logistic, rsqrt}) {
+          scaled_add, adam, lamb, squares, scale_by, logistic, glu, rsqrt}) {
         CHECK(codelet.uncounted().empty());
     }
 }
