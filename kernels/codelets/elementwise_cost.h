@@ -24,6 +24,9 @@ constexpr std::int64_t kRootWaits = 4;     ///< behind that of an f32sqrt
 constexpr std::int64_t kDivisionWaits = 2; ///< behind that of an f32div or an f32oox
 constexpr std::int64_t kHalfSigmWaits = 1; ///< behind that of an f16v2sigm
 constexpr std::int64_t kOverRootWaits = 3; ///< behind that of an f32oorx
+constexpr std::int64_t kExpWaits = 2;      ///< behind that of an f32exp
+constexpr std::int64_t kLogWaits = 5;      ///< behind that of an f32ln
+constexpr std::int64_t kHalfExpWaits = 1;  ///< behind that of an f16v2exp or an f16v2ln
 
 constexpr MapLoop kReluLoop{19, 8, 2};
 constexpr MapLoop kScaleLoop{20, 8, 2};
@@ -53,6 +56,20 @@ constexpr MapLoop kGeluGradientF32Loop{24, 7, 17 + 2 * kSigmWaits, 0};
 constexpr MapLoop kAddLoop{24, 10, 3};
 constexpr MapLoop kAddWholeLoop{24, 7, 8, 0};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};
+constexpr MapLoop kArithmeticLoop{24, 10, 3}; ///< a difference, the larger or the smaller one
+constexpr MapLoop kWholeLoop{24, 7, 8, 0};    ///< one instruction for an element
+constexpr MapLoop kWholeSelectLoop{24, 7, 10, 0};
+constexpr MapLoop kDivideF16Loop{24, 7, 12 + 4 * kDivisionWaits, 0};
+constexpr MapLoop kDivideF32Loop{24, 11 + 2 * kDivisionWaits, 4 + 2 * kDivisionWaits};
+constexpr MapLoop kExpF16Loop{19, 9 + 2 * kHalfExpWaits, 3 + 2 * kHalfExpWaits};
+constexpr MapLoop kExpF32Loop{19, 9 + 2 * kExpWaits, 3 + 2 * kExpWaits};
+constexpr MapLoop kLogF32Loop{19, 9 + 2 * kLogWaits, 3 + 2 * kLogWaits};
+constexpr MapLoop kSqrtF16Loop{19, 15 + 4 * kRootWaits, 9 + 4 * kRootWaits};
+constexpr MapLoop kSqrtF32Loop{19, 9 + 2 * kRootWaits, 3 + 2 * kRootWaits};
+constexpr MapLoop kFromWholeLoop{19, 9, 3};
+constexpr MapLoop kToWholeLoop{19, 11, 5};
+constexpr MapLoop kWordsLoop{19, 8, 2};
+constexpr MapLoop kNarrowWholeLoop{20, 6, 8, 0};
 constexpr MapLoop kAddToRowsLoop{24, 10, 2};
 constexpr MapLoop kDropoutLoop{26, 20, 25, 0}; ///< a round is a block of 32 bytes
 

@@ -115,6 +115,76 @@ Steps multiply_backward(const GradientRequest& request) {
     return steps;
 }
 
+Steps subtract_backward(const GradientRequest& request) {
+    Steps steps;
+    if (request.wants(0)) {
+        steps.push_back(same_gradient(request.of_outputs[0], request.of_inputs[0]));
+    }
+    if (request.wants(1)) {
+        steps.push_back(backward_step("scale", {request.of_outputs[0]}, request.of_inputs[1],
+                                      {{"factor", -1.0}}));
+    }
+    return steps;
+}
+
+/// Of q = x / y: dx = dq / y and dy = -dx q.
+Steps divide_backward(const GradientRequest& request) {
+    const std::string dx =
+        request.wants(0) ? request.of_inputs[0] : request.of_inputs[1] + "_quotient";
+    Steps steps{backward_step("divide", {request.of_outputs[0], request.step.inputs[1]}, dx)};
+    if (request.wants(1)) {
+        const std::string product = request.of_inputs[1] + "_product";
+        steps.push_back(backward_step("multiply", {dx, request.step.outputs[0]}, product));
+        steps.push_back(
+            backward_step("scale", {product}, request.of_inputs[1], {{"factor", -1.0}}));
+    }
+    return steps;
+}
+
+namespace {
+
+/// The gradient goes to x where x is `larger` than y, or else smaller, and to y elsewhere.
+Steps chosen_backward(const GradientRequest& request, bool larger) {
+    const std::string& any = request.of_inputs[request.wants(0) ? 0 : 1];
+    const std::string of_x = request.wants(0) ? any : any + "_other";
+    const std::string difference = any + "_difference";
+    const auto& inputs = request.step.inputs;
+    Steps steps{
+        backward_step("subtract", {inputs[larger ? 0 : 1], inputs[larger ? 1 : 0]}, difference),
+        backward_step("relu_gradient", {difference, request.of_outputs[0]}, of_x)};
+    if (request.wants(1)) {
+        steps.push_back(
+            backward_step("subtract", {request.of_outputs[0], of_x}, request.of_inputs[1]));
+    }
+    return steps;
+}
+
+} // namespace
+
+Steps maximum_backward(const GradientRequest& request) {
+    return chosen_backward(request, true);
+}
+
+Steps minimum_backward(const GradientRequest& request) {
+    return chosen_backward(request, false);
+}
+
+Steps exp_backward(const GradientRequest& request) {
+    return by_value("multiply", request);
+}
+
+Steps log_backward(const GradientRequest& request) {
+    return {backward_step("divide", {request.of_outputs[0], request.step.inputs[0]},
+                          request.of_inputs[0])};
+}
+
+/// Of y = sqrt(x): dx = dy / 2 / y.
+Steps sqrt_backward(const GradientRequest& request) {
+    const std::string half = request.of_inputs[0] + "_half";
+    return {backward_step("scale", {request.of_outputs[0]}, half, {{"factor", 0.5}}),
+            backward_step("divide", {half, request.step.outputs[0]}, request.of_inputs[0])};
+}
+
 Steps bias_backward(const GradientRequest& request) {
     Steps steps;
     if (request.wants(0)) {

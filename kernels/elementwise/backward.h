@@ -18,6 +18,13 @@ namespace tessera::elementwise {
 [[nodiscard]] family::Steps cast_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps add_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps multiply_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps subtract_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps divide_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps maximum_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps minimum_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps exp_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps log_backward(const family::GradientRequest& request);
+[[nodiscard]] family::Steps sqrt_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps bias_backward(const family::GradientRequest& request);
 [[nodiscard]] family::Steps sum_of_squares_backward(const family::GradientRequest& request);
 

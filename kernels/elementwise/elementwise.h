@@ -18,8 +18,16 @@ namespace tessera::elementwise {
 [[nodiscard]] const family::Family& dropout();  ///< some elements of x, larger; others are 0
 [[nodiscard]] const family::Family& cast();     ///< x as another type
 [[nodiscard]] const family::Family& add();      ///< x + y
+[[nodiscard]] const family::Family& subtract(); ///< x - y
 [[nodiscard]] const family::Family& multiply(); ///< x * y, element by element
-[[nodiscard]] const family::Family& bias();     ///< x + bias, a vector, in every row
+[[nodiscard]] const family::Family& divide();   ///< x / y
+[[nodiscard]] const family::Family& maximum();  ///< the larger one of x and y
+[[nodiscard]] const family::Family& minimum();
+[[nodiscard]] const family::Family& narrow(); ///< whole numbers of fewer bits
+[[nodiscard]] const family::Family& exp();
+[[nodiscard]] const family::Family& log(); ///< the natural logarithm
+[[nodiscard]] const family::Family& square_root();
+[[nodiscard]] const family::Family& bias();             ///< x + bias, a vector, in every row
 [[nodiscard]] const family::Family& relu_gradient();    ///< dy where y > 0, else 0
 [[nodiscard]] const family::Family& gelu_gradient();    ///< dy times the derivative of gelu at x
 [[nodiscard]] const family::Family& tanh_gradient();    ///< dy times the derivative of tanh, by y

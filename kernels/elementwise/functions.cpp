@@ -3,12 +3,12 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/factor.h"
 #include "kernels/elementwise/map.h"
+#include "kernels/elementwise/map_request.h"
 #include "kernels/family/numbers.h"
 
 #include <fmt/format.h>
 
 #include <memory>
-#include <span>
 
 namespace tessera::elementwise {
 namespace {
@@ -41,53 +41,6 @@ std::unique_ptr<family::Step> make_scale(const Request& request) {
         std::vector{x}, x, std::vector{"x"});
 }
 
-std::unique_ptr<family::Step> make_cast(const Request& request) {
-    require_numbers(request, 0, "x");
-    const TensorType& x = request.inputs[0];
-    TensorType out = x;
-    out.type = find_element_type(word_of(cast(), request, "to"))->type;
-    if (out.type == x.type) {
-        throw Refused(
-            -1, "to",
-            fmt::format("got {}, expected another type than that of x", tessera::name_of(x.type)));
-    }
-    const bool widens = out.type == ElementType::F32;
-    return std::make_unique<Map>(
-        function::Function{.name = "cast",
-                           .codelet = "elementwise_cast",
-                           .vertex = widens ? "cast_f16_f32" : "cast_f32_f16",
-                           .loop = widens ? codelets::kWidenLoop : codelets::kNarrowLoop,
-                           .flops = 0,
-                           .value = [](double element, double) { return element; },
-                           .tolerance = widens ? nullptr : function::one_rounding(out.type)},
-        std::vector{x}, out, std::vector{"x"});
-}
-
-/// Of one input.
-std::unique_ptr<family::Step> of_x(const Request& request,
-                                   function::Function (*of_type)(ElementType)) {
-    require_numbers(request, 0, "x");
-    const TensorType& x = request.inputs[0];
-    return std::make_unique<Map>(of_type(x.type), std::vector{x}, x, std::vector{"x"});
-}
-
-/// Of two inputs, x and `second`.
-std::unique_ptr<family::Step> of_x_and_y(const Request& request,
-                                         function::Function (*of_type)(ElementType),
-                                         std::span<const ElementType> types = family::kNumbers,
-                                         const char* second = "y") {
-    require_numbers(request, 0, "x", types);
-    require_numbers(request, 1, second, types);
-    family::require_same_type(request);
-    const TensorType& x = request.inputs[0];
-    if (x.shape != request.inputs[1].shape) {
-        throw Refused(1, "",
-                      fmt::format("got {} and {}, expected equal shapes", shape_text(x),
-                                  shape_text(request.inputs[1])));
-    }
-    return std::make_unique<Map>(of_type(x.type), request.inputs, x, std::vector{"x", second});
-}
-
 } // namespace
 
 const Family& relu() {
@@ -96,7 +49,7 @@ const Family& relu() {
                "max(x, 0) of every element",
                {"x"},
                {},
-               [](const Request& request) { return of_x(request, function::relu); }},
+               [](const Request& request) { return map_of_x(request, function::relu); }},
         relu_backward);
     return family;
 }
@@ -107,7 +60,7 @@ const Family& gelu() {
                "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of every element",
                {"x"},
                {},
-               [](const Request& request) { return of_x(request, function::gelu); }},
+               [](const Request& request) { return map_of_x(request, function::gelu); }},
         gelu_backward);
     return family;
 }
@@ -118,7 +71,7 @@ const Family& tanh() {
                "tanh(x) of every element",
                {"x"},
                {},
-               [](const Request& request) { return of_x(request, function::tanh); }},
+               [](const Request& request) { return map_of_x(request, function::tanh); }},
         tanh_backward);
     return family;
 }
@@ -129,7 +82,7 @@ const Family& sigmoid() {
                "1 / (1 + exp(-x)) of every element",
                {"x"},
                {},
-               [](const Request& request) { return of_x(request, function::sigmoid); }},
+               [](const Request& request) { return map_of_x(request, function::sigmoid); }},
         sigmoid_backward);
     return family;
 }
@@ -140,7 +93,7 @@ const Family& swish() {
                "x / (1 + exp(-x)) of every element",
                {"x"},
                {},
-               [](const Request& request) { return of_x(request, function::swish); }},
+               [](const Request& request) { return map_of_x(request, function::swish); }},
         swish_backward);
     return family;
 }
@@ -151,7 +104,7 @@ const Family& rsqrt() {
                "1 / sqrt(x) of every element",
                {"x"},
                {},
-               [](const Request& request) { return of_x(request, function::rsqrt); }},
+               [](const Request& request) { return map_of_x(request, function::rsqrt); }},
         rsqrt_backward);
     return family;
 }
@@ -163,7 +116,7 @@ const Family& glu() {
                {"x", "gate"},
                {},
                [](const Request& request) {
-                   return of_x_and_y(request, function::glu, family::kNumbers, "gate");
+                   return map_of_x_and_y(request, function::glu, family::kNumbers, "gate");
                }},
         glu_backward);
     return family;
@@ -180,43 +133,6 @@ const Family& scale() {
                                        .number = 1}},
                                      make_scale},
                               scale_backward);
-    return family;
-}
-
-const Family& cast() {
-    static const Family family = family::with_gradient(
-        Family{"cast",
-               "x as another type",
-               {"x"},
-               {{.key = "to", .says = "the other type", .words = {"f16", "f32"}, .word = "f16"}},
-               make_cast},
-        cast_backward);
-    return family;
-}
-
-const Family& add() {
-    static const Family family = family::with_gradient(
-        Family{"add",
-               "x + y, element by element",
-               {"x", "y"},
-               {},
-               [](const Request& request) {
-                   static constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32,
-                                                            ElementType::I32, ElementType::U32};
-                   return of_x_and_y(request, function::add, kTypes);
-               }},
-        add_backward);
-    return family;
-}
-
-const Family& multiply() {
-    static const Family family = family::with_gradient(
-        Family{"multiply",
-               "x * y, element by element",
-               {"x", "y"},
-               {},
-               [](const Request& request) { return of_x_and_y(request, function::multiply); }},
-        multiply_backward);
     return family;
 }
 

@@ -62,7 +62,16 @@ struct Function {
 [[nodiscard]] Function rsqrt(ElementType type); ///< 1 / sqrt(x)
 /// y times the derivative of 1 / sqrt, where that is x.
 [[nodiscard]] Function rsqrt_gradient(ElementType type);
-[[nodiscard]] Function multiply(ElementType type);
+[[nodiscard]] Function multiply(ElementType type); ///< of whole numbers modulo 2^32
+[[nodiscard]] Function subtract(ElementType type); ///< the same
+[[nodiscard]] Function divide(ElementType type);
+[[nodiscard]] Function maximum(ElementType type); ///< the larger one of x and y
+[[nodiscard]] Function minimum(ElementType type);
+/// The whole number that the lowest bits of x are.
+[[nodiscard]] Function narrow(ElementType type, std::int64_t bits);
+[[nodiscard]] Function exp(ElementType type);
+[[nodiscard]] Function log(ElementType type); ///< the natural logarithm
+[[nodiscard]] Function square_root(ElementType type);
 /// x + y; where y has no bytes from row to row it is added to every row.
 [[nodiscard]] Function add(ElementType type);
 /// x + y, where y has an element for each row of x, and neighbouring rows have neighbouring ones.

@@ -15,14 +15,6 @@ std::string typed(const char* name, ElementType type) {
     return fmt::format("{}_{}", name, name_of(type));
 }
 
-/// As 32 bits have it.
-double whole_sum(ElementType type, double x, double y) {
-    const auto sum =
-        static_cast<std::uint32_t>(static_cast<std::int64_t>(x) + static_cast<std::int64_t>(y));
-    return type == ElementType::I32 ? static_cast<double>(static_cast<std::int32_t>(sum))
-                                    : static_cast<double>(sum);
-}
-
 } // namespace
 
 std::function<double(double, double, double)> one_rounding(ElementType type) {
@@ -66,32 +58,6 @@ Function relu_gradient(ElementType type) {
                 [type](double, double, double) {
                     return type == ElementType::F32 ? workload::rounding(type, 0) : 0;
                 }};
-}
-
-Function multiply(ElementType type) {
-    return {.name = "multiply",
-            .codelet = "elementwise_multiply",
-            .vertex = typed("multiply", type),
-            .loop = codelets::kMultiplyLoop,
-            .value = [](double x, double y) { return x * y; },
-            .tolerance = one_rounding(type)};
-}
-
-Function add(ElementType type) {
-    if (!is_float(type)) {
-        return {.name = "add",
-                .codelet = "elementwise_add_i32",
-                .vertex = "add_i32",
-                .loop = codelets::kAddWholeLoop,
-                .flops = 0,
-                .value = [type](double x, double y) { return whole_sum(type, x, y); }};
-    }
-    return {.name = "add",
-            .codelet = "elementwise_add",
-            .vertex = typed("add", type),
-            .loop = codelets::kAddLoop,
-            .value = [](double x, double y) { return x + y; },
-            .tolerance = one_rounding(type)};
 }
 
 Function add_to_rows(ElementType type) {

@@ -84,11 +84,11 @@ private:
 
 std::unique_ptr<family::Step> make_one_hot(const family::Request& request) {
     const TensorType& ids = request.inputs[0];
-    if (ids.sparse != nullptr || ids.type != ElementType::U32 || ids.shape.size() != 1 ||
-        ids.elements() == 0) {
-        throw family::Refused(0, "",
-                              fmt::format("got {} of {}, expected a list of numbers of type u32",
-                                          family::shape_text(ids), name_of(ids.type)));
+    if (!is_row_number(ids) || ids.shape.size() != 1 || ids.elements() == 0) {
+        throw family::Refused(
+            0, "",
+            fmt::format("got {} of {}, expected a list of numbers of type u32 or i32",
+                        family::shape_text(ids), name_of(ids.type)));
     }
     const double classes = family::number_of(one_hot(), request, "classes");
     if (!(classes >= 1 && classes < 0x1p31 && classes == std::floor(classes))) {

@@ -89,12 +89,17 @@ graph::TensorId standing_ids(graph::Graph& graph, const family::Site& site,
     return ids;
 }
 
+bool is_row_number(const family::TensorType& ids) {
+    return ids.sparse == nullptr && (ids.type == ElementType::U32 || ids.type == ElementType::I32);
+}
+
 void require_ids(const family::Request& request) {
     const family::TensorType& ids = request.inputs[1];
-    if (ids.sparse != nullptr || ids.type != ElementType::U32 || ids.elements() == 0) {
-        throw family::Refused(1, "",
-                              fmt::format("ids: got {} of {}, expected row numbers of type u32",
-                                          family::shape_text(ids), name_of(ids.type)));
+    if (!is_row_number(ids) || ids.elements() == 0) {
+        throw family::Refused(
+            1, "",
+            fmt::format("ids: got {} of {}, expected row numbers of type u32 or i32",
+                        family::shape_text(ids), name_of(ids.type)));
     }
 }
 

@@ -92,6 +92,9 @@ void for_parts(TileId first_tile, const Cut& cut, std::int64_t rows, std::int64_
                                            const family::TensorType& type,
                                            const std::optional<graph::TensorId>& where);
 
+/// Whether a tensor's elements can number rows. One below 0 is none, as one beyond the last row.
+[[nodiscard]] bool is_row_number(const family::TensorType& ids);
+
 /// @throws Refused unless input 1 is a list of row numbers
 void require_ids(const family::Request& request);
 

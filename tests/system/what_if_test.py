@@ -94,6 +94,9 @@ REDUCED = {
     "norm_gradients": "chip.tiles=8 workload.tensors.x.shape=[24,40] workload.tensors.y_gradient.shape=[24,40]"
                       " workload.tensors.scale.shape=[40] workload.tensors.offset.shape=[40]",
     "dropout_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y_gradient.shape=[32,64]",
+    "arithmetic_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y.shape=[32,64]"
+                            " workload.tensors.loss_gradient.shape=[32,64]",
+    "whole_numbers": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y.shape=[32,64]",
     "swish_gradients": "chip.tiles=4 workload.tensors.x.shape=[32,64] workload.tensors.y_gradient.shape=[32,64]",
     "topk": "chip.tiles=16 workload.n=1000 workload.k=9",
     "topk_bucketed": "chip.tiles=16 workload.n=1000 workload.k=9 workload.buckets=10 workload.kept=2",

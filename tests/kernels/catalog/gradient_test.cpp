@@ -134,6 +134,14 @@ Case of_x(Draw& draw) {
     return map_case(draw, 1);
 }
 
+Case of_positive_x(Draw& draw) {
+    Case out = of_x(draw);
+    for (double& value : out.inputs[0].values) {
+        value = std::fabs(value);
+    }
+    return out;
+}
+
 Case of_x_and_y(Draw& draw) {
     return map_case(draw, 2);
 }
@@ -233,6 +241,13 @@ const std::map<std::string, std::function<Case(Draw&)>>& cases() {
              return out;
          }},
         {"glu", of_x_and_y},
+        {"exp", of_x},
+        {"log", of_positive_x},
+        {"sqrt", of_positive_x},
+        {"subtract", of_x_and_y},
+        {"divide", of_x_and_y},
+        {"maximum", of_x_and_y},
+        {"minimum", of_x_and_y},
         {"gather",
          [](Draw& draw) {
              const std::int64_t rows = draw.size();

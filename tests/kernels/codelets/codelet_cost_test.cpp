@@ -683,16 +683,43 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
     CountedCodelet add_whole("elementwise_add_i32");
     expect_map(add_whole, "add_i32", kAddWholeLoop);
     CountedCodelet multiply("elementwise_multiply");
+    CountedCodelet arithmetic("elementwise_arithmetic");
     for (const std::string type : {"f16", "f32"}) {
         expect_map(relu, "relu_" + type, kReluLoop);
         expect_map(relu_gradient, "relu_gradient_" + type, kReluGradientLoop);
         expect_map(scale, "scale_" + type, kScaleLoop);
         expect_map(add, "add_" + type, kAddLoop);
         expect_map(multiply, "multiply_" + type, kMultiplyLoop);
+        for (const char* const name : {"subtract_", "maximum_", "minimum_"}) {
+            expect_map(arithmetic, name + type, kArithmeticLoop);
+        }
     }
     CountedCodelet cast("elementwise_cast");
     expect_map(cast, "cast_f16_f32", kWidenLoop);
     expect_map(cast, "cast_f32_f16", kNarrowLoop);
+    CountedCodelet whole("elementwise_whole");
+    CountedCodelet cast_whole("elementwise_cast_whole");
+    for (const std::string type : {"i32", "u32"}) {
+        expect_map(cast_whole, "cast_" + type + "_f32", kFromWholeLoop);
+        expect_map(cast_whole, "cast_f32_" + type, kToWholeLoop);
+        expect_map(whole, "narrow_" + type, kNarrowWholeLoop);
+        const MapLoop chosen = type == "i32" ? kWholeLoop : kWholeSelectLoop;
+        expect_map(whole, "maximum_" + type, chosen);
+        expect_map(whole, "minimum_" + type, chosen);
+    }
+    expect_map(cast_whole, "cast_words", kWordsLoop);
+    expect_map(whole, "subtract_i32", kWholeLoop);
+    expect_map(whole, "multiply_i32", kWholeLoop);
+    CountedCodelet divide("elementwise_divide");
+    expect_map(divide, "divide_f16", kDivideF16Loop, 4 * kDivisionWaits);
+    expect_map(divide, "divide_f32", kDivideF32Loop, 2 * kDivisionWaits);
+    CountedCodelet exponential("elementwise_exponential");
+    expect_map(exponential, "exp_f16", kExpF16Loop, 2 * kHalfExpWaits);
+    expect_map(exponential, "exp_f32", kExpF32Loop, 2 * kExpWaits);
+    expect_map(exponential, "log_f16", kExpF16Loop, 2 * kHalfExpWaits);
+    expect_map(exponential, "log_f32", kLogF32Loop, 2 * kLogWaits);
+    expect_map(exponential, "sqrt_f16", kSqrtF16Loop, 4 * kRootWaits);
+    expect_map(exponential, "sqrt_f32", kSqrtF32Loop, 2 * kRootWaits);
     CountedCodelet dropout("elementwise_dropout");
     expect_map(dropout, "dropout_f16", kDropoutLoop);
     expect_map(dropout, "dropout_f32", kDropoutLoop);
@@ -744,8 +771,9 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
         expect_map(squares, "squares_of_difference_" + type, kSquaresOfDifferenceLoop);
     }
     for (const CountedCodelet& codelet :
-         {relu, relu_gradient, scale, add, add_whole, multiply, cast, dropout, gelu, gelu_gradient,
-          scaled_add, adam, lamb, squares, scale_by, logistic, glu, rsqrt}) {
+         {relu, relu_gradient, scale,      add,   add_whole,  multiply, cast,       dropout,
+          gelu, gelu_gradient, scaled_add, adam,  lamb,       squares,  scale_by,   logistic,
+          glu,  rsqrt,         arithmetic, whole, cast_whole, divide,   exponential}) {
         CHECK(codelet.uncounted().empty());
     }
 }

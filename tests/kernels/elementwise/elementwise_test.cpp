@@ -2,12 +2,17 @@
 #include "kernels/codelets/elementwise_cost.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/map.h"
+#include "kernels/family/numbers.h"
 #include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/codelets/codelet_bench.h"
 #include "tests/kernels/elementwise/elementwise_bench.h"
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -25,6 +30,13 @@ std::vector<const Family*> families() {
             &elementwise::cast(),
             &elementwise::gelu(),
             &elementwise::multiply(),
+            &elementwise::subtract(),
+            &elementwise::divide(),
+            &elementwise::maximum(),
+            &elementwise::minimum(),
+            &elementwise::exp(),
+            &elementwise::log(),
+            &elementwise::square_root(),
             &elementwise::relu(),
             &elementwise::scale(),
             &elementwise::relu_gradient(),
@@ -94,24 +106,102 @@ TEST_CASE("functions of elements are right wherever x stands", "[kernels][elemen
     }
 }
 
-TEST_CASE("whole numbers are added modulo 2^32 wherever they stand", "[kernels][elementwise]") {
-    for (const ElementType type : {ElementType::I32, ElementType::U32}) {
-        for (const std::vector<std::int64_t>& shape :
-             std::vector<std::vector<std::int64_t>>{{1, 1}, {9, 7}, {3, 250}}) {
-            for (const Stand stand : test::kStands) {
-                CAPTURE(name_of(type), shape, static_cast<int>(stand));
-                const TensorType x{type, shape};
-                const auto outcome = test::run_step(
-                    elementwise::add(), {{x, x}, {}}, {stand, stand},
-                    {test::random_value(x, 1, 0x1p31 - 1), test::random_value(x, 2, 0x1p31 - 1)});
-                INFO(outcome.checked.sentence);
-                CHECK(outcome.checked.passed);
+TEST_CASE("arithmetic of whole numbers is modulo 2^32 wherever they stand",
+          "[kernels][elementwise]") {
+    for (const Family* family :
+         {&elementwise::add(), &elementwise::subtract(), &elementwise::multiply(),
+          &elementwise::maximum(), &elementwise::minimum()}) {
+        for (const ElementType type : {ElementType::I32, ElementType::U32}) {
+            for (const std::vector<std::int64_t>& shape :
+                 std::vector<std::vector<std::int64_t>>{{1, 1}, {9, 7}, {3, 250}}) {
+                for (const Stand stand : test::kStands) {
+                    CAPTURE(family->name, name_of(type), shape, static_cast<int>(stand));
+                    const TensorType x{type, shape};
+                    const auto outcome = test::run_step(*family, {{x, x}, {}}, {stand, stand},
+                                                        {test::random_value(x, 1, 0x1p31 - 1),
+                                                         test::random_value(x, 2, 0x1p31 - 1)});
+                    INFO(outcome.checked.sentence);
+                    CHECK(outcome.checked.passed);
+                }
             }
         }
     }
     CHECK_THROWS_AS(
-        elementwise::multiply().make({{{ElementType::I32, {4}}, {ElementType::I32, {4}}}, {}}),
+        elementwise::divide().make({{{ElementType::I32, {4}}, {ElementType::I32, {4}}}, {}}),
         family::Refused);
+}
+
+namespace {
+
+/// The words that a step of whole numbers makes of these.
+std::vector<std::int32_t> made_of(const Family& family, ElementType type,
+                                  const std::vector<std::int32_t>& x,
+                                  const std::vector<std::int32_t>& y) {
+    const TensorType each{type, {static_cast<std::int64_t>(x.size())}};
+    const auto value = [&](const std::vector<std::int32_t>& words) {
+        family::Value made{each, {}};
+        made.bytes.resize(words.size() * sizeof words[0]);
+        std::memcpy(made.bytes.data(), words.data(), made.bytes.size());
+        return made;
+    };
+    const auto outcome = test::run_step(family, {{each, each}, {}}, {Stand::Host, Stand::Host},
+                                        {value(x), value(y)});
+    CHECK(outcome.checked.passed);
+    std::vector<std::int32_t> made(x.size());
+    std::memcpy(made.data(), outcome.output.bytes.data(), made.size() * sizeof made[0]);
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("whole numbers wrap around, and are compared by their type", "[kernels][elementwise]") {
+    using Words = std::vector<std::int32_t>;
+    constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+    const Words x{kLeast, -1, 1 << 16};
+    const Words y{1, 2, 1 << 16};
+    CHECK(made_of(elementwise::subtract(), ElementType::I32, x, y) == Words{-(kLeast + 1), -3, 0});
+    CHECK(made_of(elementwise::multiply(), ElementType::U32, x, y) == Words{kLeast, -2, 0});
+    CHECK(made_of(elementwise::maximum(), ElementType::I32, x, y) == y);
+    CHECK(made_of(elementwise::maximum(), ElementType::U32, x, y) == x);
+    CHECK(made_of(elementwise::minimum(), ElementType::I32, x, y) == x);
+    CHECK(made_of(elementwise::minimum(), ElementType::U32, x, y) == y);
+}
+
+TEST_CASE("casts between whole numbers and f32 drop fractions and stay in range",
+          "[kernels][elementwise]") {
+    for (const ElementType whole : {ElementType::I32, ElementType::U32}) {
+        for (const Stand stand : test::kStands) {
+            CAPTURE(name_of(whole), static_cast<int>(stand));
+            const TensorType x{whole, {9, 7}};
+            const TensorType y{ElementType::F32, {9, 7}};
+            const auto from = test::run_step(elementwise::cast(), {{x}, {{"to", "f32"}}}, {stand},
+                                             {test::random_value(x, 1, 0x1p31 - 1)});
+            INFO(from.checked.sentence);
+            CHECK(from.checked.passed);
+            for (const double largest : {3.0, 1e12}) {
+                const auto to = test::run_step(elementwise::cast(),
+                                               {{y}, {{"to", std::string(name_of(whole))}}},
+                                               {stand}, {test::random_value(y, 1, largest)});
+                INFO(to.checked.sentence);
+                CHECK(to.checked.passed);
+            }
+            CHECK_THROWS_AS(elementwise::cast().make({{x}, {{"to", "f16"}}}), family::Refused);
+            const ElementType other =
+                whole == ElementType::I32 ? ElementType::U32 : ElementType::I32;
+            const auto bits =
+                test::run_step(elementwise::cast(), {{x}, {{"to", std::string(name_of(other))}}},
+                               {stand}, {test::random_value(x, 1, 0x1p31 - 1)});
+            CHECK(bits.checked.passed);
+            for (const double kept : {1.0, 8.0, 31.0}) {
+                const auto narrowed =
+                    test::run_step(elementwise::narrow(), {{x}, {{"bits", kept}}}, {stand},
+                                   {test::random_value(x, 1, 0x1p31 - 1)});
+                INFO(narrowed.checked.sentence);
+                CHECK(narrowed.checked.passed);
+            }
+            CHECK_THROWS_AS(elementwise::narrow().make({{x}, {{"bits", 32.0}}}), family::Refused);
+        }
+    }
 }
 
 TEST_CASE("functions of elements take vectors and any number of dimensions",

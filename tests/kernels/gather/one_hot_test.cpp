@@ -81,10 +81,11 @@ TEST_CASE("one_hot refuses what is no list or no number of classes", "[kernels][
         return std::string("taken");
     };
     CHECK(refusal({ElementType::U32, {3}}, 4) == "taken");
+    CHECK(refusal({ElementType::I32, {3}}, 4) == "taken");
     CHECK(refusal({ElementType::U32, {3, 2}}, 4) ==
-          "0: got 3 x 2 of u32, expected a list of numbers of type u32");
-    CHECK(refusal({ElementType::I32, {3}}, 4) ==
-          "0: got 3 of i32, expected a list of numbers of type u32");
+          "0: got 3 x 2 of u32, expected a list of numbers of type u32 or i32");
+    CHECK(refusal({ElementType::F32, {3}}, 4) ==
+          "0: got 3 of f32, expected a list of numbers of type u32 or i32");
     CHECK(refusal({ElementType::U32, {3}}, 0.5) ==
           "-1classes: got 0.5, expected a whole number from 1 on");
 }
