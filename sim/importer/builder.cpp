@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -16,18 +17,9 @@ using workload::ValueType;
 
 namespace {
 
-/// The type of a pipeline's tensor for elements of the model. Whole numbers number rows.
-const char* type_of(const ElementKind& kind) {
-    if (kind.type == ValueType::F16) {
-        return "f16";
-    }
-    if (kind.type == ValueType::F32) {
-        return "f32";
-    }
-    if (kind.type && (workload::is_whole(*kind.type) || kind.type == ValueType::Mask)) {
-        return "u32";
-    }
-    return nullptr;
+bool is_signed(ValueType type) {
+    return type == ValueType::I8 || type == ValueType::I16 || type == ValueType::I32 ||
+           type == ValueType::I64;
 }
 
 [[noreturn]] void refuse_type(const Value& value) {
@@ -65,9 +57,39 @@ std::string valid_name(const std::string& name) {
 
 } // namespace
 
+const char* type_of(const ElementKind& kind) {
+    if (kind.type == ValueType::F16) {
+        return "f16";
+    }
+    if (kind.type == ValueType::F32) {
+        return "f32";
+    }
+    if (kind.type && (workload::is_whole(*kind.type) || kind.type == ValueType::Mask)) {
+        return is_signed(*kind.type) ? "i32" : "u32";
+    }
+    return nullptr;
+}
+
+bool is_float(const Value& value) {
+    return value.kind.type == ValueType::F16 || value.kind.type == ValueType::F32;
+}
+
+bool is_whole(const Value& value) {
+    return value.kind.type &&
+           (workload::is_whole(*value.kind.type) || value.kind.type == ValueType::Mask);
+}
+
 void require_float(const Value& value) {
-    if (value.kind.type != ValueType::F16 && value.kind.type != ValueType::F32) {
+    if (!is_float(value)) {
         refuse_type(value);
+    }
+}
+
+void require_number(const Value& value) {
+    if (!is_float(value) && !is_whole(value)) {
+        throw Refused(fmt::format("'{}' has elements of {}, expected FLOAT, FLOAT16 or whole "
+                                  "numbers",
+                                  value.name, value.kind.name));
     }
 }
 
@@ -119,12 +141,11 @@ std::size_t Builder::tensor_of(const Value& value) {
         return found->second;
     }
     std::shared_ptr<const Elements> elements = value.known;
-    if (std::string(type) == "u32") {
-        auto numbers = as_type(*value.known, ValueType::U32);
+    if (is_whole(value)) {
+        auto numbers =
+            as_type(*value.known, std::string(type) == "i32" ? ValueType::I32 : ValueType::U32);
         if (!numbers) {
-            throw Refused(fmt::format("'{}' has a number below 0 or from 2^32 on, expected one "
-                                      "that u32 holds",
-                                      value.name));
+            throw Refused(fmt::format("'{}' has a number that {} does not hold", value.name, type));
         }
         elements = std::make_shared<const Elements>(std::move(*numbers));
     }
@@ -152,6 +173,11 @@ std::vector<Value> Builder::step_of_several(const std::string& family,
                                             const std::vector<Value>& inputs,
                                             std::vector<Value> outputs, const Options& options) {
     Step step{family, {}, {}, options};
+    for (const auto& [key, option] : options) {
+        if (option.is_number() && !std::isfinite(option.get<double>())) {
+            throw Refused(fmt::format("{} of {} is no finite number", key, family));
+        }
+    }
     std::ranges::for_each(outputs, [](const Value& output) { require_sizes(output.shape); });
     for (const Value& input : inputs) {
         step.inputs.push_back(tensor_of(input));

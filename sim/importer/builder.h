@@ -48,6 +48,7 @@ struct Made {
     std::vector<Known> known;
     std::vector<Given> given;
     std::vector<Given> left;
+    std::vector<std::string> narrowed; ///< tensors of the model of FP64, which are FP32 here
 };
 
 class Builder {
@@ -84,10 +85,21 @@ public:
     /// One behind the other along an axis. All have one kind.
     [[nodiscard]] Value joined(const std::vector<Value>& values, std::size_t axis);
 
+    // Arithmetic with broadcast, of two values of one type. Whole numbers are computed modulo 2^32, and
+    // to as many bits as their type has. @throws Refused
+    [[nodiscard]] Value sum(const Value& a, const Value& b);
+    [[nodiscard]] Value difference(const Value& a, const Value& b);
+    [[nodiscard]] Value product(const Value& a, const Value& b);
+    [[nodiscard]] Value quotient(const Value& a, const Value& b); ///< of whole numbers towards zero
+    [[nodiscard]] Value larger(const Value& a, const Value& b);
+    [[nodiscard]] Value smaller(const Value& a, const Value& b);
+    /// The same elements as another type, which has them. @throws Refused for a type of no tensor
+    [[nodiscard]] Value cast(const Value& value, const ElementKind& kind);
+    /// A known tensor of one element of the type of another value, rounded to it.
+    [[nodiscard]] static Value number(const Value& like, double value);
+
     // Arithmetic on f16 and f32. @throws Refused for others
     [[nodiscard]] Value scaled(const Value& value, double factor);
-    [[nodiscard]] Value sum(const Value& a, const Value& b);     ///< with broadcast
-    [[nodiscard]] Value product(const Value& a, const Value& b); ///< with broadcast
     /// A family of one input and one output of its shape.
     [[nodiscard]] Value mapped(const std::string& family, const Value& value,
                                const Options& options = {});
@@ -112,6 +124,10 @@ private:
         Options options;
     };
 
+    /// A family of two inputs of one type and one shape.
+    [[nodiscard]] Value of_two(const std::string& family, const Value& a, const Value& b);
+    /// The number that as many bits have of it as its type has.
+    [[nodiscard]] Value narrowed(const Value& value);
     [[nodiscard]] std::size_t add_tensor(Tensor tensor);
     /// The tensor of a value, which is made where it has none yet. @throws Refused for one of a type
     /// that no tensor of a pipeline has
@@ -131,8 +147,14 @@ private:
     std::map<std::size_t, Value> reshaped_from_;        ///< what a tensor is a reshape of
 };
 
+/// The type of a pipeline's tensor for elements of the model; null where there is none.
+[[nodiscard]] const char* type_of(const ElementKind& kind);
+[[nodiscard]] bool is_float(const Value& value); ///< of f16 or f32
+[[nodiscard]] bool is_whole(const Value& value); ///< of whole numbers or truth values
 /// @throws Refused unless the value is of f16 or f32
 void require_float(const Value& value);
+/// @throws Refused unless the value is of f16, f32 or whole numbers
+void require_number(const Value& value);
 /// The axis that a number names, from the end where it is below 0. @throws Refused
 [[nodiscard]] std::size_t axis_of(std::int64_t number, std::size_t rank);
 /// Sizes of the result of two with broadcast. @throws Refused

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What a Builder makes of operators: elements moved, and arithmetic with broadcast.
 #include "base/error.h"
+#include "base/float16.h"
+#include "kernels/workload/half.h"
 #include "sim/importer/builder.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -291,8 +294,8 @@ std::optional<Sizes> vector_for(const Value& value, const Sizes& shape) {
 }
 
 void require_alike(const Value& a, const Value& b) {
-    require_float(a);
-    require_float(b);
+    require_number(a);
+    require_number(b);
     if (a.kind.type != b.kind.type) {
         throw Refused(fmt::format("got {} and {}, expected one type", a.kind.name, b.kind.name));
     }
@@ -300,7 +303,94 @@ void require_alike(const Value& a, const Value& b) {
 
 } // namespace
 
+Value Builder::of_two(const std::string& family, const Value& a, const Value& b) {
+    // numbers of rows that the machine makes are u32, where the model has INT64
+    const bool is_row = a.kind.type == ValueType::U32 && b.kind.type == ValueType::I64;
+    const bool is_other_row = a.kind.type == ValueType::I64 && b.kind.type == ValueType::U32;
+    const Value x = is_row ? cast(a, b.kind) : a;
+    const Value y = is_other_row ? cast(b, a.kind) : b;
+    require_alike(x, y);
+    const Sizes shape = common_shape(x.shape, y.shape);
+    return step(family, {broadcast(x, shape), broadcast(y, shape)}, shape);
+}
+
+Value Builder::narrowed(const Value& value) {
+    const std::size_t bytes = workload::facts_of(*value.kind.type).bytes;
+    return bytes >= sizeof(std::uint32_t) || value.kind.type == ValueType::Mask
+               ? value
+               : step("narrow", {value}, value.shape, {{"bits", 8 * bytes}});
+}
+
+Value Builder::number(const Value& like, double value) {
+    const bool is_half = like.kind.type == ValueType::F16;
+    const double rounded = is_half          ? double{f16_to_f32(workload::f64_to_f16(value))}
+                           : is_float(like) ? double{static_cast<float>(value)}
+                                            : value;
+    Value one = known("number", equal_elements(*like.kind.type, {1}, rounded));
+    one.kind = like.kind;
+    return one;
+}
+
+Value Builder::cast(const Value& value, const ElementKind& kind) {
+    require_number(value);
+    Value wanted{kind, value.shape};
+    require_number(wanted);
+    const std::string from = type_of(value.kind);
+    const std::string to = type_of(kind);
+    const auto bytes_of = [](const Value& one) { return workload::facts_of(*one.kind.type).bytes; };
+    const bool is_narrower =
+        is_whole(value) && is_whole(wanted) && bytes_of(wanted) < bytes_of(value);
+    if (from == to) {
+        wanted = value;
+        wanted.kind = kind;
+        return is_narrower ? narrowed(wanted) : wanted;
+    }
+    const auto as = [&](const Value& input, const ElementKind& made) {
+        return step_of_several("cast", {input}, {{made, value.shape}}, {{"to", type_of(made)}})
+            .front();
+    };
+    const bool needs_single =
+        (from == "f16" && is_whole(wanted)) || (to == "f16" && is_whole(value));
+    const Value made =
+        needs_single ? as(as(value, {ValueType::F32, "FLOAT"}), kind) : as(value, kind);
+    return is_narrower ? narrowed(made) : made;
+}
+
+Value Builder::difference(const Value& a, const Value& b) {
+    if (is_float(b) && b.shape.size() < a.shape.size()) { // a row, or one number, is added to all
+        return sum(a, scaled(b, -1));
+    }
+    const Value made = of_two("subtract", a, b);
+    return is_whole(a) ? narrowed(made) : made;
+}
+
+Value Builder::quotient(const Value& a, const Value& b) {
+    require_alike(a, b);
+    if (is_float(a)) {
+        return of_two("divide", a, b);
+    }
+    if (workload::facts_of(*a.kind.type).bytes > 2) {
+        throw Refused(fmt::format("'{}' has whole numbers of more than 16 bits, and no family "
+                                  "divides them",
+                                  a.name));
+    }
+    // a quotient in FP32 of numbers of 16 bits is rounded to no whole number that it is not
+    const ElementKind single{ValueType::F32, "FLOAT"};
+    return cast(of_two("divide", cast(a, single), cast(b, single)), a.kind);
+}
+
+Value Builder::larger(const Value& a, const Value& b) {
+    return of_two("maximum", a, b);
+}
+
+Value Builder::smaller(const Value& a, const Value& b) {
+    return of_two("minimum", a, b);
+}
+
 Value Builder::sum(const Value& a, const Value& b) {
+    if (is_whole(a)) {
+        return narrowed(of_two("add", a, b));
+    }
     require_alike(a, b);
     const Sizes shape = common_shape(a.shape, b.shape);
     for (const auto& [whole, part] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -320,6 +410,9 @@ Value Builder::sum(const Value& a, const Value& b) {
 }
 
 Value Builder::product(const Value& a, const Value& b) {
+    if (is_whole(a)) {
+        return narrowed(of_two("multiply", a, b));
+    }
     require_alike(a, b);
     const Sizes shape = common_shape(a.shape, b.shape);
     for (const auto& [whole, part] : {std::pair(&a, &b), std::pair(&b, &a)}) {

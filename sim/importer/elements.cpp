@@ -99,6 +99,18 @@ std::optional<Elements> as_type(const Elements& elements, ValueType type) {
     return made;
 }
 
+Elements single_of(Elements elements) {
+    if (elements.type != ValueType::F64) {
+        return elements;
+    }
+    Elements made{ValueType::F32, elements.shape, {}};
+    for (std::int64_t i = 0; i < elements.count(); ++i) {
+        const auto rounded = static_cast<float>(elements.number(i));
+        made.bytes.append(reinterpret_cast<const char*>(&rounded), sizeof rounded);
+    }
+    return made;
+}
+
 Sizes places_permuted(const Sizes& shape, const std::vector<std::size_t>& order) {
     Sizes strides(shape.size(), 1);
     for (std::size_t i = shape.size(); i-- > 1;) {

@@ -42,6 +42,9 @@ void require_sizes(const Sizes& sizes);
 /// Another type. @returns nothing where the type does not have a value exactly
 [[nodiscard]] std::optional<Elements> as_type(const Elements& elements, workload::ValueType type);
 
+/// FP32, rounded, where the type is FP64; else the elements as they are.
+[[nodiscard]] Elements single_of(Elements elements);
+
 /// Where element i of a tensor whose axis j is axis order[j] of one of `shape` stands in that.
 [[nodiscard]] Sizes places_permuted(const Sizes& shape, const std::vector<std::size_t>& order);
 

@@ -5,14 +5,15 @@
 #include "base/input_file.h"
 #include "base/text.h"
 #include "kernels/workload/npy.h"
-#include "kernels/workload/safetensors.h"
 #include "sim/importer/onnx_reader.h"
 #include "sim/importer/operators.h"
+#include "sim/importer/pipeline_text.h"
 #include "sim/importer/translate.h"
 #include "sim/process/output.h"
 #include "traces/output_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cstdint>
@@ -71,54 +72,6 @@ Told told_of(const cli::ImportCommand& command) {
     return told;
 }
 
-/// The bytes that stand before the tensors of a .safetensors file.
-std::string head_of(const std::vector<Made::Known>& known) {
-    std::vector<workload::TensorHead> heads;
-    for (const Made::Known& one : known) {
-        const Sizes& shape = one.elements->shape;
-        heads.push_back(
-            {one.tensor, std::string(workload::facts_of(one.elements->type).safetensors),
-             one.elements->type, shape.empty() ? Sizes{1} : shape, one.elements->bytes.size()});
-    }
-    return workload::safetensors_head(heads);
-}
-
-/// "  key: value" lines of an object or a list, one for each entry.
-std::string lines_of(const nlohmann::ordered_json& all) {
-    std::string text;
-    for (const auto& [key, value] : all.items()) {
-        text += text.empty() ? "\n" : ",\n";
-        text += "        " +
-                (all.is_object() ? nlohmann::ordered_json(key).dump() + ": " : std::string{}) +
-                value.dump();
-    }
-    return text + "\n    ";
-}
-
-std::string names_text(const std::vector<Made::Given>& named) {
-    std::string text;
-    for (const Made::Given& one : named) {
-        text += (text.empty() ? "" : ", ") + one.tensor;
-        text += one.of == one.tensor ? "" : fmt::format(" ('{}')", one.of);
-    }
-    return text.empty() ? "none" : text;
-}
-
-std::string workload_text(const std::string& model, const Made& made, const std::string& values) {
-    nlohmann::ordered_json tensors = made.tensors;
-    for (const Made::Known& known : made.known) {
-        tensors[known.tensor]["values"] = values;
-    }
-    const nlohmann::ordered_json description =
-        fmt::format("imported from {}; inputs: {}; outputs: {}", model, names_text(made.given),
-                    names_text(made.left));
-    return fmt::format(
-        "{{\n    \"schema_version\": 1,\n    \"description\": {},\n    \"kind\": "
-        "\"pipeline\",\n    \"tensors\": {{{}}},\n    \"steps\": [{}]\n}}\n",
-        description.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
-        lines_of(tensors), lines_of(made.steps));
-}
-
 std::string operators_text(const Layout& layout) {
     std::vector<std::vector<std::string>> rows;
     for (const Operator& one : operators()) {
@@ -143,12 +96,12 @@ std::string import_text(const cli::ImportCommand& command, const Layout& layout)
     const Model model = read_onnx_file(command.model);
     const Made made = translate(model, told, command.model);
     traces::OutputFile workload(command.out);
-    workload.write(workload_text(std::filesystem::path(command.model).filename().string(), made,
+    workload.write(pipeline_text(std::filesystem::path(command.model).filename().string(), made,
                                  std::filesystem::path(values).filename().string()));
     std::size_t bytes = 0;
     if (!made.known.empty()) {
         traces::OutputFile tensors(values);
-        tensors.write(head_of(made.known));
+        tensors.write(values_head(made.known));
         for (const Made::Known& one : made.known) {
             tensors.write(one.elements->bytes);
             bytes += one.elements->bytes.size();
@@ -165,6 +118,9 @@ std::string import_text(const cli::ImportCommand& command, const Layout& layout)
     if (!made.known.empty()) {
         text += fmt::format("{}: {} of {} bytes\n", values, counted(made.known.size(), "tensor"),
                             grouped(static_cast<std::int64_t>(bytes)));
+    }
+    if (!made.narrowed.empty()) {
+        text += fmt::format("DOUBLE is f32: {}\n", fmt::join(made.narrowed, ", "));
     }
     return text +
            fmt::format("inputs: {}\noutputs: {}\n", names_text(made.given), names_text(made.left));

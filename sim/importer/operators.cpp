@@ -40,6 +40,15 @@ const Elements& Call::known(std::size_t number) const {
     return *value.known;
 }
 
+double Call::scalar(std::size_t number) const {
+    const Elements& elements = known(number);
+    if (elements.count() != 1) {
+        throw Refused(
+            fmt::format("input {} has {} elements, expected one", number, elements.count()));
+    }
+    return elements.number(0);
+}
+
 Sizes Call::numbers(std::size_t input) const {
     const auto found = whole_numbers(known(input));
     if (!found) {
@@ -104,8 +113,9 @@ void Call::expect_all_read() const {
 std::span<const Operator> operators() {
     static const std::vector<Operator> all = [] {
         std::vector<Operator> made;
-        for (auto* const part : {arithmetic_operators, product_operators, row_operators,
-                                 shape_operators, selection_operators}) {
+        for (auto* const part : {arithmetic_operators, function_operators, loss_operators,
+                                 norm_operators, product_operators, row_operators,
+                                 selection_operators, shape_operators, window_operators}) {
             std::ranges::move(part(), std::back_inserter(made));
         }
         std::ranges::sort(made, {}, &Operator::name);

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] const Value& input(std::size_t number) const;
     /// Elements that must be known now. @throws Refused
     [[nodiscard]] const Elements& known(std::size_t input) const;
+    /// The only one of them. @throws Refused
+    [[nodiscard]] double scalar(std::size_t input) const;
     /// The whole numbers that they are. @throws Refused
     [[nodiscard]] Sizes numbers(std::size_t input) const;
 
@@ -82,7 +84,29 @@ struct Operator {
 /// Null for one that is not there.
 [[nodiscard]] const Operator* find_operator(std::string_view name);
 
+/// x as a matrix whose columns are the elements along some axes.
+struct Rows {
+    Value matrix;
+    Axes order;  ///< of the axes of x
+    Sizes shape; ///< of x in that order
+};
+[[nodiscard]] Rows rows_of(Builder& build, const Value& x, const Axes& axes);
+/// A matrix of the shape of Rows::matrix as x stood.
+[[nodiscard]] Value put_back(Builder& build, const Value& matrix, const Rows& rows);
+/// The axes of softmax and its like: before operator set 13 all from `axis` on.
+[[nodiscard]] Axes softmax_axes(Call& call);
+/// The type that a number of the format means; nothing for one that no tensor here has.
+[[nodiscard]] std::optional<ElementKind> element_kind(std::int64_t number);
+/// 1 where an element is not 0, else 0.
+[[nodiscard]] Value truth_of(Builder& build, const Value& x);
+/// Numbers of elements along an axis of so many, from its end where they are below 0.
+[[nodiscard]] Value from_end(Builder& build, const Value& numbers, std::int64_t size);
+
 // The parts of the list.
+[[nodiscard]] std::vector<Operator> function_operators();
+[[nodiscard]] std::vector<Operator> loss_operators();
+[[nodiscard]] std::vector<Operator> norm_operators();
+[[nodiscard]] std::vector<Operator> window_operators();
 [[nodiscard]] std::vector<Operator> arithmetic_operators();
 [[nodiscard]] std::vector<Operator> product_operators();
 [[nodiscard]] std::vector<Operator> row_operators();

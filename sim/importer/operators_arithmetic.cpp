@@ -21,59 +21,61 @@ bool is_known_whole(const Value& value) {
 }
 
 /// Known whole numbers, computed; nothing where the inputs are others.
-template <class Function> std::optional<Value> computed(Call& call, const Function& function) {
-    if (!is_known_whole(call.input(0)) || !is_known_whole(call.input(1))) {
+template <class Function>
+std::optional<Value> computed(Builder& build, const Value& x, const Value& y,
+                              const Function& function) {
+    if (!is_known_whole(x) || !is_known_whole(y)) {
         return std::nullopt;
     }
-    const Sizes shape = common_shape(call.input(0).shape, call.input(1).shape);
-    const auto list = [&](std::size_t input) {
-        return *whole_numbers(*call.build().broadcast(call.input(input), shape).known);
+    const Sizes shape = common_shape(x.shape, y.shape);
+    const auto list = [&](const Value& value) {
+        return *whole_numbers(*build.broadcast(value, shape).known);
     };
-    const Sizes a = list(0);
-    const Sizes b = list(1);
+    const Sizes a = list(x);
+    const Sizes b = list(y);
     Sizes made;
     for (std::size_t i = 0; i < a.size(); ++i) {
         made.push_back(function(a[i], b[i]));
     }
-    auto typed = as_type(whole_elements(made, shape), call.input(0).known->type);
+    auto typed = as_type(whole_elements(made, shape), x.known->type);
     if (!typed) {
         throw Refused("a known number becomes one that its type does not have");
     }
-    return Builder::known(call.input(0).name, std::move(*typed));
+    return Builder::known(x.name, std::move(*typed));
 }
 
 std::vector<Value> add(Call& call) {
-    const auto known = computed(call, std::plus<>());
+    const auto known = computed(call.build(), call.input(0), call.input(1), std::plus<>());
     return {known ? *known : call.build().sum(call.input(0), call.input(1))};
 }
 
 std::vector<Value> subtract(Call& call) {
-    const auto known = computed(call, std::minus<>());
-    return {known ? *known
-                  : call.build().sum(call.input(0), call.build().scaled(call.input(1), -1))};
+    const auto known = computed(call.build(), call.input(0), call.input(1), std::minus<>());
+    return {known ? *known : call.build().difference(call.input(0), call.input(1))};
 }
 
 std::vector<Value> multiply(Call& call) {
-    const auto known = computed(call, std::multiplies<>());
+    const auto known =
+        computed(call.build(), call.input(0), call.input(1), [](std::int64_t a, std::int64_t b) {
+            std::int64_t made = 0;
+            if (__builtin_mul_overflow(a, b, &made)) {
+                throw Refused("a known number becomes one that its type does not have");
+            }
+            return made;
+        });
     return {known ? *known : call.build().product(call.input(0), call.input(1))};
 }
 
-/// The inverses of known numbers, rounded to their type.
-Value inverses(const Value& value) {
-    require_float(value);
-    if (value.known == nullptr) {
-        throw Refused(fmt::format("divisor '{}' is not known when the model is imported, and no "
-                                  "family divides",
-                                  value.name));
-    }
-    if (value.known->type != ValueType::F32) {
-        throw Refused("a divisor of FLOAT16, expected FLOAT");
+/// The inverses of known numbers of FP32, rounded; nothing where one has none.
+std::optional<Value> inverses(const Value& value) {
+    if (value.known == nullptr || value.known->type != ValueType::F32) {
+        return std::nullopt;
     }
     Elements made = *value.known;
     for (std::int64_t i = 0; i < made.count(); ++i) {
         const auto inverse = static_cast<float>(1 / made.number(i));
         if (!std::isnormal(inverse)) {
-            throw Refused("a divisor whose inverse f32 does not have");
+            return std::nullopt;
         }
         made.bytes.replace(static_cast<std::size_t>(i) * sizeof inverse, sizeof inverse,
                            reinterpret_cast<const char*>(&inverse), sizeof inverse);
@@ -84,21 +86,29 @@ Value inverses(const Value& value) {
 }
 
 std::vector<Value> divide(Call& call) {
-    const auto known = computed(call, [](std::int64_t a, std::int64_t b) {
-        if (b == 0) {
-            throw Refused("a known number is divided by 0");
-        }
-        return a / b;
-    });
+    const auto known =
+        computed(call.build(), call.input(0), call.input(1), [](std::int64_t a, std::int64_t b) {
+            if (b == 0) {
+                throw Refused("a known number is divided by 0");
+            }
+            return a / b;
+        });
     if (known) {
         return {*known};
     }
-    require_float(call.input(0));
-    return {call.build().product(call.input(0), inverses(call.input(1)))};
+    if (const auto inverse = inverses(call.input(1))) {
+        return {call.build().product(call.input(0), *inverse)};
+    }
+    return {call.build().quotient(call.input(0), call.input(1))};
 }
 
 std::vector<Value> negate(Call& call) {
-    return {call.build().scaled(call.input(0), -1)};
+    const Value& x = call.input(0);
+    const Value zero = is_whole(x) ? Builder::number(x, 0) : x;
+    if (is_known_whole(x)) {
+        return {*computed(call.build(), zero, x, std::minus<>())};
+    }
+    return {is_whole(x) ? call.build().difference(zero, x) : call.build().scaled(x, -1)};
 }
 
 Value total(Call& call) {
@@ -153,27 +163,9 @@ std::vector<Value> parametric_relu(Call& call) {
                       build.product(below(call), build.scaled(call.input(1), -1)))};
 }
 
-/// The type that a number of the format means, of those that tensors here have.
-std::optional<ElementKind> kind_of(std::int64_t number) {
-    switch (number) {
-    case 1:
-        return ElementKind{ValueType::F32, "FLOAT"};
-    case 6:
-        return ElementKind{ValueType::I32, "INT32"};
-    case 7:
-        return ElementKind{ValueType::I64, "INT64"};
-    case 9:
-        return ElementKind{ValueType::Mask, "BOOL"};
-    case 10:
-        return ElementKind{ValueType::F16, "FLOAT16"};
-    default:
-        return std::nullopt;
-    }
-}
-
 std::vector<Value> cast(Call& call) {
     const Value& x = call.input(0);
-    const auto to = kind_of(call.integer("to", 0));
+    const auto to = element_kind(call.integer("to", 0));
     if (!to) {
         throw Refused("to a type that no tensor of a pipeline has, expected FLOAT or FLOAT16");
     }
@@ -190,13 +182,10 @@ std::vector<Value> cast(Call& call) {
             return {value};
         }
     }
-    require_float(x);
-    if (to->type != ValueType::F16 && to->type != ValueType::F32) {
-        throw Refused(fmt::format("to {}, expected FLOAT or FLOAT16", to->name));
+    if (to->type == ValueType::Mask) {
+        return {truth_of(call.build(), x)};
     }
-    std::vector<Value> made = call.build().step_of_several(
-        "cast", {x}, {{*to, x.shape}}, {{"to", to->type == ValueType::F16 ? "f16" : "f32"}});
-    return made;
+    return {call.build().cast(x, *to)};
 }
 
 std::vector<Value> identity(Call& call) {
@@ -206,8 +195,8 @@ std::vector<Value> identity(Call& call) {
 std::vector<Value> dropout(Call& call) {
     call.ignore("seed");
     call.ignore("is_test");
-    const bool trains = call.has(2) && call.known(2).number(0) != 0;
-    const double ratio = call.has(1) ? call.known(1).number(0) : call.number("ratio", 0.5);
+    const bool trains = call.has(2) && call.scalar(2) != 0;
+    const double ratio = call.has(1) ? call.scalar(1) : call.number("ratio", 0.5);
     if (call.opset() < 7 && call.integer("is_test", 0) == 0) {
         throw Refused("in training (is_test is 0), which draws random numbers");
     }
@@ -224,12 +213,44 @@ std::vector<Value> dropout(Call& call) {
 
 } // namespace
 
+std::optional<ElementKind> element_kind(std::int64_t number) {
+    switch (number) {
+    case 1:
+        return ElementKind{ValueType::F32, "FLOAT"};
+    case 2:
+        return ElementKind{ValueType::U8, "UINT8"};
+    case 3:
+        return ElementKind{ValueType::I8, "INT8"};
+    case 4:
+        return ElementKind{ValueType::U16, "UINT16"};
+    case 5:
+        return ElementKind{ValueType::I16, "INT16"};
+    case 6:
+        return ElementKind{ValueType::I32, "INT32"};
+    case 7:
+        return ElementKind{ValueType::I64, "INT64"};
+    case 9:
+        return ElementKind{ValueType::Mask, "BOOL"};
+    case 10:
+        return ElementKind{ValueType::F16, "FLOAT16"};
+    case 11:
+        return ElementKind{ValueType::F32, "DOUBLE"}; // as every tensor of it
+    case 12:
+        return ElementKind{ValueType::U32, "UINT32"};
+    case 13:
+        return ElementKind{ValueType::U64, "UINT64"};
+    default:
+        return std::nullopt;
+    }
+}
+
 std::vector<Operator> arithmetic_operators() {
     return {
         {"Abs", "relu(x) + relu(-x)", absolute},
         {"Add", "with broadcast", add},
-        {"Cast", "between FLOAT and FLOAT16; of known whole numbers", cast},
-        {"Div", "by a divisor that is known: a product with its inverse, rounded to FLOAT", divide},
+        {"Cast", "between FLOAT, FLOAT16, whole numbers and truth values", cast},
+        {"Div", "with broadcast; by a known divisor of FLOAT: a product with its inverse, rounded",
+         divide},
         {"Dropout", "without training, or of ratio 0: x itself, and a mask of ones", dropout},
         {"Identity", "of a tensor", identity},
         {"LeakyRelu", "relu(x) - alpha relu(-x)", leaky_relu},
@@ -239,7 +260,7 @@ std::vector<Operator> arithmetic_operators() {
         {"PRelu", "relu(x) - slope relu(-x), with broadcast", parametric_relu},
         {"Relu", "", relu},
         {"Sigmoid", "", sigmoid},
-        {"Sub", "with broadcast: x + (-y)", subtract},
+        {"Sub", "with broadcast", subtract},
         {"Sum", "with broadcast", sum},
         {"Tanh", "", tanh},
     };

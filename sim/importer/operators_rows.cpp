@@ -15,44 +15,11 @@ namespace {
 
 using workload::ValueType;
 
-/// x as a matrix whose columns are the elements along some axes.
-struct Rows {
-    Value matrix;
-    Axes order;  ///< of the axes of x
-    Sizes shape; ///< of x in that order
-};
-
-Rows rows_of(Builder& build, const Value& x, const Axes& axes) {
-    Rows rows;
-    for (std::size_t axis = 0; axis < x.rank(); ++axis) {
-        if (std::ranges::find(axes, axis) == axes.end()) {
-            rows.order.push_back(axis);
-        }
-    }
-    Axes last = axes;
-    std::ranges::sort(last);
-    rows.order.insert(rows.order.end(), last.begin(), last.end());
-    std::int64_t columns = 1;
-    for (const std::size_t axis : rows.order) {
-        rows.shape.push_back(x.shape[axis]);
-    }
-    for (const std::size_t axis : last) {
-        columns *= x.shape[axis];
-    }
-    if (x.elements() == 0) {
-        throw Refused(fmt::format("'{}' has no elements ({})", x.name, sizes_text(x.shape)));
-    }
-    rows.matrix = build.reshaped(build.permuted(x, rows.order), {x.elements() / columns, columns});
-    return rows;
-}
-
-/// A matrix of the shape of Rows::matrix as x stood.
-Value put_back(Builder& build, const Value& matrix, const Rows& rows) {
-    Axes back(rows.order.size());
-    for (std::size_t i = 0; i < back.size(); ++i) {
-        back[rows.order[i]] = i;
-    }
-    return build.permuted(build.reshaped(matrix, rows.shape), back);
+/// The axes from one on.
+Axes axes_from(std::size_t first, std::size_t rank) {
+    Axes axes(rank - first);
+    std::iota(axes.begin(), axes.end(), first);
+    return axes;
 }
 
 /// The shape of what has one element for each row.
@@ -69,12 +36,13 @@ Sizes reduced_shape(const Sizes& shape, const Axes& axes, bool keeps) {
 
 enum class Before { Nothing, Minus, Absolute, Square };
 
-/// A reduction of `before` of x, times `factor`; the mean divides too.
+/// A reduction of `before` of x, times `factor`; the mean divides too. `behind` is a function of the result.
 struct Reduction {
     Before before = Before::Nothing;
     const char* op = "sum";
     double factor = 1;
     bool is_mean = false;
+    const char* behind = nullptr;
 };
 
 Value reduced(Builder& build, const Value& x, const Axes& axes, bool keeps,
@@ -98,7 +66,10 @@ Value reduced(Builder& build, const Value& x, const Axes& axes, bool keeps,
     }
     const double factor =
         reduction.is_mean ? 1.0 / static_cast<double>(matrix.shape[1]) : reduction.factor;
-    const Value made = build.scaled(build.reduced(matrix, reduction.op), factor);
+    Value made = build.scaled(build.reduced(matrix, reduction.op), factor);
+    if (reduction.behind != nullptr) {
+        made = build.mapped(reduction.behind, made);
+    }
     return build.reshaped(made, reduced_shape(x.shape, axes, keeps));
 }
 
@@ -135,6 +106,29 @@ std::vector<Value> reduce_sum_square(Call& call) {
     return reduce(call, {.before = Before::Square});
 }
 
+std::vector<Value> reduce_l2(Call& call) {
+    return reduce(call, {.before = Before::Square, .behind = "sqrt"});
+}
+std::vector<Value> reduce_log_sum(Call& call) {
+    return reduce(call, {.behind = "log"});
+}
+
+/// largest + log(sum of exp(x - largest)), of which nothing overflows.
+std::vector<Value> reduce_log_sum_exp(Call& call) {
+    Builder& build = call.build();
+    const Value& x = call.input(0);
+    const bool keeps = call.integer("keepdims", 1) != 0;
+    const Axes axes = Call::axes(call.list("axes"), x.rank());
+    require_float(x);
+    const Rows rows = rows_of(build, x, axes);
+    const Sizes column{rows.matrix.shape[0], 1};
+    const Value most = build.reshaped(build.reduced(rows.matrix, "max"), column);
+    const Value moved = build.difference(rows.matrix, build.broadcast(most, rows.matrix.shape));
+    const Value sums = build.reshaped(build.reduced(build.mapped("exp", moved), "sum"), column);
+    return {build.reshaped(build.sum(most, build.mapped("log", sums)),
+                           reduced_shape(x.shape, axes, keeps))};
+}
+
 /// Over all axes but the first two.
 std::vector<Value> pool(Call& call, const Reduction& reduction) {
     const Value& x = call.input(0);
@@ -151,20 +145,6 @@ std::vector<Value> global_average_pool(Call& call) {
 }
 std::vector<Value> global_max_pool(Call& call) {
     return pool(call, {.op = "max"});
-}
-
-/// The axes from one on.
-Axes axes_from(std::size_t first, std::size_t rank) {
-    Axes axes(rank - first);
-    std::iota(axes.begin(), axes.end(), first);
-    return axes;
-}
-
-/// The axes of softmax and its like: before operator set 13 all from `axis` on.
-Axes softmax_axes(Call& call) {
-    const std::size_t rank = call.input(0).rank();
-    const std::size_t axis = axis_of(call.integer("axis", call.opset() < 13 ? 1 : -1), rank);
-    return call.opset() < 13 ? axes_from(axis, rank) : Axes{axis};
 }
 
 std::vector<Value> softmax(Call& call) {
@@ -286,6 +266,44 @@ std::vector<Value> layer_normalization(Call& call) {
 
 } // namespace
 
+Rows rows_of(Builder& build, const Value& x, const Axes& axes) {
+    Rows rows;
+    for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+        if (std::ranges::find(axes, axis) == axes.end()) {
+            rows.order.push_back(axis);
+        }
+    }
+    Axes last = axes;
+    std::ranges::sort(last);
+    rows.order.insert(rows.order.end(), last.begin(), last.end());
+    std::int64_t columns = 1;
+    for (const std::size_t axis : rows.order) {
+        rows.shape.push_back(x.shape[axis]);
+    }
+    for (const std::size_t axis : last) {
+        columns *= x.shape[axis];
+    }
+    if (x.elements() == 0) {
+        throw Refused(fmt::format("'{}' has no elements ({})", x.name, sizes_text(x.shape)));
+    }
+    rows.matrix = build.reshaped(build.permuted(x, rows.order), {x.elements() / columns, columns});
+    return rows;
+}
+
+Value put_back(Builder& build, const Value& matrix, const Rows& rows) {
+    Axes back(rows.order.size());
+    for (std::size_t i = 0; i < back.size(); ++i) {
+        back[rows.order[i]] = i;
+    }
+    return build.permuted(build.reshaped(matrix, rows.shape), back);
+}
+
+Axes softmax_axes(Call& call) {
+    const std::size_t rank = call.input(0).rank();
+    const std::size_t axis = axis_of(call.integer("axis", call.opset() < 13 ? 1 : -1), rank);
+    return call.opset() < 13 ? axes_from(axis, rank) : Axes{axis};
+}
+
 std::vector<Operator> row_operators() {
     return {
         {"ArgMax", "numbers as u32", arg_max},
@@ -295,6 +313,9 @@ std::vector<Operator> row_operators() {
         {"Hardmax", "", hardmax},
         {"LayerNormalization", "with mean and deviation in FLOAT", layer_normalization},
         {"ReduceL1", "over known axes", reduce_l1},
+        {"ReduceL2", "over known axes", reduce_l2},
+        {"ReduceLogSum", "over known axes", reduce_log_sum},
+        {"ReduceLogSumExp", "over known axes", reduce_log_sum_exp},
         {"ReduceMax", "over known axes", reduce_max},
         {"ReduceMean", "over known axes", reduce_mean},
         {"ReduceMin", "over known axes: -max(-x)", reduce_min},

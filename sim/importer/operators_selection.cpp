@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 namespace tessera::importer {
@@ -51,7 +52,7 @@ std::vector<Value> slice(Call& call) {
     }
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::int64_t size = x.shape[axes[i]];
-        const std::int64_t step = steps[i];
+        const std::int64_t step = std::clamp(steps[i], -kMostElements - 1, kMostElements + 1);
         if (step == 0) {
             throw Refused("got a step of 0");
         }
@@ -83,8 +84,8 @@ std::vector<Value> split(Call& call) {
         sizes = Sizes(call.outputs(), size / parts);
     }
     if (sizes->size() != call.outputs() ||
-        std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}) != size ||
-        std::ranges::any_of(*sizes, [](std::int64_t one) { return one < 0; })) {
+        std::ranges::any_of(*sizes, [=](std::int64_t one) { return one < 0 || one > size; }) ||
+        std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}) != size) {
         throw Refused(fmt::format("got parts of {} of {} elements", sizes_text(*sizes), size));
     }
     std::vector<Value> made;
@@ -141,7 +142,7 @@ std::vector<Value> pad(Call& call) {
     Value x = call.input(0);
     const std::string mode = call.text("mode", "constant");
     const auto pads = call.numbers(1, "pads");
-    const double told = call.has(2) ? call.known(2).number(0) : call.number("value", 0);
+    const double told = call.has(2) ? call.scalar(2) : call.number("value", 0);
     if (mode != "constant" && mode != "edge" && mode != "reflect") {
         throw Refused(fmt::format("attribute 'mode' is {}", mode));
     }
@@ -152,7 +153,7 @@ std::vector<Value> pad(Call& call) {
     for (std::size_t axis = 0; axis < x.rank(); ++axis) {
         const std::int64_t before = (*pads)[axis];
         const std::int64_t behind = (*pads)[axis + x.rank()];
-        if (std::max(std::abs(before), std::abs(behind)) > kMostElements) {
+        if (std::min(before, behind) < -kMostElements || std::max(before, behind) > kMostElements) {
             throw Refused("got a pad of more elements than a tensor has");
         }
         const Sizes from = padded_axis(x.shape[axis], before, behind, mode);
@@ -171,7 +172,7 @@ std::vector<Value> pad(Call& call) {
         const auto add_constant = [&](std::int64_t count) {
             if (count > 0) {
                 shape[axis] = count;
-                require_float(x);
+                require_number(x);
                 Value part = Builder::known("padding", equal_elements(*x.kind.type, shape, told));
                 part.kind = x.kind;
                 parts.push_back(part);
@@ -185,6 +186,29 @@ std::vector<Value> pad(Call& call) {
         x = build.joined(parts, axis);
     }
     return {x};
+}
+
+/// x where column - row is at most k (lower), or at least k; 0 elsewhere.
+std::vector<Value> triangle(Call& call) {
+    const Value& x = call.input(0);
+    const bool is_upper = call.integer("upper", 1) != 0;
+    const Sizes told = call.has(1) ? call.numbers(1) : Sizes{0};
+    if (x.rank() < 2 || told.size() != 1) {
+        throw Refused(
+            fmt::format("got no matrix and one number of a diagonal, but {}", sizes_text(x.shape)));
+    }
+    require_number(x);
+    const Sizes matrix{x.shape.end() - 2, x.shape.end()};
+    Sizes kept;
+    for (std::int64_t row = 0; row < matrix[0]; ++row) {
+        for (std::int64_t column = 0; column < matrix[1]; ++column) {
+            const bool is_kept = is_upper ? column - row >= told[0] : column - row <= told[0];
+            kept.push_back(is_kept ? 1 : 0);
+        }
+    }
+    Value mask = Builder::known("triangle", *as_type(whole_elements(kept, matrix), *x.kind.type));
+    mask.kind = x.kind;
+    return {call.build().product(x, mask)};
 }
 
 std::vector<Value> gather(Call& call) {
@@ -215,8 +239,8 @@ std::vector<Value> gather(Call& call) {
     const std::int64_t columns = product_of(others);
     const Value table = build.reshaped(build.permuted(x, order), {size, columns});
     const std::int64_t count = indices.elements();
-    const Value rows =
-        build.step("gather", {table, build.reshaped(indices, {count})}, {count, columns});
+    const Value ids = from_end(build, build.reshaped(indices, {count}), size);
+    const Value rows = build.step("gather", {table, ids}, {count, columns});
     Sizes parts{count};
     parts.insert(parts.end(), others.begin(), others.end());
     Axes back;
@@ -226,6 +250,27 @@ std::vector<Value> gather(Call& call) {
     return {build.reshaped(build.permuted(build.reshaped(rows, parts), back), shape)};
 }
 
+/// Where elements stand in a tensor of `sizes`: their own digits in `shape`, but along an axis the numbers.
+Sizes places_along(const Sizes& sizes, const Sizes& shape, std::size_t axis, const Sizes& numbers) {
+    Sizes places;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        std::int64_t place = 0;
+        auto rest = static_cast<std::int64_t>(i);
+        std::int64_t stride = 1;
+        for (std::size_t at = sizes.size(); at-- > 0;) {
+            const std::int64_t digit = at == axis ? numbers[i] : rest % shape[at];
+            if (digit >= sizes[at]) {
+                throw Refused("got more indices along an axis than x has elements");
+            }
+            rest /= shape[at];
+            place += digit * stride;
+            stride *= sizes[at];
+        }
+        places.push_back(place);
+    }
+    return places;
+}
+
 std::vector<Value> gather_elements(Call& call) {
     const Value& x = call.input(0);
     const std::size_t axis = axis_of(call.integer("axis", 0), x.rank());
@@ -233,25 +278,90 @@ std::vector<Value> gather_elements(Call& call) {
     if (shape.size() != x.rank()) {
         throw Refused("got indices of another number of sizes than x");
     }
-    const Sizes numbers = in_axis(call.numbers(1), x.shape[axis]);
-    Sizes from;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        std::int64_t place = 0;
-        auto rest = static_cast<std::int64_t>(i);
-        std::int64_t stride = 1;
-        for (std::size_t at = x.rank(); at-- > 0;) {
-            const std::int64_t digit = at == axis ? numbers[i] : rest % shape[at];
-            if (digit >= x.shape[at]) {
-                throw Refused("got more indices along an axis than x has elements");
-            }
-            rest /= shape[at];
-            place += digit * stride;
-            stride *= x.shape[at];
-        }
-        from.push_back(place);
-    }
+    const bool is_known = call.input(1).known != nullptr;
+    const Sizes numbers = is_known ? in_axis(call.numbers(1), x.shape[axis])
+                                   : Sizes(static_cast<std::size_t>(product_of(shape)), 0);
+    require_sizes(shape);
+    // without the numbers where they are not known
+    const Sizes from = places_along(x.shape, shape, axis, numbers);
     Builder& build = call.build();
-    return {build.reshaped(build.taken(build.reshaped(x, {x.elements()}), 0, from), shape)};
+    if (is_known) {
+        return {build.reshaped(build.taken(build.reshaped(x, {x.elements()}), 0, from), shape)};
+    }
+    const std::int64_t inner =
+        product_of({x.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.shape.end()});
+    const auto count = static_cast<std::int64_t>(from.size());
+    Value ids = from_end(build, build.reshaped(call.input(1), {count}), x.shape[axis]);
+    ids = build.product(ids, Builder::number(ids, static_cast<double>(inner)));
+    Value rest = Builder::known("rest", *as_type(whole_elements(from), *ids.kind.type));
+    rest.kind = ids.kind;
+    const Value made = build.step(
+        "gather", {build.reshaped(x, {x.elements(), 1}), build.sum(ids, rest)}, {count, 1});
+    return {build.reshaped(made, shape)};
+}
+
+/// x with updates at known places: elements of both, by one gather. With "add" the updates of each place are
+/// summed up first.
+Value scattered(Call& call, const Value& x, const Value& updates, const Sizes& places) {
+    Builder& build = call.build();
+    const std::string reduction = call.text("reduction", "none");
+    const auto count = static_cast<std::int64_t>(places.size());
+    const std::int64_t row = count == 0 ? 1 : updates.elements() / count;
+    if (row == 0 || updates.elements() != count * row || x.kind.type != updates.kind.type ||
+        x.elements() % row != 0) {
+        throw Refused(
+            fmt::format("got updates of {} for {} places", sizes_text(updates.shape), count));
+    }
+    const std::int64_t rows = x.elements() / row;
+    const Value table = build.reshaped(x, {rows, row});
+    const Value change = build.reshaped(updates, {count, row});
+    if (reduction == "none") {
+        Sizes from = range(0, rows);
+        for (std::int64_t i = 0; i < count; ++i) { // the last one stays
+            from[static_cast<std::size_t>(places[static_cast<std::size_t>(i)])] = rows + i;
+        }
+        return build.reshaped(build.taken(build.joined({table, change}, 0), 0, from), x.shape);
+    }
+    if (reduction != "add" || x.kind.type != ValueType::F32) {
+        throw Refused(fmt::format("attribute 'reduction' is {} of {}", reduction, x.kind.name));
+    }
+    const Value sums =
+        build.step("scatter_add", {change, Builder::known("places", whole_elements(places))},
+                   {rows, row}, {{"rows", rows}});
+    return build.reshaped(build.sum(table, sums), x.shape);
+}
+
+std::vector<Value> scatter_elements(Call& call) {
+    const Value& x = call.input(0);
+    const std::size_t axis = axis_of(call.integer("axis", 0), x.rank());
+    const Sizes& shape = call.input(1).shape;
+    if (shape.size() != x.rank() || call.input(2).shape != shape) {
+        throw Refused("got other sizes of indices than of updates");
+    }
+    return {scattered(call, x, call.input(2),
+                      places_along(x.shape, shape, axis, in_axis(call.numbers(1), x.shape[axis])))};
+}
+
+std::vector<Value> scatter_nd(Call& call) {
+    const Value& x = call.input(0);
+    const Value& indices = call.input(1);
+    if (indices.rank() == 0 || indices.shape.back() < 1 ||
+        indices.shape.back() > static_cast<std::int64_t>(x.rank())) {
+        throw Refused(fmt::format("got indices of {} for {}", sizes_text(indices.shape),
+                                  sizes_text(x.shape)));
+    }
+    const auto digits = static_cast<std::size_t>(indices.shape.back());
+    const Sizes numbers = call.numbers(1);
+    Sizes places;
+    for (std::size_t i = 0; i < numbers.size(); i += digits) {
+        std::int64_t place = 0;
+        for (std::size_t digit = 0; digit < digits; ++digit) {
+            const std::int64_t size = x.shape[digit];
+            place = place * size + in_axis({numbers[i + digit]}, size).front();
+        }
+        places.push_back(place);
+    }
+    return {scattered(call, x, call.input(2), places)};
 }
 
 std::vector<Value> gather_nd(Call& call) {
@@ -343,15 +453,19 @@ std::vector<Value> reverse_sequence(Call& call) {
 
 std::vector<Value> one_hot(Call& call) {
     const Value& indices = call.input(0);
-    const Sizes depth = call.has(1) ? whole_numbers(call.known(1)).value_or(Sizes{}) : Sizes{};
     const Value& values = call.input(2);
-    require_float(values);
+    require_number(values);
     const Elements& both = call.known(2);
     if (both.count() != 2) {
         throw Refused("got no two values");
     }
-    const std::int64_t classes =
-        depth.size() == 1 ? depth[0] : static_cast<std::int64_t>(call.known(1).number(0));
+    if (call.known(1).count() != 1 || !(std::fabs(call.known(1).number(0)) < 0x1p31)) {
+        throw Refused("got no depth");
+    }
+    const auto classes = static_cast<std::int64_t>(call.known(1).number(0));
+    if (classes < 1) {
+        throw Refused(fmt::format("got a depth of {}", classes));
+    }
     const auto rank = indices.rank() + 1;
     const std::size_t axis = axis_of(call.integer("axis", -1), rank);
     Builder& build = call.build();
@@ -359,32 +473,36 @@ std::vector<Value> one_hot(Call& call) {
     if (ids.known != nullptr) { // from the end where they are below 0; others name no class
         Sizes numbers;
         for (std::int64_t i = 0; i < ids.known->count(); ++i) {
-            const auto number = static_cast<std::int64_t>(ids.known->number(i));
-            const std::int64_t wrapped = number < 0 ? number + classes : number;
-            numbers.push_back(wrapped < 0 ? classes : wrapped);
+            const double number = ids.known->number(i);
+            const double wrapped = number < 0 ? number + static_cast<double>(classes) : number;
+            const bool is_class = wrapped >= 0 && wrapped < static_cast<double>(classes);
+            numbers.push_back(is_class ? static_cast<std::int64_t>(wrapped) : classes);
         }
         ids = Builder::known(ids.name, whole_elements(numbers, indices.shape));
     } else if (!ids.kind.type || !workload::is_whole(*ids.kind.type)) {
         throw Refused(fmt::format("'{}' has elements of {} and is not known when the model is "
                                   "imported, expected whole numbers",
                                   ids.name, ids.kind.name));
+    } else {
+        ids = from_end(build, ids, classes);
     }
     const std::int64_t count = ids.elements();
+    const ElementKind kind = is_whole(values) ? ElementKind{ValueType::F32, "FLOAT"} : values.kind;
     Value made =
         build
-            .step_of_several("one_hot", {build.reshaped(ids, {count})},
-                             {{values.kind, {count, classes}}},
-                             {{"classes", classes},
-                              {"type", values.kind.type == ValueType::F16 ? "f16" : "f32"}})
+            .step_of_several("one_hot", {build.reshaped(ids, {count})}, {{kind, {count, classes}}},
+                             {{"classes", classes}, {"type", type_of(kind)}})
             .front();
     const double off = both.number(0);
+    constexpr double kMostWhole = 0x1p23; // f32 has twice as many, so also their difference
+    if (is_whole(values) && std::max(std::fabs(off), std::fabs(both.number(1))) > kMostWhole) {
+        throw Refused("got whole numbers of more than 23 bits as values");
+    }
     made = build.scaled(made, both.number(1) - off);
     if (off != 0) {
-        Value constant =
-            Builder::known("off", equal_elements(*values.kind.type, Sizes{classes}, off));
-        constant.kind = values.kind;
-        made = build.sum(made, constant);
+        made = build.sum(made, Builder::number(made, off));
     }
+    made = build.cast(made, values.kind);
     Sizes shape = indices.shape;
     shape.push_back(classes);
     Axes order;
@@ -396,19 +514,36 @@ std::vector<Value> one_hot(Call& call) {
 
 } // namespace
 
+/// As u32 a number below 0 is very large, and the size more than it is not.
+Value from_end(Builder& build, const Value& numbers, std::int64_t size) {
+    if (!is_whole(numbers)) {
+        throw Refused(fmt::format("'{}' has elements of {}, expected whole numbers", numbers.name,
+                                  numbers.kind.name));
+    }
+    if (std::string_view(type_of(numbers.kind)) == "u32") {
+        return numbers;
+    }
+    const Value plain = build.cast(numbers, {ValueType::U32, "UINT32"});
+    const Value moved = build.sum(plain, Builder::number(plain, static_cast<double>(size)));
+    return build.smaller(plain, moved);
+}
+
 std::vector<Operator> selection_operators() {
     return {
         {"Compress", "by a known condition", compress},
-        {"Gather", "by known numbers, or by numbers from 0 on that the run makes or is given",
-         gather},
-        {"GatherElements", "by known numbers", gather_elements},
+        {"Gather", "by any numbers", gather},
+        {"GatherElements", "by any numbers", gather_elements},
         {"GatherND", "by known numbers", gather_nd},
-        {"OneHot", "of FLOAT or FLOAT16 values; depth and values known", one_hot},
+        {"OneHot", "depth and values known", one_hot},
         {"Pad", "constant, edge and reflect, by known pads", pad},
         {"ReverseSequence", "of known lengths", reverse_sequence},
+        {"Scatter", "by known numbers", scatter_elements},
+        {"ScatterElements", "by known numbers; with \"add\" of FLOAT", scatter_elements},
+        {"ScatterND", "by known numbers; with \"add\" of FLOAT", scatter_nd},
         {"Slice", "by known starts, ends and steps", slice},
         {"Split", "into known parts", split},
         {"Tile", "by known repeats", tile},
+        {"Trilu", "a product with a known triangle", triangle},
     };
 }
 

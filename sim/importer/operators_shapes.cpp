@@ -21,7 +21,7 @@ std::vector<Value> constant(Call& call) {
         }
         const Attribute& value = call.attribute(key);
         if (const auto* const elements = std::get_if<Elements>(&value)) {
-            return {Builder::known("constant", *elements)};
+            return {Builder::known("constant", single_of(*elements))};
         }
         if (const auto* const number = std::get_if<float>(&value)) {
             return {
@@ -51,9 +51,28 @@ std::vector<Value> constant_of_shape(Call& call) {
         if (told == nullptr || told->count() != 1) {
             throw Refused("attribute 'value' is no tensor of one element");
         }
-        one = *told;
+        one = single_of(*told);
     }
     return {call.build().broadcast(Builder::known("constant", std::move(one)), shape)};
+}
+
+std::vector<Value> eye_like(Call& call) {
+    const Value& x = call.input(0);
+    const std::int64_t diagonal = call.integer("k", 0);
+    const auto kind = call.has("dtype") ? element_kind(call.integer("dtype", 0)) : x.kind;
+    if (x.rank() != 2 || !kind || !kind->type) {
+        throw Refused(fmt::format("got {}, expected a matrix and a type that tensors have",
+                                  sizes_text(x.shape)));
+    }
+    Sizes ones;
+    for (std::int64_t row = 0; row < x.shape[0]; ++row) {
+        for (std::int64_t column = 0; column < x.shape[1]; ++column) {
+            ones.push_back(column - row == diagonal ? 1 : 0);
+        }
+    }
+    Value made = Builder::known("eye", *as_type(whole_elements(ones, x.shape), *kind->type));
+    made.kind = *kind;
+    return {made};
 }
 
 std::vector<Value> shape(Call& call) {
@@ -81,7 +100,7 @@ std::vector<Value> reshape(Call& call) {
     }
     Sizes made = *told;
     std::optional<std::size_t> open;
-    std::int64_t others = 1;
+    Sizes others;
     for (std::size_t i = 0; i < made.size(); ++i) {
         if (made[i] == 0 && !allows_zero) {
             if (i >= x.rank()) {
@@ -95,11 +114,13 @@ std::vector<Value> reshape(Call& call) {
         if (made[i] == -1) {
             open = i;
         } else {
-            others *= made[i];
+            others.push_back(made[i]);
         }
     }
+    require_sizes(others);
     if (open) {
-        made[*open] = others == 0 ? 0 : x.elements() / others;
+        const std::int64_t rest = product_of(others);
+        made[*open] = rest == 0 ? 0 : x.elements() / rest;
     }
     return {call.build().reshaped(x, made)};
 }
@@ -171,7 +192,8 @@ std::vector<Value> depth_to_space(Call& call) {
     const Value& x = call.input(0);
     const std::int64_t b = call.integer("blocksize", 0);
     const std::string mode = call.text("mode", "DCR");
-    if (x.rank() != 4 || b < 1 || x.shape[1] % (b * b) != 0 || (mode != "DCR" && mode != "CRD")) {
+    if (x.rank() != 4 || b < 1 || b > x.shape[1] || x.shape[1] % (b * b) != 0 ||
+        (mode != "DCR" && mode != "CRD")) {
         throw Refused(fmt::format("got blocks of {} of {}", b, sizes_text(x.shape)));
     }
     const std::int64_t n = x.shape[0];
@@ -230,6 +252,7 @@ std::vector<Operator> shape_operators() {
         {"ConstantOfShape", "of a known shape", constant_of_shape},
         {"DepthToSpace", "", depth_to_space},
         {"Expand", "to a known shape", expand},
+        {"EyeLike", "known, as the sizes of x are", eye_like},
         {"Flatten", "", flatten},
         {"Reshape", "to a known shape", reshape},
         {"Shape", "known, as the sizes of x are", shape},

@@ -35,8 +35,11 @@ public:
         check_told();
         for (const auto& [name, elements] : model_.initialisers) {
             const auto told = told_.constants.find(name);
-            values_[name] =
-                Builder::known(name, told == told_.constants.end() ? elements : told->second);
+            const Elements& given = told == told_.constants.end() ? elements : told->second;
+            if (needed_.contains(name)) {
+                note_type(name, given.type);
+            }
+            values_[name] = Builder::known(name, single_of(given));
         }
         for (const Port& input : model_.inputs) {
             add_input(input);
@@ -57,6 +60,7 @@ public:
         throw_if_any();
         Made made = take(outputs);
         throw_if_any();
+        made.narrowed = std::move(narrowed_);
         return made;
     }
 
@@ -67,6 +71,12 @@ private:
     void throw_if_any() {
         if (!mistakes_.empty()) {
             throw ConfigError(std::move(mistakes_));
+        }
+    }
+
+    void note_type(const std::string& name, std::optional<ValueType> type) {
+        if (type == ValueType::F64) {
+            narrowed_.push_back(name);
         }
     }
 
@@ -146,6 +156,7 @@ private:
         if (!needed_.contains(input.name)) {
             return;
         }
+        note_type(input.name, input.kind.type);
         const auto told = told_.constants.find(input.name);
         if (told != told_.constants.end()) {
             add_constant(input, told->second);
@@ -164,7 +175,11 @@ private:
             return;
         }
         try {
-            values_[input.name] = build_.given(input.name, input.kind, *shape);
+            ElementKind kind = input.kind;
+            if (kind.type == ValueType::F64) {
+                kind.type = ValueType::F32;
+            }
+            values_[input.name] = build_.given(input.name, kind, *shape);
         } catch (const Refused& refused) {
             fail(fmt::format("input {}: {}", in_quotes(input.name), refused.what()));
         }
@@ -191,8 +206,8 @@ private:
                              sizes_text(told.shape)));
             return;
         }
-        Value value = Builder::known(input.name, std::move(*elements));
-        value.kind = input.kind;
+        Value value = Builder::known(input.name, single_of(std::move(*elements)));
+        value.kind.name = input.kind.name;
         values_[input.name] = value;
     }
 
@@ -276,6 +291,7 @@ private:
         if (value == values_.end()) {
             fail(fmt::format("output {}: no node makes it", in_quotes(output.name)));
         } else if (value->second) {
+            note_type(output.name, output.kind.type);
             outputs.push_back(*value->second);
             outputs.back().name = output.name;
         }
@@ -309,6 +325,7 @@ private:
     std::set<std::size_t> needed_nodes_;
     std::map<std::string, std::optional<Value>> values_; ///< nothing: a mistake hides it
     std::set<std::string> untold_;                       ///< sizes that were told of
+    std::vector<std::string> narrowed_;                  ///< tensors of FP64
     std::vector<Diagnostic> mistakes_;
 };
 

@@ -131,6 +131,91 @@ class ModelsTest(ImportTest):
         self.assert_near(self.run_model("y", x=x)["y"], x @ w)
 
 
+class NumbersTest(ImportTest):
+    """Operators whose node models are run by tools/onnx_nodes.py have no cases here but those of other inputs."""
+
+    def outcome(self, nodes, ports, outputs, initialisers=(), **values):
+        """The outputs of a model of these nodes, by name."""
+        self.import_model(model(nodes, ports, [port(name, [1]) for name in outputs], initialisers))
+        return self.run_model(*outputs, **values)
+
+    def test_numbers_below_0_count_from_the_end_while_the_model_runs(self):
+        rows, columns = 5, 3
+        table, ids = numbers(rows, columns), numpy.array([0, -1, 4, -5, 2], "i4")
+        got = self.outcome([node("Gather", ["x", "i"], ["rows"]), node("OneHot", ["i", "depth", "both"], ["hot"]),
+                            node("GatherElements", ["x", "e"], ["elements"], axis=0)],
+                           [port("x", [rows, columns]), port("i", [5], 7), port("e", [2, columns], 7)],
+                           ["rows", "hot", "elements"],
+                           [tensor("depth", numpy.array(rows)), tensor("both", numpy.array([7, -9], "i4"))],
+                           x=table, i=ids, e=numpy.array([[0, -1, 2], [-5, 4, -2]], "i4"))
+        self.assertEqual(got["rows"].tolist(), table[ids].tolist())
+        self.assertEqual(got["hot"].tolist(), numpy.where(numpy.eye(rows)[ids] == 1, -9, 7).tolist())
+        self.assertEqual(got["elements"].tolist(),
+                         numpy.take_along_axis(table, numpy.array([[0, 4, 2], [0, 4, 3]]), 0).tolist())
+
+    def test_whole_numbers_have_as_many_bits_as_their_type(self):
+        for number, kind in ((2, "u1"), (3, "i1"), (4, "u2"), (5, "i2"), (6, "i4"), (12, "u4")):
+            with self.subTest(kind):
+                limits = numpy.iinfo(kind)
+                x = numpy.array([limits.max, limits.min, 7, 100], kind)
+                y = numpy.array([limits.max, 1, 3, 100], kind)
+                operators = ["Add", "Sub", "Mul", "Max", "Min", "Greater", "Equal"]
+                operators += ["Div"] if limits.bits < 32 else []
+                wide = "u4" if limits.min == 0 else "i4"
+                got = self.outcome([node(operator, ["x", "y"], [operator]) for operator in operators],
+                                   [port("x", [4], number), port("y", [4], number)], operators,
+                                   x=x.astype(wide), y=y.astype(wide))
+                with numpy.errstate(over="ignore"):
+                    expected = {"Add": x + y, "Sub": x - y, "Mul": x * y, "Max": numpy.maximum(x, y),
+                                "Min": numpy.minimum(x, y), "Greater": x > y, "Equal": x == y}
+                if limits.bits < 32:
+                    expected["Div"] = numpy.trunc(x.astype(float) / y).astype(kind)
+                for operator, value in expected.items():
+                    self.assertEqual(got[operator].tolist(), value.astype(wide).tolist(), operator)
+
+    def test_doubles_are_fp32(self):
+        x = RNG.uniform(-1, 1, 6)
+        done = self.import_model(model([node("Mul", ["x", "c"], ["y"])], [port("x", [6], 11)], [port("y", [6], 11)],
+                                       [tensor("c", numpy.array(0.1))]))
+        self.assertIn("DOUBLE is f32: c, x, y", done.stdout)
+        self.assert_near(self.run_model("y", x=x.astype("f4"))["y"], 0.1 * x)
+
+    def test_comparisons_choose_elements(self):
+        x, y = numbers(4, 6), numbers(6)
+        y[2] = x[1, 2]
+        got = self.outcome([node("Greater", ["x", "y"], ["c"]), node("Where", ["c", "x", "y"], ["larger"]),
+                            node("Not", ["c"], ["n"]), node("Cast", ["x"], ["t"], to=9), node("Clip", ["x", "a"], ["clipped"])],
+                           [port("x", [4, 6]), port("y", [6])], ["c", "larger", "n", "t", "clipped"],
+                           [tensor("a", numpy.array(0.25, "f4"))], x=x, y=y)
+        self.assertEqual(got["c"].tolist(), (x > y).astype(int).tolist())
+        self.assertEqual(got["larger"].tolist(), numpy.maximum(x, y).tolist())
+        self.assertEqual(got["n"].tolist(), (x <= y).astype(int).tolist())
+        self.assertEqual(got["t"].tolist(), (x != 0).astype(int).tolist())
+        self.assertEqual(got["clipped"].tolist(), numpy.maximum(x, numpy.float32(0.25)).tolist())
+
+    def test_a_convolution_in_groups_behind_a_pool(self):
+        batch, channels, size, groups, outputs, kernel = 2, 4, 8, 2, 6, 3
+        x, w, b = numbers(batch, channels, size, size), numbers(outputs, channels // groups, kernel, kernel), numbers(outputs)
+        got = self.outcome([node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+                            node("Conv", ["p", "w", "b"], ["y"], group=groups, pads=[1, 1, 1, 1], strides=[2, 1])],
+                           [port("x", list(x.shape))], ["y"], [tensor("w", w), tensor("b", b)], x=x)["y"]
+        pooled = x.reshape(batch, channels, size // 2, 2, size // 2, 2).max(axis=(3, 5))
+        padded = numpy.pad(pooled, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = numpy.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), axis=(2, 3))[:, :, ::2]
+        windows = windows.reshape(batch, groups, channels // groups, *windows.shape[2:])
+        expected = numpy.einsum("ngchwij,gocij->ngohw", windows, w.reshape(groups, -1, *w.shape[1:]))
+        self.assert_near(got, expected.reshape(batch, outputs, *expected.shape[3:]) + b[:, None, None])
+
+    def test_half_types_take_constants_rounded_to_them(self):
+        x = numpy.linspace(-3, 3, 24).astype("f2")
+        got = self.outcome([node("HardSigmoid", ["x"], ["h"]), node("Elu", ["x"], ["e"], alpha=0.3)],
+                           [port("x", [24], 10)], ["h", "e"], x=x)
+        wide = x.astype(float)
+        numpy.testing.assert_allclose(got["h"], numpy.clip(0.2 * wide + 0.5, 0, 1), rtol=0, atol=2e-3)
+        numpy.testing.assert_allclose(got["e"], numpy.where(wide > 0, wide, 0.3 * (numpy.exp(wide) - 1)), rtol=0,
+                                      atol=2e-3)
+
+
 class MistakesTest(ImportTest):
     def test_ten_unknown_operators_are_all_named(self):
         nodes = [node(f"Unknown{i}", ["x" if i == 0 else f"t{i - 1}"], [f"t{i}"], name=f"/layer.{i}")
@@ -141,16 +226,16 @@ class MistakesTest(ImportTest):
     def test_operators_and_attributes_and_types_that_are_refused(self):
         nodes = [node("If", ["x"], ["a"]), node("Dropout", ["x", "", "t"], ["b"]),
                  node("Relu", ["x"], ["c"], slope=2), node("Relu", ["d"], ["e"]),
-                 node("Div", ["x", "x"], ["f"]), node("MatMul", ["x", "w"], ["g"], name="product")]
-        told = self.mistakes(model(nodes, [port("x", [4]), port("d", [4], 11)],
+                 node("Div", ["i", "i"], ["f"]), node("MatMul", ["x", "w"], ["g"], name="product")]
+        told = self.mistakes(model(nodes, [port("x", [4]), port("d", [4], 16), port("i", [4], 6)],
                                    [port(name, [4]) for name in "abcefg"],
                                    [tensor("t", numpy.array(True)), tensor("w", numbers(3, 2))]))
         self.assertEqual(told, [
             "node that makes 'a' (If): control flow is not translated",
             "node that makes 'b' (Dropout): in training, which draws random numbers",
             "node that makes 'c' (Relu): attribute 'slope' is not translated",
-            "node that makes 'e' (Relu): 'd' has elements of DOUBLE, expected FLOAT or FLOAT16",
-            "node that makes 'f' (Div): divisor 'x' is not known when the model is imported, and no family divides",
+            "node that makes 'e' (Relu): 'd' has elements of BFLOAT16, expected FLOAT or FLOAT16",
+            "node that makes 'f' (Div): 'i' has whole numbers of more than 16 bits, and no family divides them",
             "node 'product' (MatMul): got 1 x 4 and 3 x 2, which do not go together"])
 
     def test_sizes_and_constants(self):
