@@ -144,7 +144,7 @@ Value below(Call& call) {
 }
 
 std::vector<Value> absolute(Call& call) {
-    return {call.build().sum(call.build().mapped("relu", call.input(0)), below(call))};
+    return {call.build().larger(call.input(0), negate(call).front())};
 }
 
 std::vector<Value> leaky_relu(Call& call) {
@@ -246,7 +246,7 @@ std::optional<ElementKind> element_kind(std::int64_t number) {
 
 std::vector<Operator> arithmetic_operators() {
     return {
-        {"Abs", "relu(x) + relu(-x)", absolute},
+        {"Abs", "max(x, -x)", absolute},
         {"Add", "with broadcast", add},
         {"Cast", "between FLOAT, FLOAT16, whole numbers and truth values", cast},
         {"Div", "with broadcast; by a known divisor of FLOAT: a product with its inverse, rounded",

@@ -31,7 +31,7 @@ Value below(Builder& build, const Value& x) {
 }
 
 Value magnitude(Builder& build, const Value& x) {
-    return build.difference(above(build, x), below(build, x));
+    return build.larger(x, build.scaled(x, -1));
 }
 
 /// y where x is above 0, else 0.

@@ -57,8 +57,7 @@ Value reduced(Builder& build, const Value& x, const Axes& axes, bool keeps,
         matrix = build.scaled(matrix, -1);
         break;
     case Before::Absolute:
-        matrix =
-            build.sum(build.mapped("relu", matrix), build.mapped("relu", build.scaled(matrix, -1)));
+        matrix = build.larger(matrix, build.scaled(matrix, -1));
         break;
     case Before::Square:
         matrix = build.product(matrix, matrix);

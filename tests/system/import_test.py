@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """`tessera import` on the command line. Usage: import_test.py BINARY SOURCE_DIRECTORY"""
 
+import importlib.util
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -11,13 +13,13 @@ import unittest
 import numpy
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_case import BINARY, CliTest
+from cli_case import BINARY, SOURCE, CliTest
 from onnx_model import external_tensor, field, model, node, port, tensor
 
 SKIPPED = 77
 RNG = numpy.random.default_rng(1)
 BATCH, INPUTS, HIDDEN, OUTPUTS = 6, 20, 18, 10
-CONFIG = 3
+CONFIG, IO = 3, 6
 
 
 def numbers(*shape):
@@ -129,6 +131,36 @@ class ModelsTest(ImportTest):
                                 [port("y", [BATCH, OUTPUTS])], [external_tensor("w", w.shape, "w.bin", 8)]))
         x = numbers(BATCH, INPUTS)
         self.assert_near(self.run_model("y", x=x)["y"], x @ w)
+
+
+class ExampleTest(ImportTest):
+    LENGTH, HIDDEN, HEADS, INNER = 12, 16, 2, 24
+
+    def test_the_encoder_layer_of_the_page(self):
+        tool = SOURCE / "tools" / "onnx_example.py"
+        subprocess.run([sys.executable, tool, self.scratch / "m.onnx", "--hidden", str(self.HIDDEN), "--heads",
+                        str(self.HEADS), "--inner", str(self.INNER)], check=True)
+        self.import_model((self.scratch / "m.onnx").read_bytes(), "--size", f"length={self.LENGTH}")
+        specification = importlib.util.spec_from_file_location("onnx_example", tool)
+        example = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(example)
+        w = example.Layer(self.HIDDEN, self.HEADS, self.INNER).weights
+        x = numbers(self.LENGTH, self.HIDDEN)
+
+        def linear(rows, name):
+            return rows @ w[name].astype(float) + w[name + "_bias"]
+
+        def norm(rows):
+            less = rows - rows.mean(axis=1, keepdims=True)
+            return less / numpy.sqrt((less ** 2).mean(axis=1, keepdims=True) + example.EPSILON)
+
+        q, k, v = (linear(x, name).reshape(self.LENGTH, self.HEADS, -1).transpose(1, 0, 2) for name in "qkv")
+        p = numpy.exp(q @ k.transpose(0, 2, 1) / numpy.sqrt(self.HIDDEN / self.HEADS))
+        mixed = (p / p.sum(axis=2, keepdims=True) @ v).transpose(1, 0, 2).reshape(self.LENGTH, self.HIDDEN)
+        first = norm(x + linear(mixed, "out"))
+        inner = linear(first, "up")
+        grown = inner * 0.5 * (1 + numpy.vectorize(math.erf)(inner / numpy.sqrt(2)))
+        self.assert_near(self.run_model("y", x=x)["y"], norm(first + linear(grown, "down")))
 
 
 class NumbersTest(ImportTest):
@@ -259,6 +291,9 @@ class MistakesTest(ImportTest):
             with self.subTest(data=data):
                 (told,) = self.mistakes(data)
                 self.assertRegex(told, "expected an ONNX model; the file (is|may be) truncated, or none of ONNX")
+        for length in range(len(whole)): # wherever the file ends
+            with self.subTest(length=length):
+                self.assertNotEqual(self.mistakes(whole[:length]), [])
         (told,) = self.mistakes(model([], [], [], opset=18))
         self.assertEqual(told, "got operator set 18, expected at most 17; export the model with an older one")
         with open(self.scratch / "large.onnx", "wb") as large:
@@ -277,6 +312,21 @@ class MistakesTest(ImportTest):
         self.write("w.bin", b"\0" * 15)
         (told,) = self.mistakes(of(external_tensor("w", [4], "w.bin", 0)))
         self.assertRegex(told, "external data: got 15 bytes in .*, expected 16 from byte 0 on")
+        for offset in (-4, "4x", "", 1 << 63, 1 << 70):
+            (told,) = self.mistakes(of(external_tensor("w", [4], "w.bin", offset)))
+            self.assertEqual(told, f"initialiser 'w': external data: offset: got '{offset}', expected a number of bytes")
+        for offset in (1, 15, 16, 1 << 40, (1 << 63) - 1):
+            (told,) = self.mistakes(of(external_tensor("w", [4], "w.bin", offset)))
+            self.assertRegex(told, f"got 15 bytes in .*, expected 16 from byte {offset} on")
+        (told,) = self.mistakes(of(external_tensor("w", [4], "w.bin", 0, length=12)))
+        self.assertEqual(told, "initialiser 'w': external data: length: got 12 bytes, expected 16")
+        (told,) = self.mistakes(of(external_tensor("w", [4], "", 0)))
+        self.assertEqual(told, "initialiser 'w': external data: got no location")
+        (told,) = self.mistakes(of(external_tensor("w", [4], "/etc/hosts", 0)))
+        self.assertIn("expected a file in the model's folder or below it", told)
+        absent = self.tessera("import", self.write("m.onnx", of(external_tensor("w", [4], "absent.bin", 0))), "-o",
+                              "m.json", code=IO)
+        self.assertRegex(absent.stderr, "cannot read .*absent.bin: No such file")
         (told,) = self.mistakes(of(tensor("w", numpy.array([1, 2, numpy.inf, 4], "f4"))))
         self.assertIn("known tensor 'w': got element 2, which is not finite", told)
         self.assertIn("got more than", self.mistakes(of(external_tensor("w", [1 << 20, 1 << 20], "w.bin", 0)))[0])

@@ -132,9 +132,9 @@ def tensor(name, elements):
             field(8, name) + field(9, elements.tobytes()))
 
 
-def external_tensor(name, shape, location, offset):
-    """Of f32, in a file of its own."""
-    entries = {"location": location, "offset": str(offset)}
+def external_tensor(name, shape, location, offset, **others):
+    """Of f32, in a file of its own. `others`: further entries, such as the length."""
+    entries = {"location": location, "offset": str(offset), **{key: str(value) for key, value in others.items()}}
     return (b"".join(field(1, size) for size in shape) + field(2, 1) + field(8, name) +
             b"".join(field(13, field(1, key) + field(2, value)) for key, value in entries.items()) +
             field(14, 1))
