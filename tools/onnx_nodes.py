@@ -39,9 +39,9 @@ TYPES = {"f16": "f2", "f32": "f4", "i32": "i4", "u32": "u4"}
 # inputs that an import has to know, by operator
 PARAMETERS = {
     "Compress": [1], "ConstantOfShape": [0], "CumSum": [1], "Dropout": [1, 2], "Expand": [1], "GatherND": [1],
-    "OneHot": [1, 2], "Pad": [1, 2], "Pow": [1], "ReduceSum": [1], "Reshape": [1], "ReverseSequence": [1],
-    "Scatter": [1], "ScatterElements": [1], "ScatterND": [1], "Slice": [1, 2, 3, 4], "Split": [1], "Squeeze": [1],
-    "Tile": [1], "TopK": [1], "Trilu": [1], "Unsqueeze": [1]}
+    "OneHot": [1, 2], "Pad": [1, 2], "Pow": [1], "Range": [0, 1, 2], "ReduceSum": [1], "Reshape": [1],
+    "ReverseSequence": [1], "Scatter": [1], "ScatterElements": [1], "ScatterND": [1], "Slice": [1, 2, 3, 4],
+    "Split": [1], "Squeeze": [1], "Tile": [1], "TopK": [1], "Trilu": [1], "Unsqueeze": [1]}
 
 Outcome = collections.namedtuple("Outcome", "model operators has_double kind why")
 

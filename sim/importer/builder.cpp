@@ -251,6 +251,39 @@ std::vector<std::size_t> Builder::leave(const std::vector<Value>& outputs) {
     return left;
 }
 
+void Builder::join_biases(const std::vector<std::size_t>& outputs) {
+    constexpr std::size_t kFactors = 2;
+    std::map<std::size_t, int> uses;
+    std::ranges::for_each(outputs, [&](std::size_t output) { ++uses[output]; });
+    for (const Step& step : steps_) {
+        std::ranges::for_each(step.inputs, [&](std::size_t input) { ++uses[input]; });
+    }
+    std::map<std::size_t, std::size_t> makers; // steps by the product that they make
+    std::set<std::size_t> joined;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        Step& step = steps_[i];
+        if (step.family == "matmul" && step.inputs.size() == kFactors) {
+            makers[step.outputs.front()] = i;
+        }
+        const auto made = step.family == "bias" ? makers.find(step.inputs[0]) : makers.end();
+        if (made != makers.end() && uses[step.inputs[0]] == 1 &&
+            tensors_[step.inputs[0]].shape.size() == kFactors) {
+            Step product = steps_[made->second];
+            product.inputs.push_back(step.inputs[1]);
+            product.outputs = step.outputs;
+            joined.insert(made->second);
+            step = std::move(product);
+        }
+    }
+    std::vector<Step> kept;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        if (!joined.contains(i)) {
+            kept.push_back(std::move(steps_[i]));
+        }
+    }
+    steps_ = std::move(kept);
+}
+
 std::map<std::size_t, std::string>
 Builder::names_of(const std::vector<std::size_t>& outputs) const {
     std::map<std::size_t, std::string> names;
@@ -283,6 +316,7 @@ Builder::names_of(const std::vector<std::size_t>& outputs) const {
 
 Made Builder::take(const std::vector<Value>& outputs) {
     const std::vector<std::size_t> left = leave(outputs);
+    join_biases(left);
     const auto names = names_of(left);
     Made made;
     std::set<std::size_t> used(left.begin(), left.end());

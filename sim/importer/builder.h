@@ -134,6 +134,8 @@ private:
     [[nodiscard]] std::size_t tensor_of(const Value& value);
     [[nodiscard]] Value permuted_by_views(const Value& value, Axes order);
     [[nodiscard]] std::vector<Step> needed_steps(const std::vector<Value>& outputs) const;
+    /// A vector that is added to a product that nothing else reads becomes the product's bias.
+    void join_biases(const std::vector<std::size_t>& outputs);
     /// The tensors of the outputs, each one that no step reads.
     [[nodiscard]] std::vector<std::size_t> leave(const std::vector<Value>& outputs);
     [[nodiscard]] std::map<std::size_t, std::string>

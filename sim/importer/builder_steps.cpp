@@ -400,10 +400,9 @@ Value Builder::sum(const Value& a, const Value& b) {
         if (const auto vector = vector_for(*part, shape)) {
             const Value row = broadcast(
                 part->elements() == 1 ? reshaped(*part, {1}) : reshaped(*part, *vector), *vector);
+            // a matrix, as a product is, so that the row can become its bias
             const Sizes matrix{whole->elements() / shape.back(), shape.back()};
-            return shape.size() > 1
-                       ? step("bias", {*whole, row}, shape)
-                       : reshaped(step("bias", {reshaped(*whole, matrix), row}, matrix), shape);
+            return reshaped(step("bias", {reshaped(*whole, matrix), row}, matrix), shape);
         }
     }
     return step("add", {broadcast(a, shape), broadcast(b, shape)}, shape);

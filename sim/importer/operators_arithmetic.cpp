@@ -16,53 +16,24 @@ namespace {
 
 using workload::ValueType;
 
-bool is_known_whole(const Value& value) {
-    return value.known != nullptr && workload::is_whole(value.known->type);
-}
-
-/// Known whole numbers, computed; nothing where the inputs are others.
-template <class Function>
-std::optional<Value> computed(Builder& build, const Value& x, const Value& y,
-                              const Function& function) {
-    if (!is_known_whole(x) || !is_known_whole(y)) {
-        return std::nullopt;
-    }
-    const Sizes shape = common_shape(x.shape, y.shape);
-    const auto list = [&](const Value& value) {
-        return *whole_numbers(*build.broadcast(value, shape).known);
-    };
-    const Sizes a = list(x);
-    const Sizes b = list(y);
-    Sizes made;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        made.push_back(function(a[i], b[i]));
-    }
-    auto typed = as_type(whole_elements(made, shape), x.known->type);
-    if (!typed) {
-        throw Refused("a known number becomes one that its type does not have");
-    }
-    return Builder::known(x.name, std::move(*typed));
-}
-
 std::vector<Value> add(Call& call) {
-    const auto known = computed(call.build(), call.input(0), call.input(1), std::plus<>());
+    const auto known = computed(call.input(0), call.input(1), std::plus<>());
     return {known ? *known : call.build().sum(call.input(0), call.input(1))};
 }
 
 std::vector<Value> subtract(Call& call) {
-    const auto known = computed(call.build(), call.input(0), call.input(1), std::minus<>());
+    const auto known = computed(call.input(0), call.input(1), std::minus<>());
     return {known ? *known : call.build().difference(call.input(0), call.input(1))};
 }
 
 std::vector<Value> multiply(Call& call) {
-    const auto known =
-        computed(call.build(), call.input(0), call.input(1), [](std::int64_t a, std::int64_t b) {
-            std::int64_t made = 0;
-            if (__builtin_mul_overflow(a, b, &made)) {
-                throw Refused("a known number becomes one that its type does not have");
-            }
-            return made;
-        });
+    const auto known = computed(call.input(0), call.input(1), [](std::int64_t a, std::int64_t b) {
+        std::int64_t made = 0;
+        if (__builtin_mul_overflow(a, b, &made)) {
+            throw Refused("a known number becomes one that its type does not have");
+        }
+        return made;
+    });
     return {known ? *known : call.build().product(call.input(0), call.input(1))};
 }
 
@@ -86,13 +57,12 @@ std::optional<Value> inverses(const Value& value) {
 }
 
 std::vector<Value> divide(Call& call) {
-    const auto known =
-        computed(call.build(), call.input(0), call.input(1), [](std::int64_t a, std::int64_t b) {
-            if (b == 0) {
-                throw Refused("a known number is divided by 0");
-            }
-            return a / b;
-        });
+    const auto known = computed(call.input(0), call.input(1), [](std::int64_t a, std::int64_t b) {
+        if (b == 0) {
+            throw Refused("a known number is divided by 0");
+        }
+        return a / b;
+    });
     if (known) {
         return {*known};
     }
@@ -105,8 +75,8 @@ std::vector<Value> divide(Call& call) {
 std::vector<Value> negate(Call& call) {
     const Value& x = call.input(0);
     const Value zero = is_whole(x) ? Builder::number(x, 0) : x;
-    if (is_known_whole(x)) {
-        return {*computed(call.build(), zero, x, std::minus<>())};
+    if (const auto known = computed(zero, x, std::minus<>())) {
+        return {*known};
     }
     return {is_whole(x) ? call.build().difference(zero, x) : call.build().scaled(x, -1)};
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Functions of each element, and comparisons. Truth values are 0 or 1.
+#include "sim/importer/computed.h"
 #include "sim/importer/operators.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -146,20 +148,29 @@ std::vector<Value> error_function(Call& call) {
                              where_above(build, build.scaled(x, -1), made))};
 }
 
-Value folded(Call& call, Value (Builder::*two)(const Value&, const Value&)) {
+Value larger(Builder& build, const Value& x, const Value& y) {
+    const auto known = computed(x, y, [](auto a, auto b) { return std::max(a, b); });
+    return known ? *known : build.larger(x, y);
+}
+Value smaller(Builder& build, const Value& x, const Value& y) {
+    const auto known = computed(x, y, [](auto a, auto b) { return std::min(a, b); });
+    return known ? *known : build.smaller(x, y);
+}
+
+Value folded(Call& call, Value (*two)(Builder& build, const Value& x, const Value& y)) {
     Value made = call.input(0);
     require_number(made);
     for (std::size_t i = 1; i < call.inputs(); ++i) {
-        made = (call.build().*two)(made, call.input(i));
+        made = two(call.build(), made, call.input(i));
     }
     return made;
 }
 
 std::vector<Value> maximum(Call& call) {
-    return {folded(call, &Builder::larger)};
+    return {folded(call, larger)};
 }
 std::vector<Value> minimum(Call& call) {
-    return {folded(call, &Builder::smaller)};
+    return {folded(call, smaller)};
 }
 
 std::vector<Value> clip(Call& call) {
@@ -260,6 +271,10 @@ std::vector<Value> power(Call& call) {
 
 /// 1 where x is above y, else 0. Whole numbers: max(x, y) - y is not 0 there.
 Value is_above(Builder& build, const Value& x, const Value& y) {
+    if (const auto known = computed(
+            x, y, [](auto a, auto b) { return a > b ? 1 : 0; }, kTruth)) {
+        return *known;
+    }
     if (is_whole(x)) {
         const Value more = build.difference(build.larger(x, y), y);
         const Value bits = build.cast(more, {ValueType::U32, "UINT32"});
@@ -273,7 +288,10 @@ Value is_above(Builder& build, const Value& x, const Value& y) {
 }
 
 Value opposite(Builder& build, const Value& truth) {
-    return build.difference(Builder::number(truth, 1), truth);
+    const Value one = Builder::number(truth, 1);
+    const auto known = computed(one, truth, std::minus<>());
+    // a tensor without sizes keeps none
+    return build.reshaped(known ? *known : build.difference(one, truth), truth.shape);
 }
 
 std::vector<Value> greater(Call& call) {
@@ -290,7 +308,7 @@ std::vector<Value> less_or_equal(Call& call) {
 }
 std::vector<Value> equal(Call& call) {
     Builder& build = call.build();
-    return {opposite(build, build.larger(greater(call).front(), less(call).front()))};
+    return {opposite(build, larger(build, greater(call).front(), less(call).front()))};
 }
 
 void require_truth(const Value& x) {
@@ -301,17 +319,21 @@ void require_truth(const Value& x) {
 
 std::vector<Value> logical_and(Call& call) {
     require_truth(call.input(0));
-    return {call.build().smaller(call.input(0), call.input(1))};
+    return {smaller(call.build(), call.input(0), call.input(1))};
 }
 std::vector<Value> logical_or(Call& call) {
     require_truth(call.input(0));
-    return {call.build().larger(call.input(0), call.input(1))};
+    return {larger(call.build(), call.input(0), call.input(1))};
 }
 std::vector<Value> logical_xor(Call& call) {
     Builder& build = call.build();
-    require_truth(call.input(0));
-    return {build.difference(build.larger(call.input(0), call.input(1)),
-                             build.smaller(call.input(0), call.input(1)))};
+    const Value& x = call.input(0);
+    const Value& y = call.input(1);
+    require_truth(x);
+    if (const auto known = computed(x, y, [](auto a, auto b) { return a != b ? 1 : 0; })) {
+        return {*known};
+    }
+    return {build.difference(build.larger(x, y), build.smaller(x, y))};
 }
 std::vector<Value> logical_not(Call& call) {
     require_truth(call.input(0));
@@ -328,6 +350,11 @@ std::vector<Value> where(Call& call) {
     const Value x = build.broadcast(call.input(1), shape);
     const Value y = build.broadcast(call.input(2), shape);
     if (is_whole(x)) {
+        const auto kept = computed(truth, x, std::multiplies<>(), x.kind);
+        const auto others = computed(opposite(build, truth), y, std::multiplies<>(), x.kind);
+        if (kept && others) {
+            return {*computed(*kept, *others, std::plus<>())};
+        }
         const Value chosen = build.cast(truth, x.kind);
         const Value rest = build.cast(opposite(build, truth), x.kind);
         return {build.sum(build.product(chosen, x), build.product(rest, y))};

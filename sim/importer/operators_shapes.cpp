@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -54,6 +55,25 @@ std::vector<Value> constant_of_shape(Call& call) {
         one = single_of(*told);
     }
     return {call.build().broadcast(Builder::known("constant", std::move(one)), shape)};
+}
+
+/// Known numbers from a start on, by steps, as far as a limit that is none of them.
+std::vector<Value> range(Call& call) {
+    const double start = call.scalar(0);
+    const double delta = call.scalar(2);
+    const double count = std::ceil((call.scalar(1) - start) / delta);
+    if (!(count < static_cast<double>(kMostElements))) {
+        throw Refused(fmt::format("got {} numbers", count));
+    }
+    Elements made{call.known(0).type, {0}, {}};
+    for (std::int64_t i = 0; static_cast<double>(i) < count; ++i) {
+        const double number = start + static_cast<double>(i) * delta;
+        const double rounded =
+            made.type == ValueType::F32 ? double{static_cast<float>(number)} : number;
+        made.bytes += equal_elements(made.type, {}, rounded).bytes;
+        ++made.shape[0];
+    }
+    return {Builder::known("range", std::move(made))};
 }
 
 std::vector<Value> eye_like(Call& call) {
@@ -254,6 +274,7 @@ std::vector<Operator> shape_operators() {
         {"Expand", "to a known shape", expand},
         {"EyeLike", "known, as the sizes of x are", eye_like},
         {"Flatten", "", flatten},
+        {"Range", "of known numbers", range},
         {"Reshape", "to a known shape", reshape},
         {"Shape", "known, as the sizes of x are", shape},
         {"Size", "known, as the sizes of x are", size},

@@ -101,6 +101,40 @@ class ModelsTest(ImportTest):
         p /= p.sum(axis=2, keepdims=True)
         self.assert_near(self.run_model("y", x=x)["y"], (p @ v).transpose(1, 0, 2).reshape(length, hidden))
 
+    def test_sizes_that_are_compared_and_chosen_are_known(self):
+        rows, columns = 3, 4
+        known = {"wish": numpy.array([-1, columns]), "minus": numpy.array(-1), "zero": numpy.array(0),
+                 "step": numpy.array(1), "axis": numpy.array([0])}
+        nodes = [node("Shape", ["x"], ["shape"]), node("Equal", ["wish", "minus"], ["open"]),
+                 node("Where", ["open", "shape", "wish"], ["sizes"]), node("Expand", ["row", "sizes"], ["rows"]),
+                 node("Gather", ["sizes", "zero"], ["count"]), node("Range", ["zero", "count", "step"], ["numbers"]),
+                 node("Not", ["open"], ["closed"]), node("Or", ["open", "closed"], ["all"]),
+                 node("Cast", ["all"], ["ones"], to=7), node("Mul", ["sizes", "ones"], ["again"]),
+                 node("Max", ["again", "wish"], ["largest"]), node("Reshape", ["rows", "largest"], ["table"]),
+                 node("Gather", ["table", "numbers"], ["y"])]
+        self.import_model(model(nodes, [port("x", [rows, columns]), port("row", [1, columns])],
+                                [port("y", [rows, columns])], [tensor(*one) for one in known.items()]))
+        steps = json.loads((self.scratch / "m.json").read_text())["steps"]
+        self.assertEqual({step["family"] for step in steps}, {"gather"})
+        row = numbers(1, columns)
+        self.assertEqual(self.run_model("y", row=row)["y"].tolist(), row.repeat(rows, axis=0).tolist())
+
+    def test_a_vector_that_is_added_to_a_product_is_its_bias(self):
+        w, b = numbers(INPUTS, OUTPUTS), numbers(OUTPUTS)
+        shape = [2, BATCH, INPUTS]
+        for others in ([], ["p"]): # with the product as an output, it stays
+            outputs = ["y", *others]
+            data = model([node("MatMul", ["x", "w"], ["p"]), node("Add", ["b", "p"], ["y"])], [port("x", shape)],
+                         [port(name, [2, BATCH, OUTPUTS]) for name in outputs], [tensor("w", w), tensor("b", b)])
+            self.import_model(data)
+            families = [step["family"] for step in json.loads((self.scratch / "m.json").read_text())["steps"]]
+            self.assertEqual("bias" in families, bool(others))
+            x = numbers(*shape)
+            got = self.run_model(*outputs, x=x)
+            self.assert_near(got["y"], x @ w + b)
+            if others:
+                self.assert_near(got["p"], x @ w)
+
     def test_results_that_are_inputs_known_or_read_by_others(self):
         data = model([node("Identity", ["x"], ["same"]), node("Relu", ["x"], ["r"]), node("Tanh", ["r"], ["t"]),
                       node("Identity", ["r"], ["again"])],
@@ -269,6 +303,39 @@ class MistakesTest(ImportTest):
             "node that makes 'e' (Relu): 'd' has elements of BFLOAT16, expected FLOAT or FLOAT16",
             "node that makes 'f' (Div): 'i' has whole numbers of more than 16 bits, and no family divides them",
             "node 'product' (MatMul): got 1 x 4 and 3 x 2, which do not go together"])
+
+    def test_numbers_that_no_tensor_has(self):
+        most = (1 << 63) - 1
+        none = numpy.zeros(0, "f4")
+        cases = [
+            (17, node("Reshape", ["x", "c"], ["y"]), [1 << 40, 1 << 40, -1], "got a size of 1099511627776"),
+            (11, node("Split", ["x"], ["y", "z"], split=[most, most]), 0, "got parts of"),
+            (10, node("Pad", ["x"], ["y"], pads=[-most - 1, most]), 0, "got a pad of more elements than a tensor has"),
+            (17, node("Slice", ["x", "c", "c", "c", "s"], ["y"]), [0], "got a step of 0"),
+            (17, node("OneHot", ["i", "n", "both"], ["y"]), 0, "got no depth"),
+            (17, node("OneHot", ["i", "nan", "both"], ["y"]), 0, "got no depth"),
+            (17, node("Dropout", ["x", "n"], ["y"]), 0, "input 1 has 0 elements, expected one"),
+            (17, node("LeakyRelu", ["x"], ["y"], alpha=math.nan), 0, "factor of scale is no finite number"),
+            (17, node("Mul", ["c", "c"], ["y"]), [1 << 52], "a known number becomes one that its type does not have"),
+            (17, node("DepthToSpace", ["x"], ["y"], blocksize=1 << 32), 0, "got blocks of 4294967296"),
+            (17, node("TopK", ["x", "c"], ["y", "z"]), [most], "got k"),
+            (17, node("Range", ["zero", "c", "step"], ["y"]), [1 << 40], "e+25 numbers"),
+            (17, node("Gather", ["x", "c"], ["y"]), [most], "of 4"),
+            (17, node("MaxPool", ["images"], ["y"], kernel_shape=[most]), 0, "attribute 'kernel_shape' is"),
+            (17, node("Conv", ["images", "w"], ["y"], group=most), 0, "groups"),
+            (17, node("Trilu", ["x", "c"], ["y"]), [1], "got no matrix and one number of a diagonal"),
+        ]
+        known = {"n": none, "nan": numpy.float32(math.nan), "both": numpy.array([0, 1], "f4"), "s": numpy.array([0]),
+                 "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "w": numbers(2, 2, 3)}
+        for opset, one, constant, expected in cases:
+            with self.subTest(expected):
+                elements = numpy.array(constant, "f4" if expected.endswith("numbers") else "i8").reshape(
+                    () if expected.endswith("numbers") else -1)
+                told = self.mistakes(model([one], [port("x", [4]), port("i", [4], 7), port("images", [1, 2, 8])],
+                                           [port("y", [4])],
+                                           [tensor(*entry) for entry in {**known, "c": elements}.items()], opset))
+                self.assertEqual(len(told), 1)
+                self.assertIn(expected, told[0])
 
     def test_sizes_and_constants(self):
         data = model([node("Reshape", ["x", "shape"], ["y"])], [port("x", ["n", 4]), port("shape", [2], 7)],
