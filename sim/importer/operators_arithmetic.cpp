@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operators of each element, by families of kernels over elements. Those of known whole numbers, as
 // exporters compute sizes, are computed here.
+#include "sim/importer/computed.h"
 #include "sim/importer/operators.h"
 
 #include <fmt/format.h>
