@@ -93,6 +93,7 @@ public:
         for (const std::size_t index : pass_operations_) {
             resolve_pass(index);
         }
+        count_weight_loads();
         return std::move(program_);
     }
 
@@ -213,6 +214,17 @@ private:
         pass.end = end;
         program_.matrix_passes.push_back(std::move(pass));
         op.imm = static_cast<std::int32_t>(program_.matrix_passes.size());
+    }
+
+    void count_weight_loads() {
+        for (std::size_t index = program_.operations.size(); index-- > 1;) {
+            const MicroOperation& op = program_.operations[index];
+            MicroOperation& before = program_.operations[index - 1];
+            const auto each = static_cast<std::int32_t>(weight_registers(before));
+            if (each != 0 && op.code == before.code && op.imm == before.imm + each) {
+                before.imm2 = op.imm2 + 1;
+            }
+        }
     }
 
     /// The jumps of an operation, in the order of kLeave and its like.

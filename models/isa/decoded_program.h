@@ -163,10 +163,24 @@ struct SparseLoop {
     std::uint8_t products = 0; ///< aux quad; may be both pairs
 };
 
+/// How many registers of the weight store the operation loads.
+[[nodiscard]] constexpr unsigned weight_registers(const MicroOperation& op) {
+    switch (static_cast<Opcode>(op.code)) {
+    case Opcode::ld64putcs:
+        return 1;
+    case Opcode::ld128putcs:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
 struct DecodedProgram {
     static constexpr std::int32_t kOutside = std::numeric_limits<std::int32_t>::min();
 
     Address base = 0;
+    /// The imm2 of a load of weights is how many of its like stand behind it, each for the registers
+    /// that follow.
     std::vector<MicroOperation> operations;
     std::vector<Address> address_of; ///< of each operation
     std::vector<Position> positions; ///< of each operation

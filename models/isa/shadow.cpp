@@ -188,7 +188,8 @@ void ShadowMemory::skip_stores(std::uint32_t passes) {
 }
 
 void ShadowMemory::lose(WordRange range) {
-    if (range.count == 0) {
+    // Sums are stored over and over: what this phase has lost is lost.
+    if (word_bits::all(lost_.data(), range.first, range.count)) {
         return;
     }
     touch(range);

@@ -138,7 +138,7 @@ void StretchRecorder::compute(const MicroOperation& op) {
         return;
     }
     const std::uint32_t found = find(c_.main[op.d], false);
-    recipe_->checks_.push_back(check);
+    draft_.checks.push_back(check);
     hold(op.d, term(found));
 }
 
@@ -150,7 +150,7 @@ void StretchRecorder::decide(unsigned number, Check::Kind kind) {
         check.kind = kind;
         check.left = sum;
         check.value = kind == Check::Kind::Zero ? (value(sum) == 0 ? 1U : 0U) : value(sum) >> 31U;
-        recipe_->checks_.push_back(check);
+        draft_.checks.push_back(check);
     }
 }
 

@@ -63,29 +63,20 @@ bool StretchRecipe::holds(const Extent& extent, const Context& worker, std::uint
     return !extent.stores || first >= memory.code_end || end <= memory.code_begin;
 }
 
-bool StretchRecipe::apply(Context& worker) const {
+/// Finds all values, and the words that main registers load.
+bool StretchRecipe::goes_this_way(Context& worker, Values& values, WordsRead& words_read) const {
     ShadowMemory& shadow = *worker.shadow;
     const MemoryView& memory = *worker.memory;
-    if (std::any_of(begins_with_.begin(), begins_with_.end(), [&](const Register& one) {
-            return worker.main[one.number] != one.value.constant;
-        })) {
-        return false;
-    }
-    // A worker that comes near its limit of issues meets it instruction by instruction.
-    const auto code = static_cast<std::int64_t>(worker.program->operations.size());
-    if (worker.unknown != unknown_before_ || worker.by_round != 0 ||
-        worker.issues + issues_ + code > worker.issue_limit) {
-        return false;
-    }
-    std::array<std::uint32_t, kMostFound> found;
-    std::copy_n(worker.main, kRegisters, found.begin());
-    std::array<std::uint32_t, kMostFound> words_read;
-    std::size_t loads = 0;
-    std::uint32_t next = kRegisters;
+    std::copy_n(worker.main, StretchDraft::kRegisters, values.begin());
+    std::uint32_t next = StretchDraft::kRegisters;
+    std::uint32_t sums = 0;
     for (const Check& check : checks_) {
+        sum_up(values, sums, check.sums);
+        sums = check.sums;
+        const std::uint32_t left = check.left.of(values);
         switch (check.kind) {
-        case Check::Kind::Load: {
-            const std::uint32_t offset = check.left.value(found.data()) - memory.base;
+        case Kind::Load: {
+            const std::uint32_t offset = left - memory.base;
             if (offset > memory.span_bytes - check.access_bytes ||
                 (offset & (check.access_bytes - 1U)) != 0) {
                 return false;
@@ -94,33 +85,32 @@ bool StretchRecipe::apply(Context& worker) const {
             if (known != check.known || shadow.loaded_by_round) {
                 return false;
             }
-            words_read[loads++] = offset / 4;
-            found[next++] =
+            words_read.words[words_read.count++] = offset / 4;
+            values[next++] =
                 known ? loaded_value(memory.bytes + offset, check.access_bytes, check.is_signed)
                       : 0;
             break;
         }
-        case Check::Kind::Computed:
-            found[next++] = computed(worker, *check.operation, check.left.value(found.data()),
-                                     check.right.value(found.data()));
+        case Kind::Computed:
+            values[next++] = computed(worker, *check.operation, left, check.right.of(values));
             break;
-        case Check::Kind::Zero:
-            if ((check.left.value(found.data()) == 0 ? 1U : 0U) != check.value) {
+        case Kind::Zero:
+            if ((left == 0 ? 1U : 0U) != check.value) {
                 return false;
             }
             break;
-        case Check::Kind::Negative:
-            if (check.left.value(found.data()) >> 31U != check.value) {
+        case Kind::Negative:
+            if (left >> 31U != check.value) {
                 return false;
             }
             break;
-        case Check::Kind::Equal:
-            if (found[check.found] != check.value) {
+        case Kind::Equal:
+            if (left != check.value) {
                 return false;
             }
             break;
-        case Check::Kind::AreKnown: {
-            const std::uint64_t first = check.left.value(found.data()) - memory.base;
+        case Kind::AreKnown: {
+            const std::uint64_t first = left - memory.base;
             const std::uint64_t end = first + check.value;
             if (end > memory.span_bytes ||
                 !shadow.are_known({static_cast<std::uint32_t>(first / 4),
@@ -131,29 +121,54 @@ bool StretchRecipe::apply(Context& worker) const {
         }
         }
     }
+    sum_up(values, sums, static_cast<std::uint32_t>(sums_.size()));
+    return true;
+}
+
+bool StretchRecipe::apply(Context& worker) const {
+    ShadowMemory& shadow = *worker.shadow;
+    const MemoryView& memory = *worker.memory;
+    if (std::any_of(begins_with_.begin(), begins_with_.end(), [&](const StretchDraft::Pinned& one) {
+            return worker.main[one.number] != one.value;
+        })) {
+        return false;
+    }
+    // A worker that comes near its limit of issues meets it instruction by instruction.
+    const auto code = static_cast<std::int64_t>(worker.program->operations.size());
+    if (worker.unknown != unknown_before_ || worker.by_round != 0 ||
+        worker.issues + issues_ + code > worker.issue_limit) {
+        return false;
+    }
+    Values values;
+    WordsRead words_read;
+    if (!goes_this_way(worker, values, words_read)) {
+        return false;
+    }
     const auto is_read = [&](std::uint32_t first, std::uint32_t count) {
-        return std::any_of(words_read.begin(),
-                           words_read.begin() + static_cast<std::ptrdiff_t>(loads),
+        return std::any_of(words_read.words.begin(), words_read.words.begin() + words_read.count,
                            [&](std::uint32_t word) { return word - first < count; });
     };
-    std::array<std::uint32_t, kMostFound> bases;
+    std::array<std::uint32_t, StretchDraft::kMostFound> bases;
     for (std::size_t n = 0; n < extents_.size(); ++n) {
-        bases[n] = extents_[n].base.value(found.data());
+        bases[n] = extents_[n].base.of(values);
         if (!holds(extents_[n], worker, bases[n])) {
             return false;
         }
     }
-    const auto first_word = [&](const Lost& lost) {
+    const auto first_word = [&](const StretchDraft::Lost& lost) {
         return (bases[lost.extent] + static_cast<std::uint32_t>(lost.offset) - memory.base) / 4;
     };
-    const auto meets = [&](const Lost& lost) { return is_read(first_word(lost), lost.words); };
+    const auto meets = [&](const StretchDraft::Lost& lost) {
+        return is_read(first_word(lost), lost.words);
+    };
     const auto stored_offset = [&](const Stored& stored) {
-        return stored.address.value(found.data()) - memory.base;
+        return stored.address.of(values) - memory.base;
     };
     // Which of two accesses to a word came first is not known here.
     const auto is_lost = [&](std::uint32_t word) {
-        return std::any_of(lost_.begin(), lost_.end(),
-                           [&](const Lost& lost) { return word - first_word(lost) < lost.words; });
+        return std::any_of(lost_.begin(), lost_.end(), [&](const StretchDraft::Lost& lost) {
+            return word - first_word(lost) < lost.words;
+        });
     };
     if (std::any_of(lost_.begin(), lost_.end(), meets) ||
         std::any_of(stored_.begin(), stored_.end(), [&](const Stored& stored) {
@@ -163,27 +178,26 @@ bool StretchRecipe::apply(Context& worker) const {
         return false;
     }
     // Nothing stands against it any more.
-    for (const Lost& lost : lost_) {
+    for (const StretchDraft::Lost& lost : lost_) {
         shadow.lose({first_word(lost), lost.words});
     }
     for (const Stored& stored : stored_) {
         const std::uint32_t offset = stored_offset(stored);
-        const std::uint32_t value = stored.value.value(found.data());
+        const std::uint32_t value = stored.value.of(values);
         if (stored.known) {
             std::memcpy(memory.bytes + offset, &value, sizeof value);
         }
         shadow.store(offset, stored.known);
     }
     for (const Register& one : registers_) {
-        worker.main[one.number] = one.value.value(found.data());
+        worker.main[one.number] = one.value.of(values);
     }
     for (const Triple& one : triples_) {
-        const AddressTriple packed{one.addresses[0].value(found.data()),
-                                   one.addresses[1].value(found.data()),
-                                   one.addresses[2].value(found.data())};
+        const AddressTriple packed{one.addresses[0].of(values), one.addresses[1].of(values),
+                                   one.addresses[2].of(values)};
         packed.pack(worker.main + one.number);
     }
-    for (const Gone& one : gone_) {
+    for (const StretchDraft::Gone& one : gone_) {
         worker.jumps[one.jump] += one.times;
     }
     worker.unknown = unknown_after_;

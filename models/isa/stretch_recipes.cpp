@@ -14,13 +14,23 @@
 namespace tessera::isa {
 namespace {
 
-constexpr std::uint32_t kMostRecipes = 64; ///< of a start
-constexpr std::uint32_t kMostRefused = 2;  ///< recorded stretches that made no recipe
-constexpr std::uint32_t kJudged = 4096;    ///< stretches before a start is judged
+constexpr std::uint32_t kMostRefused = 2; ///< recorded stretches that made no recipe
+constexpr std::uint32_t kJudged = 4096;   ///< stretches before a start is judged
 /// To record a stretch takes as long as to run some dozens, so that a start that is met a few times only
 /// is never recorded.
 constexpr std::uint32_t kFirst = 24;  ///< stretches that are run before one is recorded
 constexpr std::uint32_t kBetween = 4; ///< of those that miss, one in so many is recorded then
+/// Threads that count into one word wait for each other, so that a thread counts for itself for a while.
+constexpr std::uint32_t kTogether = 64;
+
+/// Counts one more, at once or with those that come.
+void count(std::atomic<std::uint64_t>& counter, std::uint32_t& uncounted, bool at_once) {
+    ++uncounted;
+    if (at_once || uncounted >= kTogether) {
+        counter.fetch_add(uncounted, std::memory_order_relaxed);
+        uncounted = 0;
+    }
+}
 
 std::uint64_t next_number() {
     static std::atomic<std::uint64_t> last = 0;
@@ -31,13 +41,8 @@ std::uint64_t next_number() {
 
 StretchRecipes::StretchRecipes() : number_(next_number()) {}
 
-StretchRecipes::Known& StretchRecipes::known_of(const Start& start) {
-    // Each thread looks among the starts that it met lately, as the map is slow and shared.
-    struct Lately {
-        std::uint64_t of = 0; ///< number of the recipes
-        Start start;
-        Known* known = nullptr;
-    };
+StretchRecipes::Lately& StretchRecipes::look_up(const Start& start) {
+    // The map is slow and shared.
     constexpr std::size_t kPlaces = 1024;
     thread_local std::array<Lately, kPlaces> lately;
     const auto address = reinterpret_cast<std::uintptr_t>(start.operation);
@@ -50,24 +55,25 @@ StretchRecipes::Known& StretchRecipes::known_of(const Start& start) {
         if (known == nullptr) {
             known = std::make_unique<Known>();
         }
-        place = {number_, start, known.get()};
+        place = {number_, start, known.get(), 0, 0};
     }
-    return *place.known;
+    return place;
 }
 
 /// Whether recipes meet one in two at least.
 bool StretchRecipes::is_worth_a_look(const Known& known) {
-    const std::uint32_t met = known.met.load(std::memory_order_relaxed);
-    const std::uint32_t missed = known.missed.load(std::memory_order_relaxed);
-    return !known.recipes.empty() && (met + missed < kJudged || met >= missed);
+    const std::uint64_t met = known.met.load(std::memory_order_relaxed);
+    const std::uint64_t missed = known.missed.load(std::memory_order_relaxed);
+    return met + missed < kJudged || met >= missed;
 }
 
 bool StretchRecipes::is_worth_a_recipe(const Known& known) const {
+    const std::uint32_t count = known.count.load(std::memory_order_relaxed);
     if (records_all_) {
-        return known.recipes.size() < kMostRecipes;
+        return count < kMostRecipes;
     }
-    const std::uint32_t missed = known.missed.load(std::memory_order_relaxed);
-    return known.recipes.size() < kMostRecipes && known.refused < kMostRefused &&
+    const std::uint64_t missed = known.missed.load(std::memory_order_relaxed);
+    return count < kMostRecipes && known.refused.load(std::memory_order_relaxed) < kMostRefused &&
            missed >= kFirst && missed % kBetween == 0 &&
            (missed < kJudged || known.met.load(std::memory_order_relaxed) >= missed);
 }
@@ -75,31 +81,27 @@ bool StretchRecipes::is_worth_a_recipe(const Known& known) const {
 void StretchRecipes::run(Context& worker) {
     const StretchEngine& engine = shadow_stretches();
     const MicroOperation* op = engine.enter(worker);
-    std::shared_lock lock(mutex_);
     while (op != nullptr) {
-        Known& known = known_of({op, worker.number});
+        Lately& lately = look_up({op, worker.number});
+        Known& known = *lately.known;
         if (is_worth_a_look(known)) {
-            const auto met = std::find_if(
-                known.recipes.begin(), known.recipes.end(), [&](const Candidate& candidate) {
-                    return worker.main[candidate.mark.number] == candidate.mark.value &&
-                           candidate.recipe->apply(worker);
-                });
-            if (met != known.recipes.end()) {
-                known.met.fetch_add(1, std::memory_order_relaxed);
+            const std::span<const Candidate> all = known.candidates();
+            const auto met = std::find_if(all.begin(), all.end(), [&](const Candidate& candidate) {
+                return worker.main[candidate.mark.number] == candidate.mark.value &&
+                       candidate.recipe->apply(worker);
+            });
+            if (met != all.end()) {
+                count(known.met, lately.met, known.met.load(std::memory_order_relaxed) < kJudged);
                 op = met->recipe->next();
                 continue;
             }
         }
         const bool records =
             is_worth_a_recipe(known) && op->code != static_cast<std::uint16_t>(Internal::Continue);
-        known.missed.fetch_add(1, std::memory_order_relaxed);
-        if (records) {
-            lock.unlock();
-            op = record(worker, op);
-            lock.lock();
-        } else {
-            op = engine.run(worker, op);
-        }
+        // What is not recorded any more is counted together: where it is, `missed` decides.
+        count(known.missed, lately.missed,
+              is_worth_a_look(known) || known.missed.load(std::memory_order_relaxed) < kJudged);
+        op = records ? record(worker, op) : engine.run(worker, op);
     }
 }
 
@@ -107,7 +109,7 @@ std::int64_t StretchRecipes::met() const {
     const std::unique_lock lock(starts_);
     std::int64_t all = 0;
     for (const auto& [start, known] : known_) {
-        all += known->met.load(std::memory_order_relaxed);
+        all += static_cast<std::int64_t>(known->met.load(std::memory_order_relaxed));
     }
     return all;
 }
@@ -116,15 +118,20 @@ std::int64_t StretchRecipes::met() const {
 const MicroOperation* StretchRecipes::record(Context& worker, const MicroOperation* first) {
     RecordedStretch recorded = record_stretch(worker, first);
     const std::unique_lock lock(mutex_);
-    Known& known = known_of({first, worker.number});
+    Known& known = *look_up({first, worker.number}).known;
+    const std::uint32_t count = known.count.load(std::memory_order_relaxed);
     // A sum takes somewhat longer than an instruction of the shadow engine.
-    if (recorded.recipe == nullptr ||
-        (!records_all_ && 2 * recorded.instructions < 3 * recorded.recipe->sums())) {
-        ++known.refused;
-    } else {
-        const StretchRecipe::Mark mark = recorded.recipe->mark();
-        known.recipes.push_back({mark, std::move(recorded.recipe)});
+    if (recorded.recipe == nullptr || count == kMostRecipes ||
+        (!records_all_ && 2 * recorded.instructions < 3 * recorded.sums)) {
+        known.refused.fetch_add(1, std::memory_order_relaxed);
+        return recorded.next;
     }
+    if (known.recipes == nullptr) {
+        known.recipes = std::make_unique<std::array<Candidate, kMostRecipes>>();
+    }
+    const StretchDraft::Pinned mark = recorded.recipe->mark();
+    (*known.recipes)[count] = {mark, std::move(recorded.recipe)};
+    known.count.store(count + 1, std::memory_order_release);
     return recorded.next;
 }
 

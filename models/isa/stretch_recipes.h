@@ -6,15 +6,15 @@
 
 #include "models/isa/stretch_recipe.h"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
+#include <span>
 #include <unordered_map>
-#include <vector>
 
 namespace tessera::isa {
 
@@ -28,7 +28,7 @@ public:
     /// Runs a launched worker to its exit, as the shadow engine's run_worker. The code has no wait
     /// loops, the running vertex scatters nowhere. @throws ExecutionFault
     void run(Context& worker);
-    /// How many stretches went by a recipe.
+    /// How many stretches went by a recipe; of a start that is met often, about.
     [[nodiscard]] std::int64_t met() const;
 
 private:
@@ -46,25 +46,40 @@ private:
         }
     };
     struct Candidate {
-        StretchRecipe::Mark mark;
+        StretchDraft::Pinned mark;
         std::unique_ptr<const StretchRecipe> recipe;
     };
-    /// What is known of a start.
+    static constexpr std::uint32_t kMostRecipes = 64; ///< of a start
+    /// What is known of a start. Recipes only come, one by one, so that they are read without a lock.
     struct Known {
-        std::vector<Candidate> recipes;
-        std::atomic<std::uint32_t> met = 0;    ///< stretches that went the way of a recipe
-        std::atomic<std::uint32_t> missed = 0; ///< the others
-        std::uint32_t refused = 0;             ///< of those, recorded ones that made no recipe
+        std::unique_ptr<std::array<Candidate, kMostRecipes>> recipes;
+        std::atomic<std::uint32_t> count = 0;   ///< of the recipes that there are
+        std::atomic<std::uint64_t> met = 0;     ///< stretches that went the way of a recipe, about
+        std::atomic<std::uint64_t> missed = 0;  ///< the others
+        std::atomic<std::uint32_t> refused = 0; ///< of those, recorded ones that made no recipe
+
+        [[nodiscard]] std::span<const Candidate> candidates() const {
+            const std::uint32_t all = count.load(std::memory_order_acquire);
+            return all == 0 ? std::span<const Candidate>() : std::span(recipes->data(), all);
+        }
     };
-    /// Of this start, made if there is none; it stays where it is.
-    [[nodiscard]] Known& known_of(const Start& start);
+    /// A start that a thread has met lately.
+    struct Lately {
+        std::uint64_t of = 0; ///< number of the recipes
+        Start start;
+        Known* known = nullptr;
+        std::uint32_t met = 0; ///< stretches that are not counted yet
+        std::uint32_t missed = 0;
+    };
+    /// Of this start, made if there is none; what is known stays where it is.
+    [[nodiscard]] Lately& look_up(const Start& start);
     [[nodiscard]] static bool is_worth_a_look(const Known& known);
     [[nodiscard]] bool is_worth_a_recipe(const Known& known) const;
     const MicroOperation* record(Context& worker, const MicroOperation* first);
 
     std::uint64_t number_; ///< no other has it
     bool records_all_ = false;
-    std::shared_mutex mutex_;   ///< of the recipes of a start
+    std::mutex mutex_;          ///< of who adds a recipe
     mutable std::mutex starts_; ///< of known_
     std::unordered_map<Start, std::unique_ptr<Known>, StartHash> known_;
 };

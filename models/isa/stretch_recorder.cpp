@@ -70,7 +70,7 @@ void StretchRecorder::end_pass() {
             gathering_.reset();
             return;
         }
-        recipe_->checks_.push_back(check);
+        draft_.checks.push_back(check);
         shadow_.silent = true;
     }
     if (shadow_.silent && c_.repeat_count == 1) {
@@ -84,7 +84,7 @@ void StretchRecorder::end_pass() {
 
 /// What is not as it was followed is no sum of what was found.
 void StretchRecorder::compare() {
-    for (unsigned number = 0; number < StretchRecipe::kRegisters; ++number) {
+    for (unsigned number = 0; number < StretchDraft::kRegisters; ++number) {
         Held& one = held_[number];
         const bool unknown = number < 12 && ((c_.unknown >> number) & 1U) != 0;
         if (unknown) {
@@ -170,26 +170,25 @@ const MicroOperation* StretchRecorder::advance(const MicroOperation* op) {
         end_pass();
     }
     compare();
-    possible_ = possible_ && recipe_->checks_.size() <= kMostChecks;
+    possible_ = possible_ && draft_.checks.size() <= kMostChecks;
     return next;
 }
 
 /// What the worker leaves.
 void StretchRecorder::finish() {
-    StretchRecipe& recipe = *recipe_;
-    for (StretchRecipe::Extent& extent : recipe.extents_) {
+    for (StretchDraft::Extent& extent : draft_.extents) {
         extent.base = added(extent.base, Sum{}, 0);
         extent.recorded = value(extent.base);
     }
     // Stores behind each other are one.
-    std::vector<StretchRecipe::Lost> all = std::move(recipe.lost_);
+    std::vector<StretchDraft::Lost> all = std::move(draft_.lost);
     std::sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
         return std::tie(left.extent, left.offset) < std::tie(right.extent, right.offset);
     });
-    recipe.lost_.clear();
-    for (const StretchRecipe::Lost& one : all) {
-        if (!recipe.lost_.empty()) {
-            StretchRecipe::Lost& back = recipe.lost_.back();
+    draft_.lost.clear();
+    for (const StretchDraft::Lost& one : all) {
+        if (!draft_.lost.empty()) {
+            StretchDraft::Lost& back = draft_.lost.back();
             const std::int32_t end = back.offset + static_cast<std::int32_t>(back.words * 4);
             if (back.extent == one.extent && one.offset <= end) {
                 const std::int32_t one_end = one.offset + static_cast<std::int32_t>(one.words * 4);
@@ -197,25 +196,25 @@ void StretchRecorder::finish() {
                 continue;
             }
         }
-        recipe.lost_.push_back(one);
+        draft_.lost.push_back(one);
     }
     for (unsigned number = 0; number < 12; ++number) {
         const Held& one = held_[number];
         if (one.kind == Held::Kind::Sum && !(one.sum.constant == 0 && one.sum.count == 1 &&
                                              one.sum.terms[0] == Sum::Term{number, 1})) {
-            recipe.registers_.push_back({number, one.sum});
+            draft_.registers.push_back({number, one.sum});
         } else if (one.kind == Held::Kind::TripleLow) {
-            recipe.triples_.push_back({number, one.addresses});
+            draft_.triples.push_back({number, one.addresses});
         }
     }
     for (std::size_t jump = 0; jump < jumps_before_.size(); ++jump) {
         if (c_.jumps[jump] != jumps_before_[jump]) {
-            recipe.gone_.push_back(
+            draft_.gone.push_back(
                 {static_cast<std::uint32_t>(jump), c_.jumps[jump] - jumps_before_[jump]});
         }
     }
-    recipe.unknown_after_ = c_.unknown;
-    recipe.issues_ = c_.issues - issues_before_;
+    draft_.unknown_after = c_.unknown;
+    draft_.issues = c_.issues - issues_before_;
 }
 
 RecordedStretch StretchRecorder::run(const MicroOperation* first) {
@@ -233,11 +232,11 @@ RecordedStretch StretchRecorder::run(const MicroOperation* first) {
     shadow_.watching = false;
     shadow_.silent = false;
     if (!possible_ || shadow_.unknown_addresses != unknown_addresses) {
-        return {op, nullptr, 0};
+        return {op, nullptr, 0, 0};
     }
-    recipe_->next_ = op;
+    draft_.next = op;
     finish();
-    return {op, std::move(recipe_), instructions_};
+    return {op, StretchRecipe::make(draft_), instructions_, draft_.sums()};
 }
 
 RecordedStretch record_stretch(Context& worker, const MicroOperation* first) {

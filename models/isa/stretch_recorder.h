@@ -6,6 +6,7 @@
 
 #include "models/isa/stretch_recipe.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -16,6 +17,7 @@ struct RecordedStretch {
     /// Null where no recipe says what happened: by instructions or addresses that sums do not follow.
     std::unique_ptr<const StretchRecipe> recipe;
     std::uint32_t instructions = 0; ///< that the shadow engine carries out for the stretch, about
+    std::size_t sums = 0;           ///< that it takes to apply the recipe, about
 };
 
 /// Runs a stretch of a worker from its first operation as the shadow engine does, with every pass of

@@ -28,7 +28,7 @@ public:
     RecordedStretch run(const MicroOperation* first);
 
 private:
-    using Check = StretchRecipe::Check;
+    using Check = StretchDraft::Check;
     using Sum = StretchSum;
 
     static constexpr std::size_t kMostChecks = 512;
@@ -97,13 +97,13 @@ private:
     Context& c_;
     ShadowMemory& shadow_;
     const SteppedEngine& engine_ = stepped_shadow_engine();
-    std::unique_ptr<StretchRecipe> recipe_ = std::make_unique<StretchRecipe>();
+    StretchDraft draft_;
     bool possible_ = true;
 
-    std::array<std::uint32_t, StretchRecipe::kMostFound> found_{}; ///< values
-    std::array<bool, StretchRecipe::kMostFound> is_pinned_{};
-    std::array<bool, StretchRecipe::kMostFound> is_distance_{}; ///< loaded from 16 bits
-    std::uint32_t next_ = StretchRecipe::kRegisters;
+    std::array<std::uint32_t, StretchDraft::kMostFound> found_{}; ///< values
+    std::array<bool, StretchDraft::kMostFound> is_pinned_{};
+    std::array<bool, StretchDraft::kMostFound> is_distance_{}; ///< loaded from 16 bits
+    std::uint32_t next_ = StretchDraft::kRegisters;
     std::array<Held, kFile> held_;
     std::optional<Gathering> gathering_;
 

@@ -6,7 +6,7 @@
 namespace tessera::isa {
 
 StretchRecorder::StretchRecorder(Context& worker) : c_(worker), shadow_(*worker.shadow) {
-    std::copy_n(c_.main, StretchRecipe::kRegisters, found_.begin());
+    std::copy_n(c_.main, StretchDraft::kRegisters, found_.begin());
     for (unsigned number = 0; number < kFile; ++number) {
         if (number < 14) {
             const bool unknown = number < 12 && ((c_.unknown >> number) & 1U) != 0;
@@ -15,11 +15,11 @@ StretchRecorder::StretchRecorder(Context& worker) : c_(worker), shadow_(*worker.
             hold(number, constant(number < 16 ? 0 : c_.main[number]));
         }
     }
-    recipe_->unknown_before_ = c_.unknown;
+    draft_.unknown_before = c_.unknown;
 }
 
 std::uint32_t StretchRecorder::find(std::uint32_t found_value, bool is_distance) {
-    if (next_ == StretchRecipe::kMostFound) {
+    if (next_ == StretchDraft::kMostFound) {
         refuse();
         return 0;
     }
@@ -71,15 +71,15 @@ StretchSum StretchRecorder::pinned(const Sum& sum) {
         const std::uint32_t found = sum.terms[n].found;
         if (!is_pinned_[found]) {
             is_pinned_[found] = true;
-            if (found < StretchRecipe::kRegisters) {
-                recipe_->begins_with_.push_back({found, constant(found_[found])});
+            if (found < StretchDraft::kRegisters) {
+                draft_.begins_with.push_back({found, found_[found]});
                 continue;
             }
             Check check;
             check.kind = Check::Kind::Equal;
             check.found = found;
             check.value = found_[found];
-            recipe_->checks_.push_back(check);
+            draft_.checks.push_back(check);
         }
     }
     return constant(value(sum));
@@ -116,23 +116,23 @@ void StretchRecorder::touch(const Sum& address, const ShadowMemory::Access& acce
     }
     const bool in_region0 = access.offset < c_.memory->region0_bytes;
     auto extent = std::find_if(
-        recipe_->extents_.begin(), recipe_->extents_.end(), [&](const StretchRecipe::Extent& one) {
+        draft_.extents.begin(), draft_.extents.end(), [&](const StretchDraft::Extent& one) {
             return one.base.count == address.count && one.base.terms == address.terms &&
                    one.in_region0 == in_region0 && one.stores == access.writes;
         });
-    if (extent == recipe_->extents_.end()) {
-        if (recipe_->extents_.size() == StretchRecipe::kMostFound) {
+    if (extent == draft_.extents.end()) {
+        if (draft_.extents.size() == StretchDraft::kMostFound) {
             refuse();
             return;
         }
-        StretchRecipe::Extent made;
+        StretchDraft::Extent made;
         made.base = address;
         made.recorded = at;
         made.in_region0 = in_region0;
         made.stores = access.writes;
         made.first_fetched = before_.first_fetched;
         made.last_fetched = before_.last_fetched;
-        extent = recipe_->extents_.insert(recipe_->extents_.end(), made);
+        extent = draft_.extents.insert(draft_.extents.end(), made);
     }
     const auto offset = static_cast<std::int32_t>(address.constant - extent->base.constant);
     const auto end = offset + std::int32_t{access.access_bytes};
@@ -143,8 +143,8 @@ void StretchRecorder::touch(const Sum& address, const ShadowMemory::Access& acce
     extent->first_fetched = std::min(extent->first_fetched, before_.first_fetched);
     extent->last_fetched = std::max(extent->last_fetched, before_.last_fetched);
     if (access.writes && moves_data) {
-        const auto number = static_cast<std::uint32_t>(extent - recipe_->extents_.begin());
-        recipe_->lost_.push_back({number, offset, access.access_bytes / 4U});
+        const auto number = static_cast<std::uint32_t>(extent - draft_.extents.begin());
+        draft_.lost.push_back({number, offset, access.access_bytes / 4U});
     }
 }
 
@@ -162,7 +162,7 @@ void StretchRecorder::load(unsigned number, const Sum& address, unsigned access_
     check.known = !shadow_.loaded_unknown;
     const std::uint32_t found =
         find(check.known ? c_.main[number] : 0, access_bytes == 2 && !is_signed);
-    recipe_->checks_.push_back(check);
+    draft_.checks.push_back(check);
     hold(number, term(found));
     if (!check.known) {
         held_[number].kind = Held::Kind::Unknown;
@@ -171,7 +171,7 @@ void StretchRecorder::load(unsigned number, const Sum& address, unsigned access_
 
 void StretchRecorder::store(const Sum& address, unsigned number) {
     const bool known = !is_unknown(number);
-    recipe_->stored_.push_back({address, known ? held(number) : Sum{}, known});
+    draft_.stored.push_back({address, known ? held(number) : Sum{}, known});
 }
 
 } // namespace tessera::isa

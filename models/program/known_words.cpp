@@ -2,6 +2,7 @@
 #include "models/program/known_words.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tessera::program {
 
@@ -121,6 +122,26 @@ bool TileWords::all(WordRange words) const {
     return inside(words) == words && word_bits::all(bits_, words.first, words.count);
 }
 
+std::uint32_t TileWords::alike(WordRange words) const {
+    const WordRange here = inside(words);
+    if (here.count == 0) {
+        return words.count;
+    }
+    if (here.first != words.first) {
+        return here.first - words.first;
+    }
+    const bool known = word_bits::get(bits_, here.first);
+    std::uint32_t alike = 0;
+    word_bits::for_masks(here.first, here.count, [&](std::uint32_t index, std::uint64_t mask) {
+        const std::uint64_t others = (known ? ~bits_[index] : bits_[index]) & mask;
+        const std::uint64_t before =
+            others == 0 ? mask : mask & ((others & (~others + 1)) - 1); // below the lowest of them
+        alike += static_cast<std::uint32_t>(std::popcount(before));
+        return others != 0;
+    });
+    return alike;
+}
+
 KnownWords::KnownWords(TileId tiles, Address base, Bytes tile_bytes)
     : base_(base), words_(static_cast<std::uint32_t>(tile_bytes / 4)),
       pages_((words_ + std::size_t{63}) / 64 * sizeof(std::uint64_t) * tiles), shared_(tiles),
@@ -169,12 +190,15 @@ bool KnownWords::copy(TileId from, Address from_address, TileId to, Address to_a
         return false;
     }
     const WordRange target = range(to_address, bytes);
-    for (std::uint32_t word = 0; word < source.count; ++word) {
-        if (tiles_[from].get(source.first + word)) {
-            tiles_[to].set(target.first + word); // with another value, perhaps
+    for (std::uint32_t word = 0; word < source.count;) {
+        const std::uint32_t first = source.first + word;
+        const std::uint32_t alike = tiles_[from].alike({first, source.count - word});
+        if (tiles_[from].get(first)) {
+            tiles_[to].set({target.first + word, alike}); // with other values, perhaps
         } else {
-            tiles_[to].clear(target.first + word);
+            tiles_[to].clear({target.first + word, alike});
         }
+        word += alike;
     }
     changed(to, target);
     return true;

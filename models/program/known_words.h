@@ -126,6 +126,8 @@ public:
     void clear(WordRange words);
     [[nodiscard]] bool any(WordRange words) const;
     [[nodiscard]] bool all(WordRange words) const;
+    /// How many of the words, one at least, are known if the first is, or unknown if it is.
+    [[nodiscard]] std::uint32_t alike(WordRange words) const;
 
     /// As they are, and as they were then.
     [[nodiscard]] std::vector<std::uint64_t> kept() const;

@@ -89,6 +89,7 @@ struct TileCore::Implementation {
     void zero_weights(const isa::MicroOperation& op, Cycles issue);
     void check_launch(const isa::MicroOperation& op, Address vertex_base) const;
     void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
+    std::size_t load_weights_at_once(const isa::MicroOperation& op, Cycles issue);
     void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
                 Cycles issue);
     /// Counts issues of a worker that has exited to the launch.

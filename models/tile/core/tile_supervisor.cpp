@@ -42,8 +42,7 @@ Cycles TileCore::Implementation::earliest_issue(const isa::MicroOperation& op) c
          read &= read - 1U) {
         cycle = std::max(cycle, ready[static_cast<std::size_t>(std::countr_zero(read))]);
     }
-    const auto opcode = static_cast<isa::Opcode>(op.code);
-    if (opcode == isa::Opcode::ld64putcs || opcode == isa::Opcode::ld128putcs) {
+    if (isa::weight_registers(op) != 0) {
         cycle = std::max(cycle, weight_address_ready);
     }
     return slots.next_free(cycle);
@@ -71,16 +70,17 @@ const isa::MicroOperation* TileCore::Implementation::jump(Address target,
 void TileCore::Implementation::check_launch(const isa::MicroOperation& op,
                                             Address vertex_base) const {
     const Address entry = supervisor.main[op.a];
-    std::string reason;
+    const char* reason = nullptr;
     if (entry % 4 != 0 || vertex_base % 4 != 0) {
         reason = "both must be multiples of 4";
     } else if (entry - memory.base >= memory.region0_bytes) {
         reason = "the entry is outside region 0, which alone is executable";
-    } else if (std::none_of(programs.begin(), programs.end(),
+    } else if (!supervisor.program->holds(entry) &&
+               std::none_of(programs.begin(), programs.end(),
                             [entry](const auto* program) { return program->holds(entry); })) {
         reason = "no code there";
     }
-    if (!reason.empty()) {
+    if (reason != nullptr) {
         throw isa::ExecutionFault{fmt::format("launch with entry {:#x} and vertex base {:#x}: {}",
                                               entry, vertex_base, reason),
                                   false, &op};
@@ -241,6 +241,42 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
     registers.weight_address += access_bytes;
 }
 
+/// Loads of weights often stand behind each other: those that nothing can interrupt are one copy, and
+/// take a clock each. Gives how many there were; none if the first may fault or stands alone.
+std::size_t TileCore::Implementation::load_weights_at_once(const isa::MicroOperation& op,
+                                                           Cycles issue) {
+    const unsigned each = isa::weight_registers(op);
+    if (each == 0 || supervisor.log != nullptr || slots.any_held(issue)) {
+        return 0;
+    }
+    const std::size_t loads = static_cast<std::size_t>(op.imm2) + 1;
+    const std::uint32_t offset = registers.weight_address - memory.base;
+    const std::size_t bytes = loads * each * 8;
+    const auto first = static_cast<std::size_t>(op.imm);
+    const std::size_t existing = weights.registers.size() / 2 * machine_target.accumulator_sets();
+    if (offset > memory.span_bytes || bytes > memory.span_bytes - offset ||
+        registers.weight_address % (each * 8) != 0 || first + loads * each > existing ||
+        (each == 2 && offset < memory.region0_bytes) ||
+        issue + static_cast<Cycles>(loads) > spec->tile.phase_limit_cycles) {
+        return 0;
+    }
+    if (offset < memory.region0_bytes && memory.fetch_conflict_faults) {
+        const auto element = [this](std::size_t at) { return at >> memory.element_shift; };
+        const Address base = memory.base;
+        const std::size_t fetched = supervisor.program->address_of_operation(op) - base + 4;
+        const std::size_t fetched_last = supervisor.program->address_of_operation((&op)[op.imm2]) -
+                                         base + supervisor.fetch_window_bytes;
+        if (element(offset) <= element(fetched_last) &&
+            element(offset + bytes - 1) >= element(fetched)) {
+            return 0;
+        }
+    }
+    std::memcpy(&weights.registers[first], memory.bytes + offset, bytes);
+    weights.changed();
+    registers.weight_address += static_cast<Address>(bytes);
+    return loads;
+}
+
 std::uint32_t TileCore::Implementation::get(const isa::MicroOperation& op, Cycles issue) const {
     const auto clock = static_cast<std::uint64_t>(issue);
     switch (op.imm) {
@@ -360,10 +396,8 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
         wait_for_workers();
         break;
     case isa::Opcode::ld64putcs:
-        load_weights(op, issue, 1);
-        break;
     case isa::Opcode::ld128putcs:
-        load_weights(op, issue, 2);
+        load_weights(op, issue, isa::weight_registers(op));
         break;
     case isa::Opcode::put:
         put(op, issue);
@@ -385,6 +419,9 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
 /// copy of a read-only register is part of the operation behind it.
 const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) {
     while (true) {
+        if (op->code < static_cast<std::uint16_t>(isa::Opcode::kCount)) {
+            return op;
+        }
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
             ++supervisor.jumps[supervisor.program->jump_of(*op)];
             op = supervisor.program->operations.data() + op->imm;
@@ -436,6 +473,11 @@ void TileCore::Implementation::supervise() {
             throw TileFault(*worker_fault);
         }
         check_phase_limit(*op, issue);
+        if (const std::size_t loads = load_weights_at_once(*op, issue); loads != 0) {
+            now = issue + static_cast<Cycles>(loads);
+            op = settle(op + loads);
+            continue;
+        }
         now = issue + 1;
         supervisor.start_cycle = issue;
         supervisor_operation(*op, issue);

@@ -2,12 +2,14 @@
 // Where the tile's rules begin and end: fetch windows, memory elements, slots, links of calls,
 // faults beside the end of a phase. Tables round each border, in both models of a tile.
 #include "base/error.h"
+#include "models/isa/context.h"
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,22 @@ template <class Tile> std::string end_of(test::BasicAssembledTile<Tile>& tile) {
     } catch (const tile::TileFault& fault) {
         return fault.what();
     }
+}
+
+/// The cycles of both models, or their fault.
+std::string course_of(const std::string& text, const spec::MachineSpec& machine) {
+    CAPTURE(text);
+    const auto course = [](auto tile) {
+        try {
+            return fmt::format("{} cycles", tile.run().cycles);
+        } catch (const tile::TileFault& fault) {
+            return fmt::format("{} at {:#x} in cycle {}", fault.what(), fault.fault().address,
+                               fault.fault().cycle);
+        }
+    };
+    const std::string fast = course(test::AssembledTile(text, machine));
+    CHECK(course(test::AssembledLockstepTile(text, machine)) == fast);
+    return fast;
 }
 
 /// The fault of both models, or "no fault".
@@ -322,4 +340,86 @@ TEST_CASE("an element is a power of two of bytes to the tile", "[unit][tile]") {
         CHECK(conflicts(text(element - 4), machine));
         CHECK_FALSE(conflicts(text(element), machine));
     }
+}
+
+TEST_CASE("loads of weights behind each other end where one of them does", "[unit][tile]") {
+    // TileCore carries them out at once, the lock-step model one by one.
+    const spec::MachineSpec machine = small_elements();
+    const isa::Target target = isa::target_of(machine);
+    const auto end = static_cast<Address>(machine.memory.base + machine.memory.bytes());
+    const auto region1 = static_cast<Address>(machine.memory.base + machine.memory.region0_bytes);
+    const auto existing =
+        static_cast<int>(isa::WeightStore{}.registers.size() / 2 * target.accumulator_sets());
+    std::set<std::string> ends;
+    for (const int each : {1, 2}) {
+        const auto loads = [&](int first, int count) {
+            std::string text;
+            for (int n = 0; n < count; ++n) {
+                text += fmt::format("{} {}\n", each == 1 ? "ld64putcs" : "ld128putcs",
+                                    first + n * each);
+            }
+            return text;
+        };
+        const auto from = [](Address address, const std::string& loading) {
+            return fmt::format(".supervisor\n.globl start\nstart: setzi $m2, {:#x}\n"
+                               "put $CCCSLOAD, $m2\n{}br $lr\n",
+                               address, loading);
+        };
+        const auto bytes = static_cast<Address>(8 * each);
+        for (int count = 1; count <= 6; ++count) {
+            for (Address before = 0; before <= 8; ++before) {
+                CAPTURE(each, count, before);
+                // up to the end of memory, and over the begin of region 1
+                const std::string last =
+                    course_of(from(end - before * bytes, loads(0, count)), machine);
+                const bool fits = static_cast<Address>(count) <= before;
+                CHECK((last.find("outside tile memory") == std::string::npos) == fits);
+                const std::string over =
+                    course_of(from(region1 - before * bytes, loads(0, count)), machine);
+                CHECK((over.find("outside the interleaved region") != std::string::npos) ==
+                      (each == 2 && before > 0));
+                ends.insert(last);
+                ends.insert(over);
+            }
+            // registers that do not exist, and an address that is no multiple
+            for (int first = existing - 8; first < existing; first += each) {
+                CAPTURE(each, count, first);
+                const std::string last = course_of(from(region1, loads(first, count)), machine);
+                CHECK((last.find("does not exist") == std::string::npos) ==
+                      (first + count * each <= existing));
+            }
+            CHECK(course_of(from(region1 + 4, loads(0, count)), machine).find("misaligned") !=
+                  std::string::npos);
+            // a phase that is too long
+            for (Cycles limit = 10; limit <= 40; ++limit) {
+                spec::MachineSpec shorter = machine;
+                shorter.tile.phase_limit_cycles = limit;
+                ends.insert(course_of(from(region1, loads(0, count)), shorter));
+            }
+            // with a worker that runs still
+            ends.insert(course_of(fmt::format(".supervisor\n.globl start\nstart: setzi $m2, {:#x}\n"
+                                              "put $CCCSLOAD, $m2\nsetzi $m0, worker\n"
+                                              "run $m0, $mzero, 0\n{}br $lr\n"
+                                              ".worker\n.align 8\nworker: exitz $mzero\n",
+                                              region1, loads(0, count)),
+                                  machine));
+        }
+    }
+    for (Bytes distance = 8; distance <= 120; distance += 4) {
+        for (int count = 1; count <= 6; ++count) {
+            CAPTURE(distance, count);
+            std::string loads = "ld64putcs 0\n";
+            for (int n = 1; n < count; ++n) {
+                loads += fmt::format("ld64putcs {}\n", n);
+            }
+            for (const int above : {0, 8, 16}) { // data that begin in the element before
+                ends.insert(course_of(
+                    probe_before_border(
+                        "start", fmt::format("add $m2, $m2, -{}\nput $CCCSLOAD, $m2\n", above),
+                        loads, distance),
+                    machine));
+            }
+        }
+    }
+    CHECK(ends.size() > 20);
 }

@@ -156,7 +156,7 @@ TEST_CASE("sums of a known way have up to five terms, or what they are made of h
 }
 
 TEST_CASE("a known way holds as many loaded words as there is room for", "[unit][tile]") {
-    constexpr std::uint32_t kMost = isa::StretchRecipe::kMostFound - isa::StretchRecipe::kRegisters;
+    constexpr std::uint32_t kMost = isa::StretchDraft::kMostFound - isa::StretchDraft::kRegisters;
     for (const std::uint32_t loads : {kMost - 1, kMost, kMost + 1, kMost + 2}) {
         std::string body = fmt::format(".align 8\nworker: setzi $m0, {}\n", kData);
         for (std::uint32_t word = 0; word < loads; ++word) {
