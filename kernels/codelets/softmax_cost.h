@@ -46,8 +46,8 @@ struct SoftmaxCost {
 
 /// The rows that all workers share, of softmax_split.S.
 constexpr std::int64_t kSoftmaxPartsFrame = 23;
-constexpr std::int64_t kSoftmaxJoinFrame = 21;
-constexpr std::int64_t kSoftmaxJoinAll = 1;  ///< of each worker's partial, for the maximum
+constexpr std::int64_t kSoftmaxJoinFrame = 22;
+constexpr std::int64_t kSoftmaxJoinAll = 1;  ///< of each share's partial, for the maximum
 constexpr std::int64_t kSoftmaxJoinPart = 4; ///< the same for the sum, its wait apart
 /// What FP16 and FP32 differ in, of each row.
 struct SoftmaxSplitCost {
@@ -68,12 +68,12 @@ struct SoftmaxSplitCost {
 }
 
 /// softmax_join_<type>: `pairs` of each row are the worker's, one that is not full counted.
-[[nodiscard]] constexpr std::int64_t softmax_join_issues(ElementType type, std::int64_t workers,
+[[nodiscard]] constexpr std::int64_t softmax_join_issues(ElementType type, std::int64_t shares,
                                                          std::int64_t rows, std::int64_t pairs,
                                                          bool has_padding) {
     return kSoftmaxJoinFrame +
            rows * (softmax_split_cost(type).join_row + 2 * kSoftmaxWait +
-                   workers * (kSoftmaxJoinAll + kSoftmaxJoinPart + kSoftmaxWait) +
+                   shares * (kSoftmaxJoinAll + kSoftmaxJoinPart + kSoftmaxWait) +
                    (pairs - 1) * kSoftmaxScalePair + (has_padding ? softmax_cost(type).pad : 0));
 }
 

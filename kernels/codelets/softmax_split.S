@@ -7,6 +7,7 @@
 //   parts   exponentials = exp(x - m) for the largest m of the worker's own elements and the row's last one; partials = (m, sum of them)
 //   join    out = exponentials * exp(m - M) / S, for M and S of the whole row, which every worker makes of all partials
 // A share in which all is -infinity has the least FP32 number as m, so that its exponentials are 0.
+// A row may be cut into slices of several tiles: join then has the partials of all of them.
 //
 // State, words:
 //     0 rows - 1
@@ -17,12 +18,13 @@
 //     5, 6            pairs of each worker, and workers that have one more. parts: of whole pairs; join: of all
 //     7               parts: the worker that has the last of an odd number of elements; join, f16: the one that adds the padding.
 //                     The number of workers if there is none
-//     8 partials      [row][worker] of 8 bytes, 8-byte aligned
+//     8 partials      [row][worker] of 8 bytes, 8-byte aligned; join: [row][share], all shares of a row
 //     9 elements - 1  parts, of a row
-//    10               parts: the least FP32 number
+//       shares        join: how many there are, all workers' of all tiles that have a slice of the row
+//    10               parts: the least FP32 number. join: the number of worker 0's share
 // Timing, worker issues with r rows, p pairs of the worker in parts (o = 1 if it has the last element too), q pairs in join:
 //   parts: f32: 23 + r (16 + 9 p + 6 o), f16: 23 + r (15 + 10 p + 7 o)
-//   join:  f32: 21 + r (20 + 7 workers + 2 (q - 1)), f16: 21 + r (22 + 7 workers + 2 (q - 1) + (padding: 1)).
+//   join:  f32: 22 + r (20 + 7 shares + 2 (q - 1)), f16: 22 + r (22 + 7 shares + 2 (q - 1) + (padding: 1)).
 // Source: docs/evidence.md#instruction-set.
 
 #if ELEMENT_BITS == 16
@@ -98,18 +100,19 @@
         START   SOFTMAX_JOIN, $out, $out_step
         ld32    $full, $mvertex_base, $mzero, 7
         sub     $full, $full, $spare
-        mov     $index, $spare
+        ld32    $index, $mvertex_base, $mzero, 10
+        add     $index, $index, $spare
         add     $pairs, $pairs, -1
 .Lrow_join:
         ld64    $own_partial, $partials, $mzero, $index
-        mov     $all, $own
+        { ld32  $to, $mvertex_base, $mzero, 9 ; mov $all, $own }
         { mov   $from, $partials ; mov $a0, $own }
-        { rpt   CTXT_WORKERS, 0 ; zero $sums }
+        { rpt   $to, 0 ; zero $sums }
 .Lall:
         { ld64step $a0:1, $mzero, $from+=, 1 ; f32max $all, $all, $a0 }
 .Lend_all:
         { mov   $from, $partials ; f32max $all, $all, $a0 }
-        { rpt   CTXT_WORKERS, 3 ; f32sub $own, $own, $all }
+        { rpt   $to, 3 ; f32sub $own, $own, $all }
 .Lpart:
         { ld64step $a0:1, $mzero, $from+=, 1 ; f32add $sum, $sum, $product }
         { nop   ; f32sub $a0, $a0, $all }

@@ -45,7 +45,8 @@ constexpr double kLargest = std::numeric_limits<float>::max();
 /// together (|x - max| + ln n + n / 2 + 10) u, of which 1 is for what is not of first order; then y
 /// is rounded to its type. Workers that share a row multiply e, and what they have of s, by an
 /// exponential each: 4 u more for both, and workers u for the sum of their parts, whose own sums are
-/// shorter by at least n / 4 u. Rows are shared if they have 64 elements, where that is more. FP32
+/// shorter by at least n / 4 u. Rows are shared if they have 64 elements, where that is more, and so
+/// do slices of rows that tiles share. FP32
 /// numbers below 2^-126 become 0, in e and in p; FP16 is as fine as 2^-24 near 0.
 /// Scaled and masked numbers are rounded as the machine's are, and then are x here. Their largest is at
 /// least the least FP32 number, and s is 2^-126 more: a row of which all are -infinity has zeros.
@@ -90,8 +91,9 @@ private:
 /// Rows of a mask on the tiles that read them.
 class MaskRows {
 public:
-    MaskRows(graph::Graph& graph, const family::TensorType& type)
-        : columns_(type.shape.back()),
+    /// Rows of so many columns.
+    MaskRows(graph::Graph& graph, const family::TensorType& type, std::int64_t columns)
+        : columns_(columns),
           buffer_(graph.add_buffer({.name = "rows of the mask"})), tensor_{.name =
                                                                                "rows of the mask",
                                                                            .type = type.type,
@@ -144,12 +146,22 @@ public:
                                           columns(), 2 * plan::most_rounds(site.machine) + 1));
         }
         const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
-        const Bytes alignment = 2 * bytes_of(x_.type);
-        const graph::InRows x = graph::in_rows(
-            graph, where.front(), {.name = site.owner + ": x", .type = x_.type, .shape = x_.shape},
-            alignment, tiles);
+        const std::int64_t slices =
+            slices_of(site.machine, x_.type, form_,
+                      {.count = rows(),
+                       .columns = columns(),
+                       .tiles = tiles.count,
+                       .copied_bytes = whole_row_bytes(graph, where, tiles)});
+        // A slice of a row is a row of its own, of which the tensor has `slices` times as many.
+        const graph::InRows x =
+            rows_to_read(graph, where.front(),
+                         {.name = site.owner + ": x", .type = x_.type, .shape = shape_of(slices)},
+                         tiles, slices);
         const graph::InRows y = graph::add_rows_beside(
-            graph, {.name = site.owner + ": y", .type = x_.type, .shape = x_.shape}, x.blocks);
+            graph, {.name = site.owner + ": y", .type = x_.type, .shape = shape_of(slices)},
+            x.blocks);
+        graph.tensors.at(y.tensor.index).shape = x_.shape;
+
         std::vector<graph::TensorId> inputs{x.tensor};
         std::vector<graph::Step> steps;
         std::optional<MaskRows> masks;
@@ -160,19 +172,25 @@ public:
                                                          .type = inputs_[1].type,
                                                          .shape = inputs_[1].shape},
                                                         graph::kUnitBytes));
-            masks.emplace(graph, inputs_[1]);
+            masks.emplace(graph, inputs_[1], columns() / slices);
         }
         const auto set =
             graph.add_compute_set({"softmax", program::Role::Work, site.owner, "rows"});
-        Vertices vertices(graph, set, site.machine, x_.type, form_, columns());
-        for (std::size_t i = 0; i < x.blocks.size(); ++i) {
-            add_block(vertices, masks, x.blocks[i], y.blocks[i]);
+        Vertices vertices(graph, set, site.machine, x_.type, form_, columns() / slices);
+        std::vector<graph::Step> joining;
+        if (slices > 1) {
+            joining = add_slices(graph, site.owner, vertices, masks, x.blocks, y.blocks, slices);
+        } else {
+            for (std::size_t i = 0; i < x.blocks.size(); ++i) {
+                add_block(vertices, masks, x.blocks[i], y.blocks[i]);
+            }
         }
         vertices.finish();
         if (masks) {
             steps.push_back(std::move(*masks).bring(graph, site, inputs[1]));
         }
         steps.push_back(graph::run(set));
+        std::move(joining.begin(), joining.end(), std::back_inserter(steps));
         return {inputs, {y.tensor}, graph::sequence(std::move(steps))};
     }
 
@@ -205,6 +223,66 @@ private:
     /// That read one row of the mask.
     [[nodiscard]] std::int64_t rows_of_mask() const {
         return form_.is_masked ? rows() / (inputs_[1].elements() / columns()) : rows();
+    }
+
+    /// x in rows, each cut into so many.
+    [[nodiscard]] std::vector<std::int64_t> shape_of(std::int64_t slices) const {
+        return slices == 1 ? x_.shape : std::vector{rows() * slices, columns() / slices};
+    }
+    [[nodiscard]] Bytes alignment() const { return 2 * bytes_of(x_.type); }
+
+    /// Of a row that stands whole on one of the tiles; none if x has to be brought anyway.
+    [[nodiscard]] Bytes whole_row_bytes(const graph::Graph& graph,
+                                        std::span<const std::optional<graph::TensorId>> where,
+                                        graph::TileRange tiles) const {
+        const bool stands =
+            where.front() && graph::rows_of(graph, *where.front(), alignment(), tiles);
+        return stands ? columns() * bytes_of(x_.type) : 0;
+    }
+    /// The offered tensor where it stands so, else a new one of x's shape.
+    [[nodiscard]] graph::InRows rows_to_read(graph::Graph& graph,
+                                             std::optional<graph::TensorId> offered,
+                                             graph::Tensor otherwise, graph::TileRange tiles,
+                                             std::int64_t slices) const {
+        if (slices == 1) {
+            return graph::in_rows(graph, offered, std::move(otherwise), alignment(), tiles);
+        }
+        graph::InRows x = graph::add_rows(graph, std::move(otherwise), tiles);
+        graph.tensors.at(x.tensor.index).shape = x_.shape;
+        return x;
+    }
+
+    /// The slices of all rows, one on each tile, and the steps behind their exponentials.
+    [[nodiscard]] std::vector<graph::Step>
+    add_slices(graph::Graph& graph, const std::string& owner, Vertices& vertices,
+               std::optional<MaskRows>& masks, std::span<const RowBlock> x,
+               std::span<const RowBlock> y, std::int64_t slices) const {
+        const auto bring = graph.add_exchange({"bring partials", program::Role::Reduce, owner});
+        const auto join =
+            graph.add_compute_set({"join slices", program::Role::Work, owner, "rows"});
+        std::vector<graph::Place> partials;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const std::int64_t row = x[i].first_row / slices;
+            const std::int64_t slice = x[i].first_row % slices;
+            const graph::Place mask =
+                masks ? masks->row_on(x[i].tile, row / rows_of_mask() * slices + slice)
+                      : graph::Place{};
+            partials.push_back(vertices.add_slice(x[i], y[i], mask, slice, slices, join));
+        }
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const auto first = i - static_cast<std::size_t>(x[i].first_row % slices);
+            std::vector<graph::Receiver> others;
+            for (std::size_t other = first; other < first + static_cast<std::size_t>(slices);
+                 ++other) {
+                if (other != i) {
+                    others.push_back({x[other].tile, partials[i]});
+                }
+            }
+            graph.add_message(bring, x[i].tile, partials[i], vertices.slice_bytes(), others);
+        }
+        std::vector<graph::Step> steps;
+        graph::run_next(steps, bring, join);
+        return steps;
     }
 
     /// A vertex has rows of one matrix if they are to be told apart, and reads one row of the mask.

@@ -2,6 +2,7 @@
 #include "kernels/softmax/softmax_rows.h"
 
 #include "kernels/codelets/softmax_cost.h"
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ using graph::RowBlock;
 
 constexpr std::int64_t kShortestShared = 64; ///< elements of a row that workers may share
 constexpr Bytes kPartialBytes = 8;           ///< what a worker leaves of a row that is shared
+constexpr Bytes kWordBytes = 4;
 /// Pairs of a row that softmax_scaled.S divides among workers, and workers.
 constexpr std::int64_t kPairsDivided = 1 << 14;
 
@@ -27,6 +29,7 @@ constexpr std::int64_t kPairsDivided = 1 << 14;
 struct Division {
     std::int64_t whole = 0;
     std::int64_t shared = 0;
+    std::int64_t shares = 0; ///< of each of those
 };
 
 /// Counts the units of worker `worker`, where so many are dealt to the workers in turn.
@@ -75,7 +78,7 @@ public:
     }
     [[nodiscard]] std::int64_t join(const Division& division, std::int64_t worker) const {
         const std::int64_t all_pairs = columns_ / 2 + columns_ % 2;
-        return codelets::softmax_join_issues(type_, workers_, division.shared,
+        return codelets::softmax_join_issues(type_, division.shares, division.shared,
                                              dealt(all_pairs, workers_, worker),
                                              all_pairs % 2 != 0 && worker == all_pairs % workers_);
     }
@@ -120,7 +123,7 @@ Cycles cycles_of(const spec::MachineSpec& machine, const Costs& costs, const Div
 /// The rows that leave workers idle are shared if that takes fewer cycles.
 Division divide(const spec::MachineSpec& machine, ElementType type, const Form& form,
                 const Rows& rows, std::int64_t columns) {
-    const Division whole{rows.count, 0};
+    const Division whole{rows.count, 0, 0};
     const std::int64_t workers = machine.tile.workers;
     const std::int64_t rest = rows.count % workers;
     const std::int64_t pairs = columns / 2;
@@ -128,7 +131,7 @@ Division divide(const spec::MachineSpec& machine, ElementType type, const Form& 
         (!form.is_plain() && pairs + workers >= kPairsDivided)) {
         return whole;
     }
-    const Division shared{rows.count - rest, rest};
+    const Division shared{rows.count - rest, rest, workers};
     const Costs costs(machine, type, form, rows, columns);
     return cycles_of(machine, costs, shared) < cycles_of(machine, costs, whole) ? shared : whole;
 }
@@ -156,6 +159,60 @@ Cycles cycles(const spec::MachineSpec& machine, ElementType type, const Form& fo
               const Rows& rows, std::int64_t columns) {
     return cycles_of(machine, Costs(machine, type, form, rows, columns),
                      divide(machine, type, form, rows, columns));
+}
+
+SliceCycles slice_cycles(const spec::MachineSpec& machine, ElementType type, const Form& form,
+                         std::int64_t columns, std::int64_t slices) {
+    const Rows one{.count = 1};
+    const Costs costs(machine, type, form, one, columns / slices);
+    const Division division{0, 1, slices * machine.tile.workers};
+    SliceCycles cycles;
+    for (auto [part, of] :
+         {std::pair(&cycles.parts, &Costs::parts), std::pair(&cycles.join, &Costs::join)}) {
+        plan::StubTimeline stub(machine, false);
+        std::vector<std::int64_t> issues;
+        for (std::int64_t w = 0; w < costs.workers(); ++w) {
+            issues.push_back((costs.*of)(division, w));
+        }
+        stub.multi_worker(issues);
+        *part = stub.finish();
+    }
+    return cycles;
+}
+
+/// From the end of the slices' exponentials to the begin of the joins: all partials of the row.
+static Cycles partials_cycles(const spec::MachineSpec& machine, std::int64_t slices) {
+    const Bytes bytes = (slices - 1) * machine.tile.workers * kPartialBytes;
+    return machine.sync.internal_cycles + plan::row_overhead(machine.exchange) +
+           bytes / kWordBytes + machine.control.step_cycles;
+}
+
+std::int64_t slices_of(const spec::MachineSpec& machine, ElementType type, const Form& form,
+                       const RowsOnTiles& rows) {
+    // A slice is whole units of 8 bytes, and long enough for its workers.
+    const std::int64_t unit = graph::kRowAlignment / bytes_of(type);
+    const std::int64_t most = std::min(rows.tiles / std::max<std::int64_t>(rows.count, 1),
+                                       rows.columns / kShortestShared);
+    Cycles least = cycles(machine, type, form, {.count = 1}, rows.columns);
+    std::int64_t best = 1;
+    if (form.is_causal || rows.columns % unit != 0) {
+        return best;
+    }
+    for (std::int64_t slices = 2; slices <= most; ++slices) {
+        const std::int64_t columns = rows.columns / slices;
+        if (rows.columns % (slices * unit) != 0 || columns / 2 < machine.tile.workers ||
+            (!form.is_plain() && columns / 2 + machine.tile.workers >= kPairsDivided)) {
+            continue;
+        }
+        const SliceCycles of = slice_cycles(machine, type, form, rows.columns, slices);
+        const Cycles all =
+            of.parts + of.join + partials_cycles(machine, slices) + rows.copied_bytes / kWordBytes;
+        if (all < least) {
+            least = all;
+            best = slices;
+        }
+    }
+    return best;
 }
 
 Vertices::Vertices(graph::Graph& graph, graph::ComputeSetId set, const spec::MachineSpec& machine,
@@ -217,39 +274,70 @@ void Vertices::add_whole(const RowBlock& from, const RowBlock& to, std::int64_t 
             state.push_back(graph::read(mask, row_bytes()));
         }
     }
-    call(kind(), kind(), from.tile, state);
+    call(set_, kind(), kind(), from.tile, state);
 }
 
 void Vertices::add_shared(const RowBlock& from, const RowBlock& to, std::int64_t first,
                           graph::Place mask) {
     const std::int64_t workers = machine_.tile.workers;
-    const std::int64_t all_pairs = (columns_ + 1) / 2;
-    // the exponentials of FP32 stand where the result will
-    const Bytes step = is_half() ? room_bytes(columns_) : to.step;
-    const graph::Place exponentials = is_half() ? room_on(from.tile, from.rows * step) : to.place;
     const Bytes partial_bytes = from.rows * workers * kPartialBytes;
     const graph::Place partials{
         partials_,
         std::exchange(partial_bytes_[from.tile], partial_bytes_[from.tile] + partial_bytes)};
-    add_parts(from, first, mask, exponentials, step, partials);
+    const Exponentials exponentials = exponentials_of(from, to);
+    add_parts(from, first, mask, exponentials, partials);
+    add_join(set_, from, to, exponentials, partials, {workers, 0});
+}
 
+graph::Place Vertices::add_slice(const RowBlock& from, const RowBlock& to, graph::Place mask,
+                                 std::int64_t slice, std::int64_t slices,
+                                 graph::ComputeSetId join) {
+    const std::int64_t workers = machine_.tile.workers;
+    const Shares shares{slices * workers, slice * workers};
+    const graph::Place partials{partials_, 0};
+    partial_bytes_[from.tile] = shares.all * kPartialBytes;
+    graph_.add_work(set_, from.tile, from.rows);
+    const Exponentials exponentials = exponentials_of(from, to);
+    const graph::Place own = partials + shares.first * kPartialBytes;
+    add_parts(from, 0, mask, exponentials, own);
+    add_join(join, from, to, exponentials, partials, shares);
+    return own;
+}
+
+Bytes Vertices::slice_bytes() const {
+    return machine_.tile.workers * kPartialBytes;
+}
+
+/// Those of FP32 stand where the result will.
+Vertices::Exponentials Vertices::exponentials_of(const RowBlock& from, const RowBlock& to) {
+    const Bytes step = is_half() ? room_bytes(columns_) : to.step;
+    return {is_half() ? room_on(from.tile, from.rows * step) : to.place, step};
+}
+
+void Vertices::add_join(graph::ComputeSetId set, const RowBlock& from, const RowBlock& to,
+                        const Exponentials& exponentials, graph::Place partials,
+                        const Shares& shares) {
+    const std::int64_t workers = machine_.tile.workers;
+    const std::int64_t all_pairs = (columns_ + 1) / 2;
     // FP32: two vertices that write all of the same bytes would be refused
     const std::vector<graph::Field> join{
         graph::word(from.rows - 1),
         graph::pointer(to.place, to.rows * to.step,
                        is_half() ? graph::Access::Write : graph::Access::WritePart),
         graph::word(to.step),
-        graph::read(exponentials, from.rows * step),
-        graph::word(step),
+        graph::read(exponentials.place, from.rows * exponentials.step),
+        graph::word(exponentials.step),
         graph::word(all_pairs / workers),
         graph::word(all_pairs % workers),
         graph::word(all_pairs % 2 != 0 ? all_pairs % workers : workers),
-        graph::read(partials, partial_bytes)};
-    call("softmax_split", "softmax_join", from.tile, join);
+        graph::read(partials, shares.all * from.rows * kPartialBytes),
+        graph::word(shares.all),
+        graph::word(shares.first)};
+    call(set, "softmax_split", "softmax_join", from.tile, join);
 }
 
 void Vertices::add_parts(const RowBlock& from, std::int64_t first, graph::Place mask,
-                         graph::Place exponentials, Bytes step, graph::Place partials) {
+                         const Exponentials& exponentials, graph::Place partials) {
     const std::int64_t workers = machine_.tile.workers;
     const std::int64_t pairs = columns_ / 2;
     const std::int64_t all_pairs = (columns_ + 1) / 2;
@@ -257,13 +345,14 @@ void Vertices::add_parts(const RowBlock& from, std::int64_t first, graph::Place 
     const auto left = graph::write(partials, from.rows * workers * kPartialBytes);
     std::vector<graph::Field> parts{graph::word(from.rows - 1)};
     graph::add_row_reads(parts, from, row_bytes());
-    parts.insert(parts.end(), {graph::word(from.step), graph::write(exponentials, from.rows * step),
-                               graph::word(step)});
+    parts.insert(parts.end(), {graph::word(from.step),
+                               graph::write(exponentials.place, from.rows * exponentials.step),
+                               graph::word(exponentials.step)});
     if (form_.is_plain()) {
         parts.insert(parts.end(), {graph::word(pairs / workers), graph::word(pairs % workers),
                                    graph::word(columns_ % 2 != 0 ? pairs % workers : workers), left,
                                    graph::word(columns_ - 1), lowest});
-        call("softmax_split", "softmax_parts", from.tile, parts);
+        call(set_, "softmax_split", "softmax_parts", from.tile, parts);
         return;
     }
     parts.insert(parts.end(),
@@ -273,13 +362,13 @@ void Vertices::add_parts(const RowBlock& from, std::int64_t first, graph::Place 
     if (form_.is_masked) {
         parts.push_back(graph::read(mask, row_bytes()));
     }
-    call(kind(), kind() + "_parts", from.tile, parts);
+    call(set_, kind(), kind() + "_parts", from.tile, parts);
 }
 
-void Vertices::call(std::string_view codelet, std::string_view vertex, TileId tile,
-                    std::span<const graph::Field> state) {
+void Vertices::call(graph::ComputeSetId set, std::string_view codelet, std::string_view vertex,
+                    TileId tile, std::span<const graph::Field> state) {
     graph_.need_codelet(fmt::format("{}_{}", codelet, name_of(type_)));
-    graph_.add_vertex(set_, tile, fmt::format("{}_{}", vertex, name_of(type_)),
+    graph_.add_vertex(set, tile, fmt::format("{}_{}", vertex, name_of(type_)),
                       program::VertexKind::MultiWorker, state);
 }
 

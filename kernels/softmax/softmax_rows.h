@@ -38,6 +38,29 @@ struct Rows {
 [[nodiscard]] Cycles cycles(const spec::MachineSpec& machine, ElementType type, const Form& form,
                             const Rows& rows, std::int64_t columns);
 
+/// Rows that may be cut into slices, each on a tile of its own.
+struct RowsOnTiles {
+    std::int64_t count = 0;
+    std::int64_t columns = 0;
+    std::int64_t tiles = 0; ///< that there are
+    Bytes copied_bytes =
+        0; ///< of a row that stands whole on a tile: its slices leave it one by one
+};
+
+/// Into how many slices each row is cut so that it takes the fewest cycles, by estimate; 1 if it stays
+/// whole. A slice is whole units of 8 bytes and has 64 elements at least. Causal rows stay whole: there
+/// are as many as columns.
+[[nodiscard]] std::int64_t slices_of(const spec::MachineSpec& machine, ElementType type,
+                                     const Form& form, const RowsOnTiles& rows);
+
+/// Cycles of a tile's stubs that has one of so many slices of a row of `columns` elements.
+struct SliceCycles {
+    Cycles parts = 0; ///< exponentials of the slice
+    Cycles join = 0;  ///< what it is multiplied by, from the partials of all slices
+};
+[[nodiscard]] SliceCycles slice_cycles(const spec::MachineSpec& machine, ElementType type,
+                                       const Form& form, std::int64_t columns, std::int64_t slices);
+
 /// The vertices of a softmax, and the memory that they share.
 class Vertices {
 public:
@@ -48,18 +71,38 @@ public:
     /// of them if the form is causal. `mask`: where their row of the mask stands, if there is one.
     void add(const graph::RowBlock& from, const graph::RowBlock& to, std::int64_t first,
              graph::Place mask);
+    /// One slice of a row, of `columns` elements. Its vertex in `join` wants the partials of all slices:
+    /// those of slice n stand n * slice_bytes() behind those of slice 0 on each of their tiles. Returns
+    /// where its own stand.
+    graph::Place add_slice(const graph::RowBlock& from, const graph::RowBlock& to,
+                           graph::Place mask, std::int64_t slice, std::int64_t slices,
+                           graph::ComputeSetId join);
+    [[nodiscard]] Bytes slice_bytes() const;
     /// Behind the last add().
     void finish();
 
 private:
+    struct Exponentials {
+        graph::Place place;
+        Bytes step = 0; ///< from row to row
+    };
+    /// Of a row: all, and the number of the first that the tile's workers have.
+    struct Shares {
+        std::int64_t all = 0;
+        std::int64_t first = 0;
+    };
+    [[nodiscard]] Exponentials exponentials_of(const graph::RowBlock& from,
+                                               const graph::RowBlock& to);
+    void add_join(graph::ComputeSetId set, const graph::RowBlock& from, const graph::RowBlock& to,
+                  const Exponentials& exponentials, graph::Place partials, const Shares& shares);
     void add_whole(const graph::RowBlock& from, const graph::RowBlock& to, std::int64_t first,
                    graph::Place mask);
     void add_shared(const graph::RowBlock& from, const graph::RowBlock& to, std::int64_t first,
                     graph::Place mask);
     void add_parts(const graph::RowBlock& from, std::int64_t first, graph::Place mask,
-                   graph::Place exponentials, Bytes step, graph::Place partials);
-    void call(std::string_view codelet, std::string_view vertex, TileId tile,
-              std::span<const graph::Field> state);
+                   const Exponentials& exponentials, graph::Place partials);
+    void call(graph::ComputeSetId set, std::string_view codelet, std::string_view vertex,
+              TileId tile, std::span<const graph::Field> state);
     [[nodiscard]] std::string kind() const;
     [[nodiscard]] bool is_half() const { return type_ == ElementType::F16; }
     [[nodiscard]] Bytes row_bytes() const { return columns_ * bytes_of(type_); }
@@ -73,7 +116,7 @@ private:
     Form form_;
     std::int64_t columns_;
     graph::BufferId exponentials_; ///< of FP16
-    graph::BufferId partials_;     ///< of rows that workers share
+    graph::BufferId partials_;     ///< of rows that workers or tiles share
     std::map<TileId, Bytes> exponential_bytes_;
     std::map<TileId, Bytes> partial_bytes_;
 };

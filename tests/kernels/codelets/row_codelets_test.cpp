@@ -195,7 +195,7 @@ TEST_CASE("a softmax's workers share rows in the predicted cycles", "[kernels]")
                 bench.put<std::uint32_t>(bench.region0_data(),
                                          {rows - 1, out, word(step), powers, word(power_step),
                                           word(all_pairs / workers), word(all_pairs % workers),
-                                          word(pad_worker), partials});
+                                          word(pad_worker), partials, word(workers), 0});
                 const auto join =
                     bench.call("softmax_join_" + suffix, program::VertexKind::MultiWorker,
                                bench.region0_data());

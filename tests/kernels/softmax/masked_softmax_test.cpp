@@ -106,6 +106,40 @@ TEST_CASE("softmaxes of scaled, masked and causal rows are right in the predicte
     }
 }
 
+TEST_CASE("slices of scaled and masked rows are right in the predicted cycles",
+          "[kernels][softmax]") {
+    constexpr std::int64_t kColumns = 1536;
+    const spec::MachineSpec machine;
+    for (const ElementType type : kTypes) {
+        for (const std::int64_t tiles : {13, 40}) {
+            const family::TensorType shape{type, {2, 3, kColumns}};
+            const auto x = test::random_value(shape, 8);
+            const Options options{{"scale", 0.375}};
+            for (const auto& sizes :
+                 std::vector<std::vector<std::int64_t>>{{}, {kColumns}, {2, kColumns}}) {
+                CAPTURE(name_of(type), tiles, sizes);
+                const bool is_masked = !sizes.empty();
+                const softmax::Form form{.scale = 0.375F, .is_masked = is_masked};
+                const std::int64_t slices =
+                    softmax::slices_of(machine, type, form, {6, kColumns, tiles});
+                REQUIRE(slices > 1);
+                const family::TensorType mask{type, sizes};
+                const auto outcome =
+                    is_masked ? run_masked(shape, mask, options, x, mask_of(mask, -kInfinity),
+                                           {Stand::Host, Stand::OddRuns}, machine, tiles)
+                              : run(shape, options, x, machine, tiles);
+                INFO(outcome.checked.sentence);
+                CHECK(outcome.checked.passed);
+                const auto cycles = softmax::slice_cycles(machine, type, form, kColumns, slices);
+                const auto& steps = outcome.outcome.step_cycles;
+                REQUIRE(steps.size() >= 3);
+                CHECK(steps[steps.size() - 3] == cycles.parts);
+                CHECK(steps.back() == cycles.join);
+            }
+        }
+    }
+}
+
 TEST_CASE("each matrix of a batch is masked by its row", "[kernels][softmax]") {
     for (const ElementType type : kTypes) {
         for (const bool is_causal : {false, true}) {

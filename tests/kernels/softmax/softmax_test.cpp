@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "kernels/softmax/softmax.h"
+#include "kernels/softmax/softmax_rows.h"
 #include "tests/kernels/family/matrix_step.h"
 
+#include <array>
 #include <limits>
 
 namespace {
@@ -11,6 +13,13 @@ using namespace tessera;
 
 std::unique_ptr<family::Step> softmax_of(const family::TensorType& type) {
     return softmax::family().make({{type}, {}});
+}
+
+/// Of each row, where x has no place yet.
+std::int64_t slices_of(const spec::MachineSpec& machine, const family::TensorType& type) {
+    return softmax::slices_of(
+        machine, type.type, {},
+        {type.elements() / type.shape.back(), type.shape.back(), machine.chip.tiles});
 }
 
 } // namespace
@@ -57,6 +66,9 @@ TEST_CASE("workers share the rows that would leave some of them idle", "[kernels
                         machine, *step, test::random_value(shape, 12, static_cast<unsigned>(n)));
                     INFO(run.checked.sentence);
                     CHECK(run.checked.passed);
+                    if (slices_of(machine, shape) > 1) {
+                        continue; // below
+                    }
                     REQUIRE(run.step_cycles.size() == 1);
                     const std::int64_t most = (m + tiles - 1) / tiles;
                     CHECK(run.step_cycles[0] == softmax::cycles(machine, type, most, n));
@@ -70,6 +82,98 @@ TEST_CASE("workers share the rows that would leave some of them idle", "[kernels
                 }
             }
         }
+    }
+}
+
+TEST_CASE("tiles share the rows that would leave most of them idle", "[kernels][softmax]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const std::int64_t workers : {1, 6}) {
+            for (const auto& [m, n, tiles] :
+                 std::initializer_list<std::array<std::int64_t, 3>>{{1, 512, 2},
+                                                                    {1, 1024, 8},
+                                                                    {2, 1536, 6},
+                                                                    {3, 2048, 11},
+                                                                    {5, 1008, 40},
+                                                                    {1, 4096, 64},
+                                                                    {7, 1000, 64}}) {
+                CAPTURE(name_of(type), workers, m, n, tiles);
+                const auto machine = test::machine_of(tiles, workers);
+                const family::TensorType shape{type, {m, n}};
+                const std::int64_t slices = slices_of(machine, shape);
+                const auto step = softmax_of(shape);
+                const auto run = test::run_step(
+                    machine, *step, test::random_value(shape, 12, static_cast<unsigned>(n)));
+                INFO(run.checked.sentence);
+                CHECK(run.checked.passed);
+                CHECK(m * slices <= tiles);
+                CHECK(n % slices == 0);
+                CHECK(n / slices >= 64);
+                const Cycles whole = softmax::cycles(machine, type, (m + tiles - 1) / tiles, n);
+                Cycles all = 0;
+                for (const Cycles one : run.step_cycles) {
+                    all += one;
+                }
+                CHECK(all <= whole);
+                if (slices == 1) {
+                    CHECK(run.step_cycles == std::vector{whole});
+                    continue;
+                }
+                REQUIRE(run.step_cycles.size() == 3);
+                const auto cycles = softmax::slice_cycles(machine, type, {}, n, slices);
+                CHECK(run.step_cycles[0] == cycles.parts);
+                CHECK(run.step_cycles[2] == cycles.join);
+            }
+        }
+    }
+}
+
+TEST_CASE("a long row takes less time on more tiles, whoever reads it", "[kernels][softmax]") {
+    constexpr std::int64_t kColumns = 8192;
+    const family::TensorType shape{ElementType::F16, {2, kColumns}};
+    Cycles before = softmax::cycles(test::machine_of(2), shape.type, 1, kColumns);
+    for (const std::int64_t tiles : {8, 16, 64}) {
+        CAPTURE(tiles);
+        const auto machine = test::machine_of(tiles);
+        const std::int64_t slices = slices_of(machine, shape);
+        CHECK(slices > 1);
+        const auto cycles = softmax::slice_cycles(machine, shape.type, {}, kColumns, slices);
+        CHECK(cycles.parts + cycles.join < before);
+        before = cycles.parts + cycles.join;
+        // a row that stands whole on a tile has to leave it word by word
+        const softmax::RowsOnTiles standing{2, kColumns, tiles, 4 * before};
+        CHECK(softmax::slices_of(machine, shape.type, {}, standing) <= slices);
+        CHECK(softmax::slices_of(machine, shape.type, {}, {2, kColumns, tiles, 1 << 30}) == 1);
+    }
+    CHECK(softmax::slices_of(test::machine_of(64), shape.type, {.is_causal = true},
+                             {2, kColumns, 64}) == 1);
+    CHECK(softmax::slices_of(test::machine_of(64), shape.type, {}, {2, kColumns + 1, 64}) == 1);
+}
+
+TEST_CASE("a row whose slices are infinite is the reference's", "[kernels][softmax]") {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr std::int64_t kColumns = 1024;
+    const auto machine = test::machine_of(64);
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const family::TensorType shape{type, {5, kColumns}};
+        const std::int64_t slices = slices_of(machine, shape);
+        REQUIRE(slices > 1);
+        std::vector<double> elements;
+        for (std::int64_t row = 0; row < 5; ++row) {
+            for (std::int64_t column = 0; column < kColumns; ++column) {
+                const double finite = static_cast<double>(column % 7) - 3;
+                const bool last_slice = column >= kColumns - kColumns / slices;
+                elements.push_back(row == 0   ? (last_slice ? -kInfinity : finite)
+                                   : row == 1 ? (last_slice ? finite : -kInfinity)
+                                   : row == 2 ? (column == 8 ? kNan : finite)
+                                   : row == 3 ? (column == 8 ? kInfinity : finite)
+                                              : -60000 + 32.0 * static_cast<double>(column));
+            }
+        }
+        const auto step = softmax_of(shape);
+        const auto run = test::run_step(machine, *step, test::value_of(shape, elements));
+        INFO(run.checked.sentence);
+        CHECK(run.checked.passed);
     }
 }
 
