@@ -262,6 +262,21 @@ TEST_CASE("recall is the part of the largest elements that buckets have left", "
     CHECK(made.checked.sentence == "exact; recall 0.500000 of the 2 largest");
 }
 
+TEST_CASE("rows that leave out elements as large as their last one are told", "[kernels][top_k]") {
+    const auto sentence = [](std::int64_t k) {
+        const auto x =
+            test::value_of({ElementType::F16, {2, 6}}, {5, 5, 4, 3, 3, 1, /**/ 9, 8, 8, 8, 7, 7});
+        const Selected made = selected(test::machine_of(4), x, options_of(k));
+        CHECK(made.indices[0] == 0);
+        return made.checked.sentence;
+    };
+    CHECK(sentence(1).find("; in 1 row elements as large") != std::string::npos); // 5
+    CHECK(sentence(2).find("; in 1 row elements as large") != std::string::npos); // 8
+    CHECK(sentence(4).find("; in 1 row elements as large") != std::string::npos); // 3
+    CHECK(sentence(5).find("; in 1 row elements as large") != std::string::npos); // 7
+    CHECK(sentence(6) == "exact");
+}
+
 TEST_CASE("top_k refuses what it cannot select", "[kernels][top_k]") {
     const auto refused = [](const family::TensorType& x, const Options& options) {
         try {
