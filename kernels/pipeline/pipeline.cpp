@@ -208,6 +208,7 @@ private:
     }
 
     graph::Step emit(const std::vector<Node>& nodes, TileId first_tile, std::int64_t tiles) {
+        made_.clear();
         std::vector<graph::Step> steps;
         for (const Node& node : nodes) {
             switch (node.kind) {
@@ -241,6 +242,7 @@ private:
                 TESSERA_ASSERT(!"a branch stands in a parallel");
             }
         }
+        made_.clear();
         return graph::sequence(std::move(steps));
     }
 
@@ -372,13 +374,16 @@ private:
             give_forms(node, emitted);
         }
         note_encoders(node, emitted);
+        const bool stands = !brought || brought->children.empty();
         std::vector<graph::Step> steps;
         if (brought) {
             steps.push_back(std::move(*brought));
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        Finished& finished = note_finished(node);
+        const Ends* shown = is_view(node) && stands ? shown_since(node) : nullptr;
+        const Ends complete_at = shown != nullptr ? *shown : ends_;
+        Finished& finished = note_finished(node, complete_at);
         for (const TensorId output : emitted.outputs) {
             finished.outputs.push_back(array_of(output));
             finished.encoders.push_back(encoder_of(output));
@@ -395,10 +400,25 @@ private:
                 }
                 steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
                 note_leaves(steps.back());
+                note_made(*node.outputs[i], shown != nullptr ? complete_at : ends_);
             }
         }
         name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+
+    void note_made(std::size_t tensor, const Ends& ends) { made_[tensor] = {made_count_++, ends}; }
+    /// Where what a view shows is complete, if the list at hand has made it. The host looks at the view
+    /// there: later a part that no step reads may have given way to another tensor.
+    [[nodiscard]] const Ends* shown_since(const Node& view) const {
+        const Made* last = nullptr;
+        for (const std::size_t input : view.inputs) {
+            const auto found = made_.find(input);
+            if (found != made_.end() && (last == nullptr || found->second.order > last->order)) {
+                last = &found->second;
+            }
+        }
+        return last == nullptr ? nullptr : &last->ends;
     }
 
     [[nodiscard]] family::SharedMatrix* matrix_of(const Node& node) {
@@ -569,9 +589,10 @@ private:
         std::vector<graph::Step> steps{node.prefetch > 0
                                            ? take_ahead(node, row)
                                            : copy_row(node, node.inputs.front(), row, true)};
-        note_finished(node).outputs = {array_of(row)};
+        note_finished(node, ends_).outputs = {array_of(row)};
         steps.push_back(put(node, output, row));
         note_leaves(steps.back());
+        note_made(output, ends_);
         name_after(node, before);
         return graph::sequence(std::move(steps));
     }
@@ -624,7 +645,7 @@ private:
             row = runs;
         }
         steps.push_back(copy_row(node, node.outputs.front().value(), row, false));
-        note_finished(node).outputs = {array_of(row)};
+        note_finished(node, ends_).outputs = {array_of(row)};
         name_after(node, before);
         return graph::sequence(std::move(steps));
     }
@@ -663,8 +684,9 @@ private:
         graph::Step& sync = steps.emplace_back(); // the host has what all tiles have left
         sync.kind = graph::Step::Kind::Sync;
         std::ranges::move(reads, std::back_inserter(steps));
-        Finished& finished = note_finished(node);
+        Finished& finished = note_finished(node, ends_);
         for (const std::size_t input : node.inputs) {
+            made_.erase(input);
             finished.outputs.push_back(array_of(*standing_[input]));
             finished.encoders.push_back(encoder_of(*standing_[input]));
         }
@@ -761,8 +783,8 @@ private:
         return step;
     }
 
-    Finished& note_finished(const Node& node) {
-        finished_ends_.push_back(ends_);
+    Finished& note_finished(const Node& node, Ends ends) {
+        finished_ends_.push_back(std::move(ends));
         return planned_.finished.emplace_back(Finished{&node, {}, {}, {}, false, may_not_run_});
     }
 
@@ -1044,6 +1066,13 @@ private:
     std::vector<Ends> begins_{
         Ends{}};                      ///< what is complete before the program, and before each loop
     std::vector<Ends> finished_ends_; ///< by planned_.finished
+    /// A tensor that the list of steps at hand has made, behind all loops and decisions in it.
+    struct Made {
+        std::size_t order = 0;
+        Ends ends; ///< where it is complete
+    };
+    std::map<std::size_t, Made> made_; ///< by tensor of the pipeline
+    std::size_t made_count_ = 0;
     std::map<std::size_t, std::uint32_t> buffers_;    ///< of tensors outside the tiles
     std::set<std::size_t> picked_;                    ///< of them those of which steps name rows
     std::map<std::size_t, std::size_t> next_buffers_; ///< the first one of a tensor's next patterns
