@@ -270,6 +270,9 @@ public:
                 return is_unread(found.pointer); // by now
             });
         }
+        if (pipeline_.sparsity) {
+            prune(families, resolved, mistakes);
+        }
         if (pipeline_.train && mistakes.empty() && resolved.mistakes.empty()) {
             train(families, resolved);
         }
@@ -285,6 +288,8 @@ public:
         }
     }
 
+    [[nodiscard]] std::vector<SparseWeight> sparse_weights() const { return sparsified_.weights; }
+
 private:
     /// Whether a mistake says that no step reads a tensor.
     [[nodiscard]] bool is_unread(const std::string& pointer) const {
@@ -292,6 +297,30 @@ private:
                            [&](const PipelineTensor& tensor) {
                                return pointer == config::child_pointer("/tensors", tensor.name);
                            });
+    }
+
+    /// Makes weights sparse; `resolved` is of the pipeline with them then, or has mistakes.
+    void prune(Families families, Resolved& resolved, const std::vector<Diagnostic>& mistakes) {
+        const bool was_right = mistakes.empty() && resolved.mistakes.empty();
+        sparsified_ = with_sparsity(pipeline_, document_);
+        for (Diagnostic& mistake : sparsified_.mistakes) {
+            if (was_right || mistake.pointer.starts_with("/sparsity")) {
+                resolved.mistakes.push_back(std::move(mistake));
+            }
+        }
+        if (!was_right || !resolved.mistakes.empty()) {
+            return;
+        }
+        pipeline_ = sparsified_.workload;
+        resolved = resolve(pipeline_, families, {}, told_);
+        for (Diagnostic& mistake : resolved.mistakes) {
+            mistake = sparsified_.in_file(std::move(mistake));
+        }
+        if (pipeline_.train) {
+            std::erase_if(resolved.mistakes, [&](const Diagnostic& found) {
+                return is_unread(found.pointer); // by now
+            });
+        }
     }
 
     /// Writes what is made for training into the steps; `resolved` has mistakes of that then.
@@ -302,6 +331,9 @@ private:
             for (Diagnostic& mistake : resolve(trained.workload, families, {}, told_).mistakes) {
                 resolved.mistakes.push_back(trained.in_file(std::move(mistake)));
             }
+        }
+        for (Diagnostic& mistake : resolved.mistakes) {
+            mistake = sparsified_.in_file(std::move(mistake));
         }
         pipeline_ = std::move(trained.workload);
     }
@@ -339,7 +371,10 @@ private:
         const std::string pointer = config::child_pointer("/tensors", tensor.name);
         try {
             files_.resolve(tensor.values);
-            if (!tensor.is_sparse() && tensor.like.empty() && !has_told_of(pointer)) {
+            const bool has_whole =
+                !tensor.is_sparse() ||
+                (tensor.pattern && tensor.pattern->source != PatternSpec::Source::File);
+            if (has_whole && tensor.like.empty() && !has_told_of(pointer)) {
                 files_.check(tensor.values, tensor.type, tensor.shape);
             }
             if (tensor.pattern && tensor.pattern->source == PatternSpec::Source::File) {
@@ -465,6 +500,7 @@ private:
     PipelineWorkload& pipeline_;
     const Document& document_;
     const Files& files_;
+    Sparsified sparsified_;               ///< where the pipeline has `sparsity`
     std::set<std::string> told_;          ///< JSON pointers
     std::vector<Diagnostic> names_wrong_; ///< of inputs of codelets
     std::exception_ptr no_file_;
@@ -475,8 +511,13 @@ nlohmann::json expanded_of(Workload workload, const std::vector<PipelineTensor>&
                            const Shape& shape) {
     for (PipelineTensor& tensor : std::get<PipelineWorkload>(workload.kind).tensors) {
         const auto given = std::ranges::find(written, tensor.name, &PipelineTensor::name);
-        if (given != written.end()) {
+        if (given == written.end()) {
+            continue;
+        }
+        if (given->is_sparse() == tensor.is_sparse()) {
             tensor = *given;
+        } else {
+            tensor.values = given->values; // `sparsity` has made it sparse
         }
     }
     return config::resolved(shape, &workload);
@@ -558,9 +599,11 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
     if (auto* pipeline = std::get_if<PipelineWorkload>(&out.workload.kind);
         pipeline != nullptr && model.is_whole) {
         const std::vector<PipelineTensor> written = pipeline->tensors;
-        const bool trains = pipeline->train.has_value();
-        PipelineCheck(*pipeline, document, files, model.told).run(families, flat);
-        if (trains && flat.empty() && mistakes.empty()) {
+        const bool grows = pipeline->train.has_value() || pipeline->sparsity.has_value();
+        PipelineCheck check(*pipeline, document, files, model.told);
+        check.run(families, flat);
+        out.sparse_weights = check.sparse_weights();
+        if (grows && flat.empty() && mistakes.empty()) {
             out.expanded = expanded_of(out.workload, written, shape);
         }
     }

@@ -6,6 +6,7 @@
 #include "base/config/paths.h"
 #include "base/config/shape.h"
 #include "kernels/catalog/catalog.h"
+#include "kernels/catalog/sparse_weights.h"
 #include "kernels/workload/workload.h"
 
 #include <filesystem>
@@ -27,6 +28,7 @@ struct LoadedWorkload {
     config::Origins origins;     ///< of the values that the file or --set gave
     std::filesystem::path file;
     std::vector<InputFile> inputs;
+    std::vector<SparseWeight> sparse_weights; ///< that a pipeline's `sparsity` has made
 };
 
 /// Columns of the dense operand where a matrix file is given instead of a workload file.

@@ -74,6 +74,9 @@ Alternative generator_form(const char* name, Source source, const Describe<Patte
             }};
 }
 
+/// A file, or a generator.
+std::shared_ptr<const Shape> pattern_shape_of(std::shared_ptr<const Shape> generators);
+
 } // namespace
 
 std::shared_ptr<const Shape> generator_shape() {
@@ -103,6 +106,22 @@ std::shared_ptr<const Shape> generator_shape() {
 }
 
 std::shared_ptr<const Shape> pattern_shape() {
+    return pattern_shape_of(generator_shape());
+}
+
+std::shared_ptr<const Shape> tensor_pattern_shape() {
+    Shape generators = *generator_shape();
+    generators.alternatives.push_back(generator_form(
+        "largest", Source::Largest,
+        generator("largest", Source::Largest,
+                  "the kept blocks are those of the tensor's values with the largest sums of "
+                  "magnitudes")));
+    return pattern_shape_of(std::make_shared<const Shape>(std::move(generators)));
+}
+
+namespace {
+
+std::shared_ptr<const Shape> pattern_shape_of(std::shared_ptr<const Shape> generators) {
     using FileValues = PatternSpec::FileValues;
     Describe<PatternSpec> file;
     file.field("file", &PatternSpec::path)
@@ -146,8 +165,10 @@ std::shared_ptr<const Shape> pattern_shape() {
     };
     Shape shape;
     shape.alternatives = {form(true, "file", file.shape()),
-                          form(false, "generator", generator_shape())};
+                          form(false, "generator", std::move(generators))};
     return std::make_shared<const Shape>(std::move(shape));
 }
+
+} // namespace
 
 } // namespace tessera::catalog

@@ -23,6 +23,8 @@ inline constexpr std::int64_t kLongestDimension = 1'000'000;
 
 /// {"file": ..., "values": ...} or a generator.
 [[nodiscard]] std::shared_ptr<const config::Shape> pattern_shape();
+/// The same with a generator that goes by the values of the tensor that has the pattern.
+[[nodiscard]] std::shared_ptr<const config::Shape> tensor_pattern_shape();
 
 /// Describes the keys "mode", "capacity" and "excess" of a sparse operand.
 template <class Struct> void describe_mode(config::Describe<Struct>& d) {

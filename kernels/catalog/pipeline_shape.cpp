@@ -150,12 +150,15 @@ ShapePointer sparse_shape() {
     d.object("sequence", &PipelineTensor::sequence, schedule.shape())
         .says("how each next step makes another pattern of it, with mode dynamic")
         .from("docs/patterns.md#sequences");
-    d.object("pattern", &PipelineTensor::pattern, pattern_shape())
+    d.object("pattern", &PipelineTensor::pattern, tensor_pattern_shape())
         .required()
         .says("where it is not zero");
     describe_values(d, set_values)
         .one_of({"uniform", "integer"})
-        .says("of generated patterns: multiples of 1/16 in [-1, 1], or small whole numbers")
+        .suffix(".npy")
+        .suffix(".safetensors")
+        .says("of generated patterns: multiples of 1/16 in [-1, 1], small whole numbers, or a file "
+              "that has the whole matrix")
         .from(kSource);
     d.require_if("pattern", "generator", {"shape"});
     return d.shape();
@@ -622,6 +625,11 @@ ShapePointer pipeline_shape(Families families) {
         .range(0, kMostIoTiles)
         .says("the last ones of the chip, which run no steps: they bring rows ahead")
         .from(kSource);
+    Describe<SparsitySpec> sparsity;
+    SparsitySpec::describe(sparsity, "docs/models.md#sparse-weights");
+    d.object("sparsity", &PipelineWorkload::sparsity, sparsity.shape())
+        .says("which tensors are pruned to sparse matrices, and how much of each")
+        .from("docs/models.md#sparse-weights");
     d.object("train", &PipelineWorkload::train, train_shape(families))
         .says("which gradients are made behind the steps, and what is done with them")
         .from(kTrainSource);

@@ -154,6 +154,11 @@ Source source_of(const workload::PipelineWorkload& workload) {
             spmm.seed = seeds[i];
             spmm.values = tensor.values;
             spmm.pattern = tensor.first_pattern();
+            const bool is_part = spmm.pattern.source == workload::PatternSpec::Source::Largest ||
+                                 tensor.values.kind == ValuesSpec::Kind::File;
+            if (is_part && spmm.pattern.source != workload::PatternSpec::Source::File) {
+                spmm.whole_a = tensor.values;
+            }
             draw.sparse = std::move(spmm);
             continue;
         }

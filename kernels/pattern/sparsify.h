@@ -3,6 +3,7 @@
 // all other elements are kept, also those of value 0.
 #pragma once
 
+#include "kernels/workload/sparsity_spec.h"
 #include "kernels/workload/value_type.h"
 
 #include <cstdint>
@@ -11,11 +12,7 @@
 
 namespace tessera::pattern {
 
-/// Which elements are kept.
-enum class InitMethod {
-    Random, ///< each set of as many is equally likely
-    TopK    ///< those of largest magnitude, of equal ones the first
-};
+using workload::InitMethod;
 
 /// The types that tensors with marks have: f16, bf16 and f32.
 [[nodiscard]] constexpr bool has_marks(workload::ValueType type) {

@@ -4,9 +4,7 @@
 #include "base/config/describe.h"
 #include "base/config/document.h"
 #include "base/config/read.h"
-#include "base/text.h"
 #include "kernels/pattern/tensor_names.h"
-#include "kernels/workload/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -17,27 +15,15 @@ namespace tessera::pattern {
 namespace detail {
 
 /// The keys as they are written.
-struct Keys {
-    double sparsity = 0;
-    InitMethod init_method = InitMethod::Random;
-    std::uint64_t seed = 1;
-    nlohmann::json param_name_patterns;
+struct Keys : workload::SparsitySpec {
+    double sparsity = 0; ///< the level, by another name
 
     template <class Description> static void describe(Description& d) {
-        constexpr const char* kSource = "docs/patterns.md#checkpoints";
+        workload::SparsitySpec::describe<Keys>(d);
         d.field("sparsity", &Keys::sparsity)
             .range(0.0, 1.0)
-            .says("the share of elements that is pruned")
-            .from(kSource);
-        d.field("init_method", &Keys::init_method,
-                {{"random", InitMethod::Random}, {"topk", InitMethod::TopK}})
-            .says("whether kept elements are drawn, or those of largest magnitude")
-            .from(kSource);
-        workload::describe_seed<Keys>(d, kSource, "of what is drawn, with the tensor's name");
-        d.field(kNamePatternsKey, &Keys::param_name_patterns)
-            .json({"string", "array", "object"})
-            .says("expressions for names of tensors; an object has a level for each")
-            .from(kSource);
+            .says("the share of elements that is pruned, in a file of its own")
+            .from("docs/patterns.md#checkpoints");
     }
 };
 
@@ -63,7 +49,21 @@ SparsitySection::SparsitySection(const std::string& path) {
     config::throw_if_any(std::move(mistakes));
     const nlohmann::json& section = is_inner ? root["sparsity"] : root;
     content->has_names = section.contains(kNamePatternsKey);
-    if (!section.contains("sparsity") &&
+    const bool has_level = section.contains("level");
+    if (has_level && section.contains("sparsity")) {
+        config::throw_if_any(
+            {document.at_value(pointer + "/sparsity", "got a level twice, expected level alone")});
+    }
+    if (!has_level) {
+        content->keys.level = content->keys.sparsity;
+    }
+    if (content->keys.block != 1) {
+        config::throw_if_any({document.at_value(
+            pointer + "/block", fmt::format("got {}, expected 1: elements of a checkpoint are "
+                                            "pruned one by one",
+                                            content->keys.block))});
+    }
+    if (!has_level && !section.contains("sparsity") &&
         !(content->has_names && content->keys.param_name_patterns.is_object())) {
         config::throw_if_any({document.at_value(
             pointer, "sparsity: expected the share of elements that is pruned, 0..1")});
@@ -72,6 +72,9 @@ SparsitySection::SparsitySection(const std::string& path) {
         std::vector<Diagnostic> wrong;
         content->names = read_name_patterns(document, pointer + "/" + kNamePatternsKey,
                                             content->keys.param_name_patterns, wrong);
+        if (!has_level && !section.contains("sparsity")) {
+            expect_levels(document, content->names, wrong);
+        }
         config::throw_if_any(std::move(wrong));
     }
     content_ = std::move(content);
@@ -79,40 +82,21 @@ SparsitySection::SparsitySection(const std::string& path) {
 
 SparsitySection::~SparsitySection() = default;
 
-InitMethod SparsitySection::method() const {
-    return content_->keys.init_method;
-}
-
-std::uint64_t SparsitySection::seed() const {
-    return content_->keys.seed;
-}
-
-std::optional<double> SparsitySection::level_of(const workload::TensorHead& tensor,
-                                                const std::string& file) const {
-    const workload::MatrixSource from{file, tensor.name};
+std::optional<workload::SparsityRule> SparsitySection::rule_of(const workload::TensorHead& tensor,
+                                                               const std::string& file) const {
+    const workload::SparsityRule& section = content_->keys;
     if (!content_->has_names) {
-        return is_weight(tensor) ? std::optional(content_->keys.sparsity) : std::nullopt;
+        return is_weight(tensor) ? std::optional(section) : std::nullopt;
     }
-    const auto level_by = [this](const NamePattern& named) {
-        return named.level.value_or(content_->keys.sparsity);
-    };
-    const NamePattern* found = nullptr;
-    for (const NamePattern& named : content_->names) {
-        if (!named.names(tensor.name)) {
-            continue;
-        }
-        if (found != nullptr && level_by(*found) != level_by(named)) {
-            from.fail(fmt::format("{} and {} both name it, with the levels {} and {}",
-                                  in_quotes(found->text()), in_quotes(named.text()),
-                                  level_by(*found), level_by(named)));
-        }
-        found = &named;
-    }
-    if (found == nullptr) {
+    const NamedBy found = named_by(content_->names, tensor.name, section);
+    if (found.first == nullptr) {
         return std::nullopt;
     }
-    expect_marks(tensor, *found, file);
-    return level_by(*found);
+    if (found.other != nullptr) {
+        workload::MatrixSource{file, tensor.name}.fail(conflict_text(found, section));
+    }
+    expect_marks(tensor, *found.first, file);
+    return found.first->rule(section);
 }
 
 } // namespace tessera::pattern

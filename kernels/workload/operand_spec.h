@@ -26,7 +26,8 @@ inline constexpr std::int64_t kLargestGroup = 1024;
 enum class Duplicates : std::uint8_t { Error, Sum };
 
 struct PatternSpec {
-    enum class Source { File, Uniform, Banded, PowerLaw, NOfM };
+    /// Largest: the blocks of a matrix of values whose elements have the largest magnitudes.
+    enum class Source { File, Uniform, Banded, PowerLaw, NOfM, Largest };
     enum class FileValues {
         Gcn,
         Ones,

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "kernels/workload/operand_spec.h"
 #include "kernels/workload/schedule.h"
+#include "kernels/workload/sparsity_spec.h"
 
 #include <nlohmann/json.hpp>
 
@@ -216,8 +217,9 @@ struct PipelineWorkload {
     std::uint64_t seed = 1;
     std::vector<PipelineTensor> tensors; ///< by name
     std::vector<PipelineStep> steps;
-    std::int64_t io_tiles = 0;          ///< the last tiles of the chip, which bring rows ahead
-    std::optional<Training> train = {}; ///< kernels/catalog writes it into the steps
+    std::int64_t io_tiles = 0; ///< the last tiles of the chip, which bring rows ahead
+    std::optional<SparsitySpec> sparsity = {}; ///< kernels/catalog writes it into tensors and steps
+    std::optional<Training> train = {};        ///< kernels/catalog writes it into the steps
 };
 
 } // namespace tessera::workload

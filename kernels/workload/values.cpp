@@ -191,6 +191,52 @@ std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pa
 
 namespace {
 
+double magnitude(float element) {
+    return std::fabs(static_cast<double>(element));
+}
+double magnitude(std::uint16_t half) {
+    return magnitude(f16_to_f32(half));
+}
+
+/// The `kept` blocks with the largest sums of magnitudes, of equal ones the first; ascending.
+template <class Element>
+std::vector<std::int64_t> largest_blocks(const Dense<Element>& whole, BlockGrid grid,
+                                         std::int64_t block, std::int64_t kept) {
+    std::vector<double> sums(static_cast<std::size_t>(grid.rows * grid.columns));
+    for (std::int64_t row = 0; row < whole.rows; ++row) {
+        for (std::int64_t column = 0; column < whole.columns; ++column) {
+            sums[static_cast<std::size_t>(row / block * grid.columns + column / block)] +=
+                magnitude(whole.values[static_cast<std::size_t>(row * whole.columns + column)]);
+        }
+    }
+    std::vector<std::int64_t> blocks(sums.size());
+    std::iota(blocks.begin(), blocks.end(), std::int64_t{0});
+    std::stable_sort(blocks.begin(), blocks.end(), [&](std::int64_t a, std::int64_t b) {
+        return sums[static_cast<std::size_t>(a)] > sums[static_cast<std::size_t>(b)];
+    });
+    blocks.resize(static_cast<std::size_t>(kept));
+    std::sort(blocks.begin(), blocks.end());
+    return blocks;
+}
+
+/// Some blocks of a whole matrix.
+template <class Element> Sparse<Element> make_part(const SpmmWorkload& workload) {
+    const auto whole = make_groups<Element>({}, workload.m, workload.k, *workload.whole_a,
+                                            workload.seed, Operand::A, workload.k);
+    const std::int64_t block = workload.block;
+    const BlockGrid grid{(workload.m + block - 1) / block, (workload.k + block - 1) / block};
+    const PatternSpec& pattern = workload.pattern;
+    const auto blocks = pattern.source == PatternSpec::Source::Largest
+                            ? largest_blocks(whole, grid, block, kept_blocks(grid, pattern.density))
+                            : generated_blocks(grid, pattern, block, sizeof(Element));
+    auto matrix = empty_blocks<Element>(workload.m, workload.k, block, blocks);
+    for_each_stored(matrix, [&](std::size_t at, std::int64_t row, std::int64_t column,
+                                std::int64_t /*ordinal*/) {
+        matrix.values[at] = whole.values[static_cast<std::size_t>(row * whole.columns + column)];
+    });
+    return matrix;
+}
+
 template <class Element> Sparse<Element> make_generated(const SpmmWorkload& workload) {
     const PatternSpec& pattern = workload.pattern;
     for (const auto& [pointer, dimension] :
@@ -389,6 +435,7 @@ template <class Element> Sparse<Element> make_of(const SpmmWorkload& workload) {
         fail("/block", "got " + std::to_string(workload.block) + ", expected 1, 4, 8 or 16");
     }
     return workload.pattern.source == PatternSpec::Source::File ? make_from_file<Element>(workload)
+           : workload.whole_a                                   ? make_part<Element>(workload)
                                                                 : make_generated<Element>(workload);
 }
 

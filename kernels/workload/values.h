@@ -107,6 +107,8 @@ template <class Element>
 /// - With transpose_a the file or the generator says where the transpose of A has its blocks, k x m.
 /// - Generated patterns keep exactly round(density * blocks) blocks (n_of_m: density * group of each
 ///   group) and fill them by `values`.
+/// - With whole_a the kept blocks have the elements of a whole matrix, drawn or of a file, and a pattern of
+///   source Largest keeps those with the largest sums of magnitudes, of equal ones the first.
 /// - `values` of kind Integer also fill the entries of a pattern file; with `gcn`, or with a file's
 /// own values, they
 ///   are an error. `values` of kind File name the dense operand: A is then as with Uniform.

@@ -5,6 +5,7 @@
 #include "base/config/paths.h"
 #include "base/config/report.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "kernels/catalog/catalog.h"
 #include "kernels/catalog/load.h"
 #include "kernels/pattern/schedule_file.h"
@@ -25,6 +26,7 @@
 #include "sim/vertex/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <set>
@@ -144,6 +146,7 @@ struct Resolved {
     nlohmann::json document;
     config::Origins origins;
     nlohmann::json expanded = {}; ///< of a workload
+    std::vector<catalog::SparseWeight> sparse_weights = {};
 };
 
 Resolved resolve(bool is_workload, const std::string& name_or_path,
@@ -165,7 +168,7 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
     if (is_workload) {
         auto loaded = catalog::load_workload(name_or_path, paths, split.workload);
         return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins),
-                std::move(loaded.expanded)};
+                std::move(loaded.expanded), std::move(loaded.sparse_weights)};
     }
     auto loaded = spec::load_machine(name_or_path, paths, split.machine);
     return {loaded.spec.name, std::move(loaded.resolved), std::move(loaded.origins)};
@@ -199,7 +202,27 @@ const config::Shape* kind_called(const cli::DescribeCommand& command) {
     return nullptr;
 }
 
-/// What there is to know of a file without mistakes: its name, for a sweep more.
+/// Lines that say how much of each weight a model's `sparsity` keeps; without a last end of line.
+std::string sparse_text(const std::vector<catalog::SparseWeight>& weights) {
+    if (weights.empty()) {
+        return "";
+    }
+    Rows rows{{"", "size", "block", "level", "kept blocks", ""}};
+    for (const catalog::SparseWeight& weight : weights) {
+        rows.push_back(
+            {weight.name, fmt::format("{}", fmt::join(weight.shape, " x ")),
+             std::to_string(weight.block), fmt::format("{}", weight.level),
+             fmt::format("{} of {}", grouped(weight.kept_blocks), grouped(weight.blocks)),
+             weight.is_dynamic ? "dynamic" : "static"});
+    }
+    std::string text = table(
+        {}, 2, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left},
+        rows);
+    text.pop_back();
+    return fmt::format(", {}\n{}", counted(weights.size(), "sparse weight"), text);
+}
+
+/// What there is to know of a file without mistakes: its name, for a sweep or sparse weights more.
 std::string checked_text(const std::string& kind, const std::string& path) {
     if (kind == "sweep") {
         const config::ConfigPaths paths = config::default_config_paths();
@@ -219,7 +242,8 @@ std::string checked_text(const std::string& kind, const std::string& path) {
         return fmt::format("{}; {} x {}, {} entries", resolve(true, path, {}).name, matrix.rows,
                            matrix.columns, matrix.entries.size());
     }
-    return resolve(kind == "workload", path, {}).name;
+    const Resolved resolved = resolve(kind == "workload", path, {});
+    return resolved.name + sparse_text(resolved.sparse_weights);
 }
 
 } // namespace

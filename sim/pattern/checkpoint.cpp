@@ -62,8 +62,8 @@ std::string sparsify_text(const cli::PatternSparsifyCommand& command, const Layo
     std::size_t dense = 0;
     copy("pruning, tensor", reader, out,
          [&](const workload::TensorHead& tensor, std::string& bytes) {
-             const auto level = section.level_of(tensor, command.file);
-             if (!level) {
+             const auto rule = section.rule_of(tensor, command.file);
+             if (!rule) {
                  ++dense;
                  if (tensor.type && marks_in(bytes, *tensor.type) > 0) {
                      workload::MatrixSource{command.file, tensor.name}.fail(
@@ -74,8 +74,8 @@ std::string sparsify_text(const cli::PatternSparsifyCommand& command, const Layo
                  }
                  return;
              }
-             const Pruned pruned = sparsify(bytes, *tensor.type, *level, section.method(),
-                                            seed_of(section.seed(), tensor.name));
+             const Pruned pruned = sparsify(bytes, *tensor.type, rule->level, rule->init_method,
+                                            seed_of(rule->seed, tensor.name));
              rows.push_back({utf8_of(tensor.name), grouped(pruned.elements), grouped(pruned.before),
                              grouped(pruned.after), share_text(pruned.after, pruned.elements)});
          });

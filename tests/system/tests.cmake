@@ -308,6 +308,12 @@ foreach(class RemoteRowsTest AttentionTest)
     LABELS system TIMEOUT 300)
 endforeach()
 
+add_test(NAME "sparse weights of models on the command line"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/sparsity_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("sparse weights of models on the command line" PROPERTIES LABELS system
+  TIMEOUT 300)
+
 add_test(NAME "layers in phases on the command line"
   COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/phased_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")

@@ -5,9 +5,11 @@
 #include "tests/kernels/workload/exactness.h"
 #include "tests/kernels/workload/support.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
+using tessera::ElementType;
 using tessera::f16_to_f32;
 using tessera::IoError;
 using tessera::test::config_error;
@@ -200,6 +202,56 @@ TEST_CASE("a bias is one product more in every run of a contraction", "[operands
         CHECK(integer_amplitude(length) * integer_amplitude(length) *
                   ((products + run - 1) / run + 1) <=
               kExactSum);
+    }
+}
+
+TEST_CASE("kept blocks of a whole matrix have its elements", "[kernels][workload]") {
+    using Source = PatternSpec::Source;
+    constexpr std::int64_t kSize = 16;
+    constexpr std::int64_t kBlock = 4;
+    constexpr std::int64_t kBlocks = kSize / kBlock * (kSize / kBlock);
+    for (const Source source : {Source::Uniform, Source::Largest}) {
+        SpmmWorkload workload;
+        workload.m = kSize;
+        workload.k = kSize;
+        workload.block = kBlock;
+        workload.dtype = ElementType::F32;
+        workload.pattern.source = source;
+        workload.pattern.density = 0.25;
+        workload.whole_a.emplace();
+        const DenseF32 whole =
+            make_dense_f32(kSize, kSize, *workload.whole_a, workload.seed, Operand::A, kSize);
+        const SparseF32 part = make_sparse_f32(workload);
+        CAPTURE(static_cast<int>(source));
+        REQUIRE(part.blocks() == kBlocks / 4);
+        std::vector<double> sums(static_cast<std::size_t>(kBlocks));
+        std::vector<bool> kept(static_cast<std::size_t>(kBlocks));
+        for (std::int64_t row = 0; row < part.block_rows(); ++row) {
+            for (std::int64_t number = part.first_block(row); number < part.first_block(row + 1);
+                 ++number) {
+                const std::int64_t column = part.column_of(number);
+                kept[static_cast<std::size_t>(row * part.block_columns() + column)] = true;
+                for (std::int64_t at = 0; at < kBlock * kBlock; ++at) {
+                    const std::int64_t in_row = row * kBlock + at / kBlock;
+                    const std::int64_t in_column = column * kBlock + at % kBlock;
+                    CHECK(part.values[static_cast<std::size_t>(number * kBlock * kBlock + at)] ==
+                          whole.values[static_cast<std::size_t>(in_row * kSize + in_column)]);
+                }
+            }
+        }
+        for (std::int64_t at = 0; at < kSize * kSize; ++at) {
+            const std::int64_t block =
+                at / kSize / kBlock * part.block_columns() + at % kSize / kBlock;
+            sums[static_cast<std::size_t>(block)] +=
+                std::fabs(static_cast<double>(whole.values[static_cast<std::size_t>(at)]));
+        }
+        double least_kept = 1e9;
+        double most_pruned = 0;
+        for (std::size_t block = 0; block < sums.size(); ++block) {
+            double& bound = kept[block] ? least_kept : most_pruned;
+            bound = kept[block] ? std::min(bound, sums[block]) : std::max(bound, sums[block]);
+        }
+        CHECK((least_kept >= most_pruned) == (source == Source::Largest));
     }
 }
 
