@@ -180,6 +180,9 @@ private:
         PipelineStep step = *request_.train.optimiser;
         step.name = tensor + "_update";
         step.outputs = {tensor};
+        std::erase_if(step.options, [](const auto& option) { // nothing stays
+            return option.first == kMomentum && std::get<double>(option.second) == 0;
+        });
         const std::string total = request_.gradients.at(tensor);
         request_.gradients.at(tensor) = taken_gradient(
             tensor, step.family == kDescent || step.options.contains(kMomentum), origin);

@@ -376,6 +376,18 @@ class TrainingTest(CliTest):
                 self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"],
                                  result["cycles"])
 
+    def test_a_momentum_of_which_nothing_stays_is_none(self):
+        """The resolved form of a file tells it."""
+        def cycles(**told):
+            return self.result(self.file("w.json", json.dumps({
+                "schema_version": 1, "kind": "pipeline",
+                "tensors": {"w": {"shape": [48, 32]}, "x": {"shape": [24, 48]}, "y_gradient": {"shape": [24, 32]}},
+                "steps": [{"family": "matmul", "inputs": ["x", "w"], "output": "y"}],
+                "train": {"outputs": ["y"], "with_respect_to": ["w"],
+                          "optimiser": {"family": "descent", **told}}})), "--set", "chip.tiles=16")["cycles"]
+        self.assertEqual(cycles(momentum=0), cycles())
+        self.assertGreater(cycles(momentum=0.5), cycles())
+
     def test_a_gated_layer_trains_with_equal_cycles_in_both_modes(self):
         for kind in ("f16", "f32"):
             with self.subTest(kind):

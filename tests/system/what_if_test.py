@@ -70,7 +70,7 @@ REDUCED = {
     "remote_read": "chip.tiles=4 workload.row_bytes=4096",
     "remote_write": "chip.tiles=4 workload.row_bytes=4096",
     "self_copy": "chip.tiles=4 workload.bytes=4096",
-    "sparse_feed_forward": "chip.tiles=16 workload.sizes.length=8 workload.sizes.hidden=32",
+    "sparse_feed_forward": "chip.tiles=16 workload.sizes.length=32 workload.sizes.hidden=32",
     "sparse_training": "chip.tiles=16 workload.sizes.tokens=16 workload.sizes.hidden=32",
     "sparse_update": "chip.tiles=16 workload.tensors.matrix.shape=[256,256] workload.tensors.x.shape=[256,16]",
     "softmax_training": "chip.tiles=4" + "".join(f" workload.tensors.{name}.shape=[16,64]"
