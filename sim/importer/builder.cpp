@@ -93,6 +93,21 @@ void require_number(const Value& value) {
     }
 }
 
+void require_alike(const Value& a, const Value& b) {
+    require_number(a);
+    require_number(b);
+    if (a.kind.type != b.kind.type) {
+        throw Refused(fmt::format("got {} and {}, expected one type", a.kind.name, b.kind.name));
+    }
+}
+
+void require_elements(const Value& value) {
+    if (value.elements() == 0) {
+        throw Refused(
+            fmt::format("'{}' has no elements ({})", value.name, sizes_text(value.shape)));
+    }
+}
+
 std::size_t axis_of(std::int64_t number, std::size_t rank) {
     const auto sizes = static_cast<std::int64_t>(rank);
     if (number < -sizes || number >= sizes) {
@@ -125,10 +140,7 @@ std::size_t Builder::tensor_of(const Value& value) {
     if (type == nullptr) {
         refuse_type(value);
     }
-    if (value.elements() == 0) {
-        throw Refused(
-            fmt::format("'{}' has no elements ({})", value.name, sizes_text(value.shape)));
-    }
+    require_elements(value);
     if (value.rank() > 8) {
         throw Refused(
             fmt::format("'{}' has {} sizes, expected at most 8", value.name, value.rank()));

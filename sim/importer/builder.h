@@ -95,7 +95,7 @@ public:
     [[nodiscard]] Value smaller(const Value& a, const Value& b);
     /// The same elements as another type, which has them. @throws Refused for a type of no tensor
     [[nodiscard]] Value cast(const Value& value, const ElementKind& kind);
-    /// A known tensor of one element of the type of another value, rounded to it.
+    /// A known number without sizes of the type of another value, rounded to it.
     [[nodiscard]] static Value number(const Value& like, double value);
 
     // Arithmetic on f16 and f32. @throws Refused for others
@@ -105,6 +105,10 @@ public:
                                const Options& options = {});
     /// The sum or the largest of each row of a matrix: a list.
     [[nodiscard]] Value reduced(const Value& matrix, const std::string& op);
+    /// The mean of each row of a matrix, summed in FP32: a list.
+    [[nodiscard]] Value mean(const Value& matrix);
+    /// The same numbers in FP32.
+    [[nodiscard]] Value single(const Value& value);
 
     /// The pipeline that leaves these outputs of the model, without steps that none of them needs.
     [[nodiscard]] Made take(const std::vector<Value>& outputs);
@@ -157,6 +161,10 @@ private:
 void require_float(const Value& value);
 /// @throws Refused unless the value is of f16, f32 or whole numbers
 void require_number(const Value& value);
+/// @throws Refused unless both are of numbers, and of one type
+void require_alike(const Value& a, const Value& b);
+/// @throws Refused for a value without elements
+void require_elements(const Value& value);
 /// The axis that a number names, from the end where it is below 0. @throws Refused
 [[nodiscard]] std::size_t axis_of(std::int64_t number, std::size_t rank);
 /// Sizes of the result of two with broadcast. @throws Refused

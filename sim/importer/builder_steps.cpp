@@ -293,14 +293,6 @@ std::optional<Sizes> vector_for(const Value& value, const Sizes& shape) {
     return is_one || is_row ? std::optional(Sizes{shape.back()}) : std::nullopt;
 }
 
-void require_alike(const Value& a, const Value& b) {
-    require_number(a);
-    require_number(b);
-    if (a.kind.type != b.kind.type) {
-        throw Refused(fmt::format("got {} and {}, expected one type", a.kind.name, b.kind.name));
-    }
-}
-
 } // namespace
 
 Value Builder::of_two(const std::string& family, const Value& a, const Value& b) {
@@ -338,8 +330,11 @@ Value Builder::cast(const Value& value, const ElementKind& kind) {
     const std::string from = type_of(value.kind);
     const std::string to = type_of(kind);
     const auto bytes_of = [](const Value& one) { return workload::facts_of(*one.kind.type).bytes; };
-    const bool is_narrower =
-        is_whole(value) && is_whole(wanted) && bytes_of(wanted) < bytes_of(value);
+    const bool is_of_other_sign =
+        from != to && (from == "i32" || bytes_of(wanted) == bytes_of(value));
+    const bool is_narrower = is_whole(value) && is_whole(wanted) &&
+                             value.kind.type != ValueType::Mask &&
+                             (bytes_of(wanted) < bytes_of(value) || is_of_other_sign);
     if (from == to) {
         wanted = value;
         wanted.kind = kind;
@@ -392,6 +387,8 @@ Value Builder::sum(const Value& a, const Value& b) {
         return narrowed(of_two("add", a, b));
     }
     require_alike(a, b);
+    require_elements(a);
+    require_elements(b);
     const Sizes shape = common_shape(a.shape, b.shape);
     for (const auto& [whole, part] : {std::pair(&a, &b), std::pair(&b, &a)}) {
         if (whole->shape != shape || part->shape == shape || shape.empty()) {
@@ -431,6 +428,16 @@ Value Builder::product(const Value& a, const Value& b) {
 Value Builder::reduced(const Value& matrix, const std::string& op) {
     require_float(matrix);
     return step("reduce", {matrix}, {matrix.shape[0]}, {{"op", op}});
+}
+
+Value Builder::mean(const Value& matrix) {
+    const double share = 1.0 / static_cast<double>(matrix.shape[1]);
+    return cast(scaled(reduced(single(matrix), "sum"), share), matrix.kind);
+}
+
+Value Builder::single(const Value& value) {
+    require_float(value);
+    return cast(value, {ValueType::F32, "FLOAT"});
 }
 
 } // namespace tessera::importer

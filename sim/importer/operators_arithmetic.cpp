@@ -82,21 +82,23 @@ std::vector<Value> negate(Call& call) {
     return {is_whole(x) ? call.build().difference(zero, x) : call.build().scaled(x, -1)};
 }
 
-Value total(Call& call) {
+std::vector<Value> sum(Call& call) {
     Value made = call.input(0);
     require_float(made);
     for (std::size_t i = 1; i < call.inputs(); ++i) {
         made = call.build().sum(made, call.input(i));
     }
-    return made;
-}
-
-std::vector<Value> sum(Call& call) {
-    return {total(call)};
+    return {made};
 }
 
 std::vector<Value> mean(Call& call) {
-    return {call.build().scaled(total(call), 1.0 / static_cast<double>(call.inputs()))};
+    Builder& build = call.build();
+    Value made = build.single(call.input(0)); // half types overflow
+    for (std::size_t i = 1; i < call.inputs(); ++i) {
+        made = build.sum(made, build.single(call.input(i)));
+    }
+    const double share = 1.0 / static_cast<double>(call.inputs());
+    return {build.cast(build.scaled(made, share), call.input(0).kind)};
 }
 
 std::vector<Value> relu(Call& call) {

@@ -18,14 +18,14 @@ using workload::ValueType;
 Value log_softmax_of(Builder& build, const Value& x, const Axes& axes) {
     require_float(x);
     const Rows rows = rows_of(build, x, axes);
-    const Value& matrix = rows.matrix;
+    const Value matrix = build.single(rows.matrix);
     const Sizes column{matrix.shape[0], 1};
     const auto less = [&](const Value& from, const Value& each) {
         return build.difference(from, build.broadcast(build.reshaped(each, column), from.shape));
     };
     const Value moved = less(matrix, build.reduced(matrix, "max"));
     const Value sums = build.reduced(build.mapped("exp", moved), "sum");
-    return put_back(build, less(moved, build.mapped("log", sums)), rows);
+    return put_back(build, build.cast(less(moved, build.mapped("log", sums)), x.kind), rows);
 }
 
 std::vector<Value> log_softmax(Call& call) {
@@ -91,16 +91,16 @@ Value loss_of(Call& call, const Value& x) {
     if (reduction == "none") {
         return build.reshaped(losses, expected);
     }
-    const auto total = [&](const Value& of_rows) {
-        return build.reshaped(build.reduced(build.reshaped(of_rows, {1, count}), "sum"), {});
+    const auto total = [&](const Value& of_rows) { // in FP32: half types overflow
+        const Value row = build.reshaped(build.single(of_rows), {1, count});
+        return build.reshaped(build.reduced(row, "sum"), {});
     };
-    if (reduction == "sum") {
-        return total(losses);
+    Value made = total(losses);
+    if (reduction == "mean") {
+        made = weights || ignored ? build.quotient(made, total(build.reduced(chosen, "sum")))
+                                  : build.scaled(made, 1.0 / static_cast<double>(count));
     }
-    if (!weights && !ignored) {
-        return build.scaled(total(losses), 1.0 / static_cast<double>(count));
-    }
-    return build.quotient(total(losses), total(build.reduced(chosen, "sum")));
+    return build.cast(made, x.kind);
 }
 
 std::vector<Value> negative_log_likelihood(Call& call) {

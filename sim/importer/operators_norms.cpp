@@ -13,28 +13,23 @@ namespace {
 
 using workload::ValueType;
 
-/// The mean of each row of a matrix, as a column.
-Value means(Builder& build, const Value& matrix) {
-    const Value sums = build.reduced(matrix, "sum");
-    return build.reshaped(build.scaled(sums, 1.0 / static_cast<double>(matrix.shape[1])),
-                          {matrix.shape[0], 1});
-}
-
 Value spread(Builder& build, const Value& column, const Value& matrix) {
     return build.broadcast(build.reshaped(column, {matrix.shape[0], 1}), matrix.shape);
 }
 
+/// In FP32: half types overflow.
 struct Moments {
     Value less;     ///< the matrix less the means of its rows
-    Value mean;     ///< columns
+    Value mean;     ///< of each row: a list
     Value variance; ///< the mean square of `less`
 };
 
 Moments moments_of(Builder& build, const Value& matrix) {
     Moments made;
-    made.mean = means(build, matrix);
-    made.less = build.difference(matrix, spread(build, made.mean, matrix));
-    made.variance = means(build, build.product(made.less, made.less));
+    const Value wide = build.single(matrix);
+    made.mean = build.mean(wide);
+    made.less = build.difference(wide, spread(build, made.mean, wide));
+    made.variance = build.mean(build.product(made.less, made.less));
     return made;
 }
 
@@ -59,8 +54,9 @@ Rows channels_of(Call& call) {
     return rows_of(call.build(), x, others);
 }
 
-Value column(Call& call, std::size_t input, std::int64_t rows) {
-    return call.build().reshaped(call.input(input), {rows, 1});
+/// An input of one number for each row, in FP32.
+Value of_rows(Call& call, std::size_t input, std::int64_t rows) {
+    return call.build().reshaped(call.build().single(call.input(input)), {rows});
 }
 
 std::vector<Value> batch_normalization(Call& call) {
@@ -74,23 +70,25 @@ std::vector<Value> batch_normalization(Call& call) {
     }
     const Rows rows = channels_of(call);
     const std::int64_t count = rows.matrix.shape[0];
-    const Value given_mean = column(call, 3, count);
-    const Value given_variance = column(call, 4, count);
-    const Moments moments =
-        trains ? moments_of(build, rows.matrix)
-               : Moments{build.difference(rows.matrix, spread(build, given_mean, rows.matrix)),
-                         given_mean, given_variance};
+    const Value given_mean = of_rows(call, 3, count);
+    const Value given_variance = of_rows(call, 4, count);
+    const Value wide = build.single(rows.matrix);
+    const Moments moments = trains
+                                ? moments_of(build, wide)
+                                : Moments{build.difference(wide, spread(build, given_mean, wide)),
+                                          given_mean, given_variance};
     Value made = normal(build, moments.less, moments.variance, epsilon);
-    made = build.product(made, spread(build, column(call, 1, count), made));
-    made = build.sum(made, spread(build, column(call, 2, count), made));
-    std::vector<Value> all{put_back(build, made, rows)};
+    made = build.product(made, spread(build, of_rows(call, 1, count), made));
+    made = build.sum(made, spread(build, of_rows(call, 2, count), made));
+    std::vector<Value> all{put_back(build, build.cast(made, rows.matrix.kind), rows)};
     if (trains) {
-        const auto moved = [&](const Value& from, const Value& to) {
-            return build.reshaped(
-                build.sum(build.scaled(from, momentum), build.scaled(to, 1 - momentum)), {count});
+        const auto moved = [&](std::size_t input, const Value& from, const Value& to) {
+            return build.cast(
+                build.sum(build.scaled(from, momentum), build.scaled(to, 1 - momentum)),
+                call.input(input).kind);
         };
-        all.push_back(moved(given_mean, moments.mean));
-        all.push_back(moved(given_variance, moments.variance));
+        all.push_back(moved(3, given_mean, moments.mean));
+        all.push_back(moved(4, given_variance, moments.variance));
     }
     return all;
 }
@@ -104,17 +102,16 @@ std::vector<Value> instance_normalization(Call& call) {
     }
     const double epsilon = call.number("epsilon", double{1e-5F});
     const std::int64_t rows = x.shape[0] * x.shape[1];
-    if (x.elements() == 0) {
-        throw Refused(fmt::format("'{}' has no elements", x.name));
-    }
+    require_elements(x);
     const Value matrix = build.reshaped(x, {rows, x.elements() / rows});
     const Moments moments = moments_of(build, matrix);
     const auto of_channel = [&](std::size_t input) {
-        const Value each = build.broadcast(call.input(input), {x.shape[0], x.shape[1]});
-        return spread(build, build.reshaped(each, {rows, 1}), matrix);
+        const Value channels = build.single(call.input(input));
+        return spread(build, build.broadcast(channels, {x.shape[0], x.shape[1]}), matrix);
     };
     const Value made = normal(build, moments.less, moments.variance, epsilon);
-    return {build.reshaped(build.sum(build.product(made, of_channel(1)), of_channel(2)), x.shape)};
+    const Value moved = build.sum(build.product(made, of_channel(1)), of_channel(2));
+    return {build.reshaped(build.cast(moved, x.kind), x.shape)};
 }
 
 std::vector<Value> mean_variance_normalization(Call& call) {
@@ -125,9 +122,11 @@ std::vector<Value> mean_variance_normalization(Call& call) {
     const Axes axes = Call::axes(call.list("axes").value_or(Sizes{0, 2, 3}), x.rank());
     const Rows rows = rows_of(build, x, axes);
     const Moments moments = moments_of(build, rows.matrix);
-    const Value root =
-        build.sum(build.mapped("sqrt", moments.variance), Builder::number(x, kEpsilon));
-    return {put_back(build, build.quotient(moments.less, spread(build, root, rows.matrix)), rows)};
+    const Value root = build.mapped("sqrt", moments.variance);
+    const Value made =
+        build.quotient(moments.less, spread(build, build.sum(root, Builder::number(root, kEpsilon)),
+                                            moments.less));
+    return {put_back(build, build.cast(made, x.kind), rows)};
 }
 
 /// A product with a triangle of ones.

@@ -20,9 +20,9 @@ Builder::Options options_of(const Value& a) {
 void require_factors(const Value& a, const Value& b) {
     require_float(a);
     require_float(b);
-    if (a.kind.type != b.kind.type) {
-        throw Refused(fmt::format("got {} and {}, expected one type", a.kind.name, b.kind.name));
-    }
+    require_alike(a, b);
+    require_elements(a);
+    require_elements(b);
 }
 
 Sizes without_last(const Sizes& shape, std::size_t count) {
@@ -113,8 +113,8 @@ std::vector<Value> gemm(Call& call) {
     if (has_sum && common_shape(sum.shape, {m, n}) != Sizes{m, n}) {
         throw Refused(fmt::format("got c of {} for {} x {}", sizes_text(sum.shape), m, n));
     }
-    const bool is_bias = has_sum && alpha == 1 && sum.elements() == n && sum.shape.back() == n &&
-                         sum.kind.type == a.kind.type;
+    const bool is_bias = has_sum && alpha == 1 && !sum.shape.empty() && sum.elements() == n &&
+                         sum.shape.back() == n && sum.kind.type == a.kind.type;
     if (is_bias) {
         factors.push_back(build.reshaped(sum, {n}));
     }

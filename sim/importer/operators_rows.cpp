@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 namespace tessera::importer {
@@ -48,8 +49,9 @@ struct Reduction {
 Value reduced(Builder& build, const Value& x, const Axes& axes, bool keeps,
               const Reduction& reduction) {
     require_float(x);
+    const bool is_sum = std::string_view(reduction.op) == "sum"; // of FP32: half types overflow
     const Rows rows = rows_of(build, x, axes);
-    Value matrix = rows.matrix;
+    Value matrix = is_sum ? build.single(rows.matrix) : rows.matrix;
     switch (reduction.before) {
     case Before::Nothing:
         break;
@@ -63,13 +65,13 @@ Value reduced(Builder& build, const Value& x, const Axes& axes, bool keeps,
         matrix = build.product(matrix, matrix);
         break;
     }
-    const double factor =
-        reduction.is_mean ? 1.0 / static_cast<double>(matrix.shape[1]) : reduction.factor;
-    Value made = build.scaled(build.reduced(matrix, reduction.op), factor);
+    Value made = reduction.is_mean
+                     ? build.mean(matrix)
+                     : build.scaled(build.reduced(matrix, reduction.op), reduction.factor);
     if (reduction.behind != nullptr) {
         made = build.mapped(reduction.behind, made);
     }
-    return build.reshaped(made, reduced_shape(x.shape, axes, keeps));
+    return build.reshaped(build.cast(made, x.kind), reduced_shape(x.shape, axes, keeps));
 }
 
 std::vector<Value> reduce(Call& call, const Reduction& reduction) {
@@ -119,13 +121,13 @@ std::vector<Value> reduce_log_sum_exp(Call& call) {
     const bool keeps = call.integer("keepdims", 1) != 0;
     const Axes axes = Call::axes(call.list("axes"), x.rank());
     require_float(x);
-    const Rows rows = rows_of(build, x, axes);
-    const Sizes column{rows.matrix.shape[0], 1};
-    const Value most = build.reshaped(build.reduced(rows.matrix, "max"), column);
-    const Value moved = build.difference(rows.matrix, build.broadcast(most, rows.matrix.shape));
+    const Value matrix = build.single(rows_of(build, x, axes).matrix);
+    const Sizes column{matrix.shape[0], 1};
+    const Value most = build.reshaped(build.reduced(matrix, "max"), column);
+    const Value moved = build.difference(matrix, build.broadcast(most, matrix.shape));
     const Value sums = build.reshaped(build.reduced(build.mapped("exp", moved), "sum"), column);
-    return {build.reshaped(build.sum(most, build.mapped("log", sums)),
-                           reduced_shape(x.shape, axes, keeps))};
+    const Value made = build.sum(most, build.mapped("log", sums));
+    return {build.reshaped(build.cast(made, x.kind), reduced_shape(x.shape, axes, keeps))};
 }
 
 /// Over all axes but the first two.
@@ -282,9 +284,7 @@ Rows rows_of(Builder& build, const Value& x, const Axes& axes) {
     for (const std::size_t axis : last) {
         columns *= x.shape[axis];
     }
-    if (x.elements() == 0) {
-        throw Refused(fmt::format("'{}' has no elements ({})", x.name, sizes_text(x.shape)));
-    }
+    require_elements(x);
     rows.matrix = build.reshaped(build.permuted(x, rows.order), {x.elements() / columns, columns});
     return rows;
 }

@@ -351,6 +351,13 @@ std::vector<Value> scatter_nd(Call& call) {
                                   sizes_text(x.shape)));
     }
     const auto digits = static_cast<std::size_t>(indices.shape.back());
+    Sizes expected(indices.shape.begin(), indices.shape.end() - 1);
+    expected.insert(expected.end(), x.shape.begin() + static_cast<std::ptrdiff_t>(digits),
+                    x.shape.end());
+    if (call.input(2).shape != expected) {
+        throw Refused(fmt::format("got updates of {}, expected {}", sizes_text(call.input(2).shape),
+                                  sizes_text(expected)));
+    }
     const Sizes numbers = call.numbers(1);
     Sizes places;
     for (std::size_t i = 0; i < numbers.size(); i += digits) {
@@ -368,11 +375,15 @@ std::vector<Value> gather_nd(Call& call) {
     const Value& x = call.input(0);
     const Value& indices = call.input(1);
     const auto batches = static_cast<std::size_t>(call.integer("batch_dims", 0));
-    if (indices.rank() == 0 || batches >= indices.rank() ||
+    require_elements(x);
+    if (indices.rank() == 0 || batches >= indices.rank() || batches > x.rank() ||
+        indices.shape.back() < 1 ||
         indices.shape.back() + static_cast<std::int64_t>(batches) >
-            static_cast<std::int64_t>(x.rank())) {
-        throw Refused(fmt::format("got indices of {} for {}", sizes_text(indices.shape),
-                                  sizes_text(x.shape)));
+            static_cast<std::int64_t>(x.rank()) ||
+        !std::equal(x.shape.begin(), x.shape.begin() + static_cast<std::ptrdiff_t>(batches),
+                    indices.shape.begin())) {
+        throw Refused(fmt::format("got indices of {} for {} with {} sizes of batches",
+                                  sizes_text(indices.shape), sizes_text(x.shape), batches));
     }
     const auto digits = static_cast<std::size_t>(indices.shape.back());
     const Sizes numbers = call.numbers(1);
@@ -416,7 +427,8 @@ std::vector<Value> compress(Call& call) {
 }
 
 std::vector<Value> reverse_sequence(Call& call) {
-    Value x = call.input(0);
+    const Value& x = call.input(0);
+    require_elements(x);
     const std::size_t of_time = axis_of(call.integer("time_axis", 0), x.rank());
     const std::size_t of_batch = axis_of(call.integer("batch_axis", 1), x.rank());
     const Sizes lengths = call.numbers(1);

@@ -228,6 +228,7 @@ std::vector<Value> depth_to_space(Call& call) {
 std::vector<Value> space_to_depth(Call& call) {
     const Value& x = call.input(0);
     const std::int64_t b = call.integer("blocksize", 0);
+    require_elements(x);
     if (x.rank() != 4 || b < 1 || x.shape[2] % b != 0 || x.shape[3] % b != 0) {
         throw Refused(fmt::format("got blocks of {} of {}", b, sizes_text(x.shape)));
     }

@@ -169,9 +169,7 @@ std::vector<Axis> pool_axes(Call& call) {
     if (x.rank() < 3 || !kernel || kernel->size() + 2 != x.rank()) {
         throw Refused(fmt::format("got no window for {}", sizes_text(x.shape)));
     }
-    if (x.elements() == 0) {
-        throw Refused(fmt::format("'{}' has no elements ({})", x.name, sizes_text(x.shape)));
-    }
+    require_elements(x);
     const Sizes sizes = behind_two(x.shape);
     return axes_of(call, sizes, list_of(call, "kernel_shape", sizes.size(), 1));
 }
@@ -215,7 +213,7 @@ std::vector<Value> average_pool(Call& call) {
     require_float(x);
     const bool counts_pads = call.integer("count_include_pad", 0) != 0;
     const std::vector<Axis> axes = pool_axes(call);
-    const Value sums = pooled(build, x, axes, "sum", Beyond::Zeros);
+    const Value sums = pooled(build, build.single(x), axes, "sum", Beyond::Zeros);
     Sizes windows;
     for (const Axis& axis : axes) {
         windows.push_back(axis.out);
@@ -234,14 +232,15 @@ std::vector<Value> average_pool(Call& call) {
         counts = std::move(next);
     }
     if (is_even || counts_pads) {
-        return {build.scaled(sums, 1.0 / static_cast<double>(places_in(axes)))};
+        const double share = 1.0 / static_cast<double>(places_in(axes));
+        return {build.cast(build.scaled(sums, share), x.kind)};
     }
     Elements shares{ValueType::F32, windows, {}};
     for (const std::int64_t count : counts) {
         const float share = 1 / static_cast<float>(count);
         shares.bytes.append(reinterpret_cast<const char*>(&share), sizeof share);
     }
-    return {build.product(sums, build.cast(Builder::known("shares", std::move(shares)), x.kind))};
+    return {build.cast(build.product(sums, Builder::known("shares", std::move(shares))), x.kind)};
 }
 
 /// Filters w, [outputs][channels of a group][...], over x, [n][channels][...].

@@ -281,6 +281,56 @@ class NumbersTest(ImportTest):
         numpy.testing.assert_allclose(got["e"], numpy.where(wide > 0, wide, 0.3 * (numpy.exp(wide) - 1)), rtol=0,
                                       atol=2e-3)
 
+    def test_casts_between_whole_numbers_keep_the_bits_of_the_type(self):
+        x, u = numpy.array([-1, -128, 5, 127], "i1"), numpy.array([200, 255, 5, 127], "u1")
+        got = self.outcome([node("Cast", ["x"], ["a"], to=2), node("Cast", ["x"], ["b"], to=4),
+                            node("Cast", ["u"], ["c"], to=3), node("Cast", ["u"], ["d"], to=5),
+                            node("Cast", ["a"], ["e"], to=1)],
+                           [port("x", [4], 3), port("u", [4], 2)], list("abcde"), x=x.astype("i4"), u=u.astype("u4"))
+        for name, expected in {"a": x.astype("u1"), "b": x.astype("u2"), "c": u.astype("i1"), "d": u.astype("i2"),
+                               "e": x.astype("u1")}.items():
+            self.assertEqual(got[name].tolist(), expected.tolist(), name)
+
+    def test_half_types_are_summed_in_fp32(self):
+        count, large = 1024, 1000 # of which the sum and the squares are no numbers of FP16
+        x = numpy.full((1, 2, count), large, "f2")
+        x[0, :, ::2] = -large
+        images = numpy.full((1, 1, 4, 4), 60000, "f2")
+        ones = [tensor(name, numpy.full(2, value, "f2")) for name, value in (("one", 1), ("zero", 0), ("v", 0))]
+        got = self.outcome([node("Abs", ["x"], ["size"]), node("ReduceMean", ["size"], ["mean"], axes=[2]),
+                            node("GlobalAveragePool", ["size"], ["pool"]),
+                            node("ReduceL2", ["size"], ["length"], axes=[2]),
+                            node("InstanceNormalization", ["x", "one", "zero"], ["instance"]),
+                            node("BatchNormalization", ["x", "one", "zero", "v", "one"], ["batch", "m", "n"],
+                                 training_mode=1),
+                            node("MeanVarianceNormalization", ["x"], ["normal"], axes=[2]),
+                            node("AveragePool", ["i"], ["window"], kernel_shape=[2, 2]),
+                            node("Mean", ["i", "i"], ["both"])],
+                           [port("x", list(x.shape), 10), port("i", list(images.shape), 10)],
+                           ["mean", "pool", "length", "instance", "batch", "normal", "window", "both"],
+                           ones, x=x, i=images)
+        for name in ("mean", "pool"):
+            self.assertEqual(got[name].ravel().tolist(), [large] * 2)
+        for name in ("window", "both"):
+            self.assertEqual(set(got[name].ravel()), {images[0, 0, 0, 0]})
+        self.assertEqual(got["length"].ravel().tolist(), [large * math.isqrt(count)] * 2)
+        for name in ("instance", "batch", "normal"):
+            numpy.testing.assert_allclose(got[name], x / numpy.float16(large), rtol=2e-3)
+
+    def test_a_number_is_added_to_a_product_of_one_column(self):
+        a, b = numbers(BATCH, INPUTS), numbers(INPUTS, 1)
+        got = self.outcome([node("Gemm", ["a", "b", "c"], ["y"])], [port("a", [BATCH, INPUTS])], ["y"],
+                           [tensor("b", b), tensor("c", numpy.float32(3))], a=a)["y"]
+        self.assert_near(got, a @ b + 3)
+
+    def test_losses_of_half_types_are_summed_in_fp32(self):
+        rows, classes, loss = 2048, 4, 40
+        x = numpy.full((rows, classes), -loss, "f2")
+        got = self.outcome([node("NegativeLogLikelihoodLoss", ["x", "t"], ["y"])],
+                           [port("x", [rows, classes], 10), port("t", [rows], 7)], ["y"], x=x,
+                           t=numpy.arange(rows, dtype="i4") % classes)["y"]
+        self.assertEqual(got.tolist(), [loss])
+
 
 class MistakesTest(ImportTest):
     def test_ten_unknown_operators_are_all_named(self):
@@ -336,6 +386,32 @@ class MistakesTest(ImportTest):
                                            [tensor(*entry) for entry in {**known, "c": elements}.items()], opset))
                 self.assertEqual(len(told), 1)
                 self.assertIn(expected, told[0])
+
+    def test_sizes_that_do_not_go_together(self):
+        known = {"c": numpy.float32(1), "w": numpy.ones((0, 3), "f4"), "i": numpy.array([[3]]), "i3": numpy.zeros((3, 1), "i8"),
+                 "i0": numpy.zeros((0, 1), "i8"), "l": numpy.array([0, 0]), "e": numpy.zeros(0, "f4")}
+        cases = [
+            (node("ScatterND", ["x", "i", "long"], ["y"]), "got updates of 1 x 8, expected 1 x 4"),
+            (node("ScatterND", ["x", "i", "short"], ["y"]), "got updates of 1 x 2, expected 1 x 4"),
+            (node("Add", ["none", "c"], ["y"]), "'none' has no elements (2 x 0)"),
+            (node("Add", ["c", "e"], ["y"]), "'e' has no elements (0)"),
+            (node("MatMul", ["none", "w"], ["y"]), "'none' has no elements (2 x 0)"),
+            (node("Gemm", ["none", "w"], ["y"]), "'none' has no elements (2 x 0)"),
+            (node("ReverseSequence", ["none", "l"], ["y"], batch_axis=0, time_axis=1), "'none' has no elements"),
+            (node("InstanceNormalization", ["none3", "c", "c"], ["y"]), "'none3' has no elements"),
+            (node("SpaceToDepth", ["none4"], ["y"], blocksize=1 << 62), "'none4' has no elements"),
+            (node("GatherND", ["none", "i0"], ["y"]), "'none' has no elements"),
+            (node("GatherND", ["row", "i3"], ["y"], batch_dims=1), "got indices of 3 x 1 for 1 x 4"),
+            (node("GatherND", ["c", "i3"], ["y"], batch_dims=1), "got indices of 3 x 1 for no sizes"),
+            (node("GatherND", ["x", "w"], ["y"]), "got indices of 0 x 3 for 4 x 4"),
+        ]
+        ports = [port("x", [4, 4]), port("long", [1, 8]), port("short", [1, 2]), port("none", [2, 0]),
+                 port("none3", [1, 2, 0]), port("none4", [1, 3, 0, 0]), port("row", [1, 4])]
+        for one, expected in cases:
+            with self.subTest(expected):
+                (told,) = self.mistakes(model([one], ports, [port("y", [4])],
+                                              [tensor(*entry) for entry in known.items()]))
+                self.assertIn(expected, told)
 
     def test_sizes_and_constants(self):
         data = model([node("Reshape", ["x", "shape"], ["y"])], [port("x", ["n", 4]), port("shape", [2], 7)],
