@@ -211,6 +211,7 @@ Value Builder::taken(const Value& value, std::size_t axis, const Sizes& from) {
     Sizes shape = value.shape;
     shape[axis] = static_cast<std::int64_t>(from.size());
     if (value.known != nullptr) {
+        require_sizes(shape);
         const std::int64_t inner = product_in(value.shape, axis + 1, value.rank());
         Sizes places;
         for (std::int64_t outer = 0; outer < product_in(value.shape, 0, axis); ++outer) {
@@ -262,6 +263,7 @@ Value Builder::joined(const std::vector<Value>& values, std::size_t axis) {
         if (made.elements() == 0) {
             made = next;
         } else if (all_known) {
+            require_sizes(shape);
             Elements both{made.known->type, shape, made.known->bytes + next.known->bytes};
             const ElementKind kind = made.kind;
             made = known(made.name, std::move(both));
@@ -318,7 +320,7 @@ Value Builder::number(const Value& like, double value) {
     const double rounded = is_half          ? double{f16_to_f32(workload::f64_to_f16(value))}
                            : is_float(like) ? double{static_cast<float>(value)}
                                             : value;
-    Value one = known("number", equal_elements(*like.kind.type, {1}, rounded));
+    Value one = known("number", equal_elements(*like.kind.type, {}, rounded));
     one.kind = like.kind;
     return one;
 }

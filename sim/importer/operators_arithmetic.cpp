@@ -129,11 +129,17 @@ std::vector<Value> leaky_relu(Call& call) {
 std::vector<Value> parametric_relu(Call& call) {
     Builder& build = call.build();
     const Value& x = call.input(0);
-    if (common_shape(x.shape, call.input(1).shape) != x.shape) {
+    Value slope = call.input(1);
+    if (call.opset() < 7 && slope.rank() == 1 && slope.elements() > 1 && x.rank() > 2) {
+        Sizes channels(x.rank() - 1, 1); // one slope for each
+        channels[0] = slope.elements();
+        slope = build.reshaped(slope, channels);
+    }
+    if (common_shape(x.shape, slope.shape) != x.shape) {
         throw Refused("a slope of more elements than x has");
     }
-    return {build.sum(build.mapped("relu", x),
-                      build.product(below(call), build.scaled(call.input(1), -1)))};
+    return {
+        build.sum(build.mapped("relu", x), build.product(below(call), build.scaled(slope, -1)))};
 }
 
 std::vector<Value> cast(Call& call) {

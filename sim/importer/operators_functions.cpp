@@ -134,7 +134,7 @@ std::vector<Value> error_function(Call& call) {
     constexpr double kPolynomial[] = {1.061405429, -1.453152027, 1.421413741, -0.284496736,
                                       0.254829592};
     Builder& build = call.build();
-    const Value& x = call.input(0);
+    const Value x = build.single(call.input(0));
     const Value one = one_like(x);
     const Value size = magnitude(build, x);
     const Value t = build.quotient(one, build.sum(build.scaled(size, kSlope), one));
@@ -144,8 +144,9 @@ std::vector<Value> error_function(Call& call) {
     }
     const Value decayed = build.mapped("exp", build.scaled(build.product(x, x), -1));
     const Value made = build.difference(build.broadcast(one, x.shape), build.product(p, decayed));
-    return {build.difference(where_above(build, x, made),
-                             where_above(build, build.scaled(x, -1), made))};
+    const Value signs = build.difference(where_above(build, x, made),
+                                         where_above(build, build.scaled(x, -1), made));
+    return {build.cast(signs, call.input(0).kind)};
 }
 
 Value larger(Builder& build, const Value& x, const Value& y) {
@@ -174,6 +175,7 @@ std::vector<Value> minimum(Call& call) {
 }
 
 std::vector<Value> clip(Call& call) {
+    constexpr double kMostHalf = 65504;
     Builder& build = call.build();
     Value made = call.input(0);
     require_number(made);
@@ -181,8 +183,11 @@ std::vector<Value> clip(Call& call) {
         if (call.has(input)) {
             return call.input(input);
         }
-        return call.has(key) ? std::optional(Builder::number(made, call.number(key, 0)))
-                             : std::nullopt;
+        const double number = call.number(key, 0);
+        // the least or largest FLOAT, which is the default, bounds no FLOAT16
+        const bool is_beyond = made.kind.type == ValueType::F16 && std::fabs(number) > kMostHalf;
+        return call.has(key) && !is_beyond ? std::optional(Builder::number(made, number))
+                                           : std::nullopt;
     };
     if (const auto least = bound(1, "min")) {
         made = build.larger(made, *least);
@@ -256,11 +261,13 @@ std::vector<Value> power(Call& call) {
     const double exponent = is_one ? y.known->number(0) : 0;
     constexpr double kMostProducts = 64;
     if (is_one && common_shape(x.shape, y.shape) == x.shape) {
+        if (exponent == 0) {
+            return {build.broadcast(one_like(x), x.shape)};
+        }
         if (exponent == 0.5) {
             return {build.mapped("sqrt", x)};
         }
-        if (exponent == std::floor(exponent) && exponent != 0 &&
-            std::fabs(exponent) <= kMostProducts) {
+        if (exponent == std::floor(exponent) && std::fabs(exponent) <= kMostProducts) {
             const Value made = power_of(build, x, static_cast<std::int64_t>(std::fabs(exponent)));
             return {exponent > 0 ? made : build.quotient(one_like(x), made)};
         }
@@ -290,8 +297,7 @@ Value is_above(Builder& build, const Value& x, const Value& y) {
 Value opposite(Builder& build, const Value& truth) {
     const Value one = Builder::number(truth, 1);
     const auto known = computed(one, truth, std::minus<>());
-    // a tensor without sizes keeps none
-    return build.reshaped(known ? *known : build.difference(one, truth), truth.shape);
+    return known ? *known : build.difference(one, truth);
 }
 
 std::vector<Value> greater(Call& call) {
@@ -360,6 +366,7 @@ std::vector<Value> where(Call& call) {
         return {build.sum(build.product(chosen, x), build.product(rest, y))};
     }
     require_float(x);
+    require_alike(x, y);
     const Value chosen = build.cast(truth, x.kind);
     const Value rest = build.cast(opposite(build, truth), x.kind);
     return {build.sum(where_above(build, chosen, x), where_above(build, rest, y))};

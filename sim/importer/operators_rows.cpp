@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -74,18 +75,22 @@ Value reduced(Builder& build, const Value& x, const Axes& axes, bool keeps,
     return build.reshaped(build.cast(made, x.kind), reduced_shape(x.shape, axes, keeps));
 }
 
-std::vector<Value> reduce(Call& call, const Reduction& reduction) {
-    const Value& x = call.input(0);
-    const bool keeps = call.integer("keepdims", 1) != 0;
+/// The axes that a node reduces: all where it names none; nothing where x is to stay as it is.
+std::optional<Axes> reduced_axes(Call& call) {
     const bool is_noop = call.integer("noop_with_empty_axes", 0) != 0;
     auto numbers = call.numbers(1, "axes");
     if (numbers && numbers->empty()) {
         numbers.reset();
     }
-    if (!numbers && is_noop) {
-        return {x};
-    }
-    return {reduced(call.build(), x, Call::axes(numbers, x.rank()), keeps, reduction)};
+    return !numbers && is_noop ? std::nullopt
+                               : std::optional(Call::axes(numbers, call.input(0).rank()));
+}
+
+std::vector<Value> reduce(Call& call, const Reduction& reduction) {
+    const Value& x = call.input(0);
+    const bool keeps = call.integer("keepdims", 1) != 0;
+    const auto axes = reduced_axes(call);
+    return {axes ? reduced(call.build(), x, *axes, keeps, reduction) : x};
 }
 
 std::vector<Value> reduce_sum(Call& call) {
@@ -119,8 +124,12 @@ std::vector<Value> reduce_log_sum_exp(Call& call) {
     Builder& build = call.build();
     const Value& x = call.input(0);
     const bool keeps = call.integer("keepdims", 1) != 0;
-    const Axes axes = Call::axes(call.list("axes"), x.rank());
+    const auto told = reduced_axes(call);
     require_float(x);
+    if (!told) {
+        return {x};
+    }
+    const Axes& axes = *told;
     const Value matrix = build.single(rows_of(build, x, axes).matrix);
     const Sizes column{matrix.shape[0], 1};
     const Value most = build.reshaped(build.reduced(matrix, "max"), column);
@@ -242,8 +251,10 @@ std::vector<Value> layer_normalization(Call& call) {
     const Axes axes = axes_from(axis_of(call.integer("axis", -1), x.rank()), x.rank());
     const Rows rows = rows_of(build, x, axes);
     const std::int64_t columns = rows.matrix.shape[1];
+    constexpr std::size_t kScale = 1;
+    constexpr std::size_t kShift = 2;
     const auto vector = [&](std::size_t input) {
-        if (!call.has(input)) {
+        if (input == kShift && !call.has(input)) {
             Value zeros = Builder::known("zeros", equal_elements(*x.kind.type, Sizes{columns}, 0));
             zeros.kind = x.kind;
             return zeros;
@@ -257,7 +268,7 @@ std::vector<Value> layer_normalization(Call& call) {
     const ElementKind single{ValueType::F32, "FLOAT"};
     const Sizes each{rows.matrix.shape[0]};
     const std::vector<Value> made =
-        build.step_of_several("layer_norm", {rows.matrix, vector(1), vector(2)},
+        build.step_of_several("layer_norm", {rows.matrix, vector(kScale), vector(kShift)},
                               {{x.kind, rows.matrix.shape}, {single, each}, {single, each}},
                               {{"epsilon", call.number("epsilon", double{1e-5F})}});
     const Sizes kept = reduced_shape(x.shape, axes, true);

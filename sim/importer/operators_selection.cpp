@@ -156,6 +156,7 @@ std::vector<Value> pad(Call& call) {
         if (std::min(before, behind) < -kMostElements || std::max(before, behind) > kMostElements) {
             throw Refused("got a pad of more elements than a tensor has");
         }
+        require_sizes({x.shape[axis] + before + behind});
         const Sizes from = padded_axis(x.shape[axis], before, behind, mode);
         Sizes of_axis;
         std::ranges::copy_if(from, std::back_inserter(of_axis),
@@ -510,7 +511,14 @@ std::vector<Value> one_hot(Call& call) {
     if (is_whole(values) && std::max(std::fabs(off), std::fabs(both.number(1))) > kMostWhole) {
         throw Refused("got whole numbers of more than 23 bits as values");
     }
-    made = build.scaled(made, both.number(1) - off);
+    const auto rounded = [&](double number) {
+        return Builder::number(made, number).known->number(0);
+    };
+    const double on = both.number(1);
+    if (rounded(rounded(on - off) + off) != on) {
+        throw Refused(fmt::format("got values {} and {}, whose difference is rounded", off, on));
+    }
+    made = build.scaled(made, on - off);
     if (off != 0) {
         made = build.sum(made, Builder::number(made, off));
     }

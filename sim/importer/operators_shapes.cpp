@@ -46,13 +46,14 @@ std::vector<Value> constant(Call& call) {
 
 std::vector<Value> constant_of_shape(Call& call) {
     const Sizes shape = call.numbers(0);
-    Elements one = equal_elements(ValueType::F32, {1}, 0);
+    Elements one = equal_elements(ValueType::F32, {}, 0);
     if (call.has("value")) {
         const auto* const told = std::get_if<Elements>(&call.attribute("value"));
         if (told == nullptr || told->count() != 1) {
             throw Refused("attribute 'value' is no tensor of one element");
         }
         one = single_of(*told);
+        one.shape = {};
     }
     return {call.build().broadcast(Builder::known("constant", std::move(one)), shape)};
 }
@@ -65,13 +66,18 @@ std::vector<Value> range(Call& call) {
     if (!(count < static_cast<double>(kMostElements))) {
         throw Refused(fmt::format("got {} numbers", count));
     }
-    Elements made{call.known(0).type, {0}, {}};
-    for (std::int64_t i = 0; static_cast<double>(i) < count; ++i) {
+    Elements made{call.known(0).type, {static_cast<std::int64_t>(std::max(count, 0.0))}, {}};
+    const std::size_t bytes = made.element_bytes();
+    made.bytes.resize(static_cast<std::size_t>(made.shape[0]) * bytes);
+    for (std::int64_t i = 0; i < made.shape[0]; ++i) {
         const double number = start + static_cast<double>(i) * delta;
         const double rounded =
             made.type == ValueType::F32 ? double{static_cast<float>(number)} : number;
-        made.bytes += equal_elements(made.type, {}, rounded).bytes;
-        ++made.shape[0];
+        if (!workload::encode(made.type, rounded,
+                              made.bytes.data() + static_cast<std::size_t>(i) * bytes)) {
+            throw Refused(fmt::format("got {}, which {} does not have exactly", rounded,
+                                      workload::facts_of(made.type).name));
+        }
     }
     return {Builder::known("range", std::move(made))};
 }

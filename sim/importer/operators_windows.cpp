@@ -75,6 +75,7 @@ std::vector<Axis> axes_of(Call& call, const Sizes& sizes, const Sizes& kernel) {
         if (axis.out < 1) {
             throw Refused(fmt::format("got no window of {} in {}", reach, padded));
         }
+        require_sizes({axis.out, axis.kernel});
         axes.push_back(axis);
     }
     return axes;
@@ -87,6 +88,14 @@ std::int64_t place_of(const Axis& axis, std::int64_t window, std::int64_t in_win
 
 bool is_inside(const Axis& axis, std::int64_t place) {
     return place >= 0 && place < axis.size;
+}
+
+/// The nearest element of a place's window, which has one.
+std::int64_t neighbour_of(const Axis& axis, std::int64_t place) {
+    const std::int64_t beyond =
+        place < 0 ? -place : std::max<std::int64_t>(place - axis.size + 1, 0);
+    const std::int64_t moved = (beyond + axis.dilation - 1) / axis.dilation * axis.dilation;
+    return place < 0 ? place + moved : place - moved;
 }
 
 /// So many places of a window are elements.
@@ -107,7 +116,6 @@ Value windows_of(Builder& build, const Value& x, const std::vector<Axis>& axes, 
     Sizes shape{x.shape[0], x.shape[1]};
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const Axis& axis = axes[i];
-        require_sizes({axis.out, axis.kernel});
         Sizes from;
         bool needs_zeros = false;
         for (std::int64_t window = 0; window < axis.out; ++window) {
@@ -117,10 +125,7 @@ Value windows_of(Builder& build, const Value& x, const std::vector<Axis>& axes, 
                     place = axis.size;
                     needs_zeros = true;
                 }
-                while (!is_inside(axis, place) && beyond == Beyond::Neighbours) {
-                    place += place < 0 ? axis.dilation : -axis.dilation;
-                }
-                from.push_back(place);
+                from.push_back(beyond == Beyond::Neighbours ? neighbour_of(axis, place) : place);
             }
         }
         if (needs_zeros) {
@@ -249,13 +254,18 @@ std::vector<Value> convolution(Call& call) {
     const Value& x = call.input(0);
     const Value& w = call.input(1);
     require_float(x);
+    require_alike(x, w);
     const std::int64_t groups = call.integer("group", 1);
-    call.ignore("kernel_shape"); // that of w
+    const auto kernel = call.list("kernel_shape");
     if (x.rank() < 3 || w.rank() != x.rank() || groups < 1 || groups > w.shape[0] ||
         x.elements() == 0 || w.elements() == 0 || w.shape[0] % groups != 0 ||
         x.shape[1] != w.shape[1] * groups) {
         throw Refused(fmt::format("got filters of {} for {} in {} groups", sizes_text(w.shape),
                                   sizes_text(x.shape), groups));
+    }
+    if (kernel && *kernel != behind_two(w.shape)) {
+        throw Refused(fmt::format("attribute 'kernel_shape' is {} for filters of {}",
+                                  sizes_text(*kernel), sizes_text(w.shape)));
     }
     const std::vector<Axis> axes = axes_of(call, behind_two(x.shape), behind_two(w.shape));
     const std::int64_t batch = x.shape[0];

@@ -323,6 +323,55 @@ class NumbersTest(ImportTest):
                            [tensor("b", b), tensor("c", numpy.float32(3))], a=a)["y"]
         self.assert_near(got, a @ b + 3)
 
+    def test_numbers_without_sizes_stay_so(self):
+        x, table = numbers(4, 3), numbers(5, 3)
+        scalars = [node("Reciprocal", ["m"], ["r"]), node("Erf", ["m"], ["e"]), node("Softsign", ["m"], ["s"])]
+        got = self.outcome([node("ReduceMean", ["x"], ["m"], keepdims=0), *scalars,
+                            *(node("Shape", [name], [name + "_sizes"]) for name in "res"),
+                            node("Neg", ["one"], ["n"]), node("Gather", ["table", "n"], ["last"]),
+                            node("Shape", ["last"], ["last_sizes"]), node("ConstantOfShape", ["none"], ["zero"]),
+                            node("Shape", ["zero"], ["zero_sizes"]),
+                            node("Concat", [name + "_sizes" for name in (*"res", "last", "zero")], ["sizes"], axis=0)],
+                           [port("x", [4, 3]), port("table", [5, 3])], [*"res", "last", "sizes"],
+                           [tensor("one", numpy.array(1)), tensor("none", numpy.zeros(0, "i8"))], x=x, table=table)
+        mean = float(x.mean())
+        for name, expected in {"r": 1 / mean, "e": math.erf(mean), "s": mean / (1 + abs(mean))}.items():
+            self.assert_near(got[name], [expected])
+        self.assertEqual(got["last"].tolist(), table[-1].tolist())
+        self.assertEqual(got["sizes"].tolist(), [3])
+
+    def test_functions_of_half_types_go_by_fp32(self):
+        x = numpy.array([-1000, -300, -2, -0.5, 0.1, 0.3, 2, 300, 1000], "f2")
+        most = float(numpy.finfo("f4").max)
+        self.import_model(model([node("Erf", ["x"], ["e"]), node("Clip", ["x"], ["c"], min=-most, max=6.0)],
+                                [port("x", [9], 10)], [port("e", [9], 10), port("c", [9], 10)], opset=10))
+        got = self.run_model("e", "c", x=x)
+        numpy.testing.assert_allclose(got["e"], [math.erf(one) for one in x], rtol=1e-3)
+        self.assertEqual(got["c"].tolist(), numpy.minimum(x, 6).tolist())
+
+    def test_slopes_of_older_operator_sets_are_of_channels(self):
+        x, slopes = numbers(1, 3, 3, 3), numpy.array([1, 2, 3], "f4")
+        self.import_model(model([node("PRelu", ["x", "s"], ["y"])], [port("x", list(x.shape))],
+                                [port("y", list(x.shape))], [tensor("s", slopes)], opset=6))
+        self.assert_near(self.run_model("y", x=x)["y"], numpy.where(x > 0, x, slopes[:, None, None] * x))
+
+    def test_a_power_of_0_is_1_and_a_list_of_no_axes_names_all(self):
+        x = numpy.array([-1, 0, 1, 2], "f4")
+        got = self.outcome([node("Pow", ["x", "zero"], ["ones"]), node("Add", ["x", "ones"], ["y"]),
+                            node("ReduceLogSumExp", ["x"], ["l"], axes=[])],
+                           [port("x", [4])], ["y", "l"], [tensor("zero", numpy.float32(0))], x=x)
+        self.assert_near(got["y"], x + 1)
+        self.assert_near(got["l"], [numpy.log(numpy.exp(x).sum())])
+
+    def test_a_pool_far_beyond_the_edges(self):
+        far, size = 1000, 5
+        x = numbers(1, 1, size)
+        got = self.outcome([node("MaxPool", ["x"], ["y"], kernel_shape=[far], pads=[far - 1, far - 1], dilations=[2],
+                                 strides=[far])], [port("x", list(x.shape))], ["y"], x=x)["y"]
+        places = far * numpy.arange(len(got.ravel()))[:, None] + 2 * numpy.arange(far) - (far - 1)
+        padded = numpy.where((places >= 0) & (places < size), x.ravel()[places.clip(0, size - 1)], -numpy.inf)
+        self.assertEqual(got.ravel().tolist(), padded.max(axis=1).tolist())
+
     def test_losses_of_half_types_are_summed_in_fp32(self):
         rows, classes, loss = 2048, 4, 40
         x = numpy.full((rows, classes), -loss, "f2")
@@ -373,10 +422,14 @@ class MistakesTest(ImportTest):
             (17, node("Gather", ["x", "c"], ["y"]), [most], "of 4"),
             (17, node("MaxPool", ["images"], ["y"], kernel_shape=[most]), 0, "attribute 'kernel_shape' is"),
             (17, node("Conv", ["images", "w"], ["y"], group=most), 0, "groups"),
+            (17, node("MaxPool", ["images"], ["y"], kernel_shape=[1 << 27], pads=[1 << 27] * 2), 0, "got more than"),
+            (17, node("Tile", ["table", "c"], ["y"]), [1 << 20, 1 << 20], "got more than 268435456 elements"),
+            (10, node("Pad", ["s"], ["y"], pads=[1 << 27, 1 << 27]), 0, "got a size of 268435457"),
             (17, node("Trilu", ["x", "c"], ["y"]), [1], "got no matrix and one number of a diagonal"),
         ]
         known = {"n": none, "nan": numpy.float32(math.nan), "both": numpy.array([0, 1], "f4"), "s": numpy.array([0]),
-                 "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "w": numbers(2, 2, 3)}
+                 "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "w": numbers(2, 2, 3),
+                 "table": numbers(1, 1)}
         for opset, one, constant, expected in cases:
             with self.subTest(expected):
                 elements = numpy.array(constant, "f4" if expected.endswith("numbers") else "i8").reshape(
@@ -388,8 +441,10 @@ class MistakesTest(ImportTest):
                 self.assertIn(expected, told[0])
 
     def test_sizes_that_do_not_go_together(self):
-        known = {"c": numpy.float32(1), "w": numpy.ones((0, 3), "f4"), "i": numpy.array([[3]]), "i3": numpy.zeros((3, 1), "i8"),
-                 "i0": numpy.zeros((0, 1), "i8"), "l": numpy.array([0, 0]), "e": numpy.zeros(0, "f4")}
+        known = {"c": numpy.float32(1), "w": numpy.ones((0, 3), "f4"), "i": numpy.array([[3]]),
+                 "i3": numpy.zeros((3, 1), "i8"), "i0": numpy.zeros((0, 1), "i8"), "l": numpy.array([0, 0]), "e": numpy.zeros(0, "f4"),
+                 "c8": numpy.array(2), "filters": numpy.ones((1, 1, 2, 2), "f4"), "n": numpy.array(3),
+                 "far": numpy.array([1e8, 1], "f4")}
         cases = [
             (node("ScatterND", ["x", "i", "long"], ["y"]), "got updates of 1 x 8, expected 1 x 4"),
             (node("ScatterND", ["x", "i", "short"], ["y"]), "got updates of 1 x 2, expected 1 x 4"),
@@ -404,9 +459,15 @@ class MistakesTest(ImportTest):
             (node("GatherND", ["row", "i3"], ["y"], batch_dims=1), "got indices of 3 x 1 for 1 x 4"),
             (node("GatherND", ["c", "i3"], ["y"], batch_dims=1), "got indices of 3 x 1 for no sizes"),
             (node("GatherND", ["x", "w"], ["y"]), "got indices of 0 x 3 for 4 x 4"),
+            (node("LayerNormalization", ["x", ""], ["y"]), "input 1 is not there"),
+            (node("Where", ["b", "x", "c8"], ["y"]), "got FLOAT and i64, expected one type"),
+            (node("Conv", ["half", "filters"], ["y"]), "got FLOAT16 and f32, expected one type"),
+            (node("Conv", ["image", "filters"], ["y"], kernel_shape=[3, 3]), "'kernel_shape' is 3 x 3 for filters of"),
+            (node("OneHot", ["i", "n", "far"], ["y"]), "got values 100000000 and 1, whose difference is rounded"),
         ]
         ports = [port("x", [4, 4]), port("long", [1, 8]), port("short", [1, 2]), port("none", [2, 0]),
-                 port("none3", [1, 2, 0]), port("none4", [1, 3, 0, 0]), port("row", [1, 4])]
+                 port("none3", [1, 2, 0]), port("none4", [1, 3, 0, 0]), port("row", [1, 4]),
+                 port("b", [4], 9), port("half", [1, 1, 4, 4], 10), port("image", [1, 1, 4, 4])]
         for one, expected in cases:
             with self.subTest(expected):
                 (told,) = self.mistakes(model([one], ports, [port("y", [4])],
