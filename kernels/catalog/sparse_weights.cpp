@@ -252,9 +252,12 @@ private:
                              in_quotes(by.text())),
                  "as a sparse matrix it is an operand of products alone");
         };
-        for (const std::string& output : step.outputs) {
-            if (is_weight(output)) {
-                tell(step.kind == Kind::Family ? "/output" : "", output, "writes");
+        for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+            if (is_weight(step.outputs[i])) {
+                const std::string key = step.kind != Kind::Family ? ""
+                                        : step.outputs.size() > 1 ? fmt::format("/outputs/{}", i)
+                                                                  : "/output";
+                tell(key, step.outputs[i], "writes");
             }
         }
         const bool is_product =

@@ -381,9 +381,10 @@ private:
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        const Ends* shown = is_view(node) && stands ? shown_since(node) : nullptr;
-        const Ends complete_at = shown != nullptr ? *shown : ends_;
-        Finished& finished = note_finished(node, complete_at);
+        const Made* const shown = is_view(node) && stands ? shown_since(node) : nullptr;
+        const std::optional<Made> of_shown =
+            shown != nullptr ? std::optional(*shown) : std::nullopt;
+        Finished& finished = note_finished(node, of_shown ? of_shown->ends : ends_);
         for (const TensorId output : emitted.outputs) {
             finished.outputs.push_back(array_of(output));
             finished.encoders.push_back(encoder_of(output));
@@ -400,17 +401,23 @@ private:
                 }
                 steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
                 note_leaves(steps.back());
-                note_made(*node.outputs[i], shown != nullptr ? complete_at : ends_);
+                made_[*node.outputs[i]] = of_shown ? *of_shown : made_now();
             }
         }
         name_after(node, before);
         return graph::sequence(std::move(steps));
     }
 
-    void note_made(std::size_t tensor, const Ends& ends) { made_[tensor] = {made_count_++, ends}; }
-    /// Where what a view shows is complete, if the list at hand has made it. The host looks at the view
-    /// there: later a part that no step reads may have given way to another tensor.
-    [[nodiscard]] const Ends* shown_since(const Node& view) const {
+    /// A tensor that the list of steps at hand has made, behind all loops and decisions in it.
+    struct Made {
+        std::size_t order = 0;
+        Ends ends; ///< where it is complete
+    };
+    [[nodiscard]] Made made_now() { return {made_count_++, ends_}; }
+    /// The last of what a view shows, if the list at hand has made it. The host looks at the view
+    /// where that is complete: later a part that no step reads may have given way to another tensor. To
+    /// a view of the view it is as old as that.
+    [[nodiscard]] const Made* shown_since(const Node& view) const {
         const Made* last = nullptr;
         for (const std::size_t input : view.inputs) {
             const auto found = made_.find(input);
@@ -418,7 +425,7 @@ private:
                 last = &found->second;
             }
         }
-        return last == nullptr ? nullptr : &last->ends;
+        return last;
     }
 
     [[nodiscard]] family::SharedMatrix* matrix_of(const Node& node) {
@@ -592,7 +599,7 @@ private:
         note_finished(node, ends_).outputs = {array_of(row)};
         steps.push_back(put(node, output, row));
         note_leaves(steps.back());
-        note_made(output, ends_);
+        made_[output] = made_now();
         name_after(node, before);
         return graph::sequence(std::move(steps));
     }
@@ -1066,11 +1073,6 @@ private:
     std::vector<Ends> begins_{
         Ends{}};                      ///< what is complete before the program, and before each loop
     std::vector<Ends> finished_ends_; ///< by planned_.finished
-    /// A tensor that the list of steps at hand has made, behind all loops and decisions in it.
-    struct Made {
-        std::size_t order = 0;
-        Ends ends; ///< where it is complete
-    };
     std::map<std::size_t, Made> made_; ///< by tensor of the pipeline
     std::size_t made_count_ = 0;
     std::map<std::size_t, std::uint32_t> buffers_;    ///< of tensors outside the tiles

@@ -20,6 +20,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -140,18 +141,18 @@ public:
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& site,
          std::span<const std::optional<graph::TensorId>> where) override {
-        if (columns() / 2 > plan::most_rounds(site.machine)) {
+        const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
+        const std::int64_t slices = slices_of(site.machine, x_.type, form_,
+                                              {.count = rows(),
+                                               .columns = columns(),
+                                               .tiles = tiles.count,
+                                               .together = rows_together(graph, where, tiles),
+                                               .is_read = !site.is_only});
+        if (columns() / slices / 2 > plan::most_rounds(site.machine)) {
             throw NotModelled(fmt::format("softmax: not modelled: rows of {} elements, expected at "
                                           "most {}; see docs/kernels.md",
                                           columns(), 2 * plan::most_rounds(site.machine) + 1));
         }
-        const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};
-        const std::int64_t slices =
-            slices_of(site.machine, x_.type, form_,
-                      {.count = rows(),
-                       .columns = columns(),
-                       .tiles = tiles.count,
-                       .copied_bytes = whole_row_bytes(graph, where, tiles)});
         // A slice of a row is a row of its own, of which the tensor has `slices` times as many.
         const graph::InRows x =
             rows_to_read(graph, where.front(),
@@ -231,13 +232,19 @@ private:
     }
     [[nodiscard]] Bytes alignment() const { return 2 * bytes_of(x_.type); }
 
-    /// Of a row that stands whole on one of the tiles; none if x has to be brought anyway.
-    [[nodiscard]] Bytes whole_row_bytes(const graph::Graph& graph,
-                                        std::span<const std::optional<graph::TensorId>> where,
-                                        graph::TileRange tiles) const {
-        const bool stands =
-            where.front() && graph::rows_of(graph, *where.front(), alignment(), tiles);
-        return stands ? columns() * bytes_of(x_.type) : 0;
+    /// On the fullest tile, if x stands there in whole rows.
+    [[nodiscard]] std::int64_t rows_together(const graph::Graph& graph,
+                                             std::span<const std::optional<graph::TensorId>> where,
+                                             graph::TileRange tiles) const {
+        const auto blocks = where.front()
+                                ? graph::rows_of(graph, *where.front(), alignment(), tiles)
+                                : std::nullopt;
+        std::map<TileId, std::int64_t> of_tile;
+        std::int64_t most = 0;
+        for (const RowBlock& block : blocks.value_or(std::vector<RowBlock>{})) {
+            most = std::max(most, of_tile[block.tile] += block.rows);
+        }
+        return most;
     }
     /// The offered tensor where it stands so, else a new one of x's shape.
     [[nodiscard]] graph::InRows rows_to_read(graph::Graph& graph,
@@ -247,9 +254,34 @@ private:
         if (slices == 1) {
             return graph::in_rows(graph, offered, std::move(otherwise), alignment(), tiles);
         }
+        if (offered) {
+            if (auto standing = standing_slices(graph, *offered, tiles, slices)) {
+                return {*offered, std::move(*standing)};
+            }
+        }
         graph::InRows x = graph::add_rows(graph, std::move(otherwise), tiles);
         graph.tensors.at(x.tensor.index).shape = x_.shape;
         return x;
+    }
+    /// The slices of the tensor where each has a tile of its own, in their order.
+    [[nodiscard]] std::optional<std::vector<RowBlock>> standing_slices(graph::Graph& graph,
+                                                                       graph::TensorId offered,
+                                                                       graph::TileRange tiles,
+                                                                       std::int64_t slices) const {
+        graph::Tensor in_slices = graph.tensors.at(offered.index);
+        in_slices.shape = shape_of(slices);
+        const graph::TensorId looked_at = graph.add_tensor(std::move(in_slices));
+        auto blocks = graph::rows_of(graph, looked_at, alignment(), tiles);
+        graph.tensors.pop_back(); // a look alone
+        if (!blocks) {
+            return std::nullopt;
+        }
+        std::ranges::sort(*blocks, {}, &RowBlock::first_row);
+        std::set<TileId> taken;
+        const bool fits = std::ranges::all_of(*blocks, [&](const RowBlock& block) {
+            return block.rows == 1 && taken.insert(block.tile).second;
+        });
+        return fits ? blocks : std::nullopt;
     }
 
     /// The slices of all rows, one on each tile, and the steps behind their exponentials.

@@ -3,6 +3,7 @@
 
 #include "kernels/codelets/softmax_cost.h"
 #include "kernels/plan/exchange_cost.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
 #include <fmt/format.h>
@@ -141,6 +142,12 @@ Bytes room_bytes(std::int64_t columns) {
     return (columns + 1) / 2 * 2 * bytes_of(ElementType::F32);
 }
 
+/// By estimate, of an exchange that brings a tile so many bytes.
+Cycles exchange_cycles(const spec::MachineSpec& machine, Bytes bytes) {
+    return machine.sync.internal_cycles + plan::row_overhead(machine.exchange) +
+           bytes / kWordBytes + machine.control.step_cycles;
+}
+
 graph::Field number(float value) {
     return graph::word(std::bit_cast<std::uint32_t>(value));
 }
@@ -180,33 +187,33 @@ SliceCycles slice_cycles(const spec::MachineSpec& machine, ElementType type, con
     return cycles;
 }
 
-/// From the end of the slices' exponentials to the begin of the joins: all partials of the row.
-static Cycles partials_cycles(const spec::MachineSpec& machine, std::int64_t slices) {
-    const Bytes bytes = (slices - 1) * machine.tile.workers * kPartialBytes;
-    return machine.sync.internal_cycles + plan::row_overhead(machine.exchange) +
-           bytes / kWordBytes + machine.control.step_cycles;
-}
-
 std::int64_t slices_of(const spec::MachineSpec& machine, ElementType type, const Form& form,
                        const RowsOnTiles& rows) {
-    // A slice is whole units of 8 bytes, and long enough for its workers.
-    const std::int64_t unit = graph::kRowAlignment / bytes_of(type);
+    const Bytes row_bytes = rows.columns * bytes_of(type);
     const std::int64_t most = std::min(rows.tiles / std::max<std::int64_t>(rows.count, 1),
                                        rows.columns / kShortestShared);
-    Cycles least = cycles(machine, type, form, {.count = 1}, rows.columns);
     std::int64_t best = 1;
-    if (form.is_causal || rows.columns % unit != 0) {
+    if (form.is_causal) {
         return best;
     }
+    const std::int64_t dealt_rows = (rows.count + rows.tiles - 1) / rows.tiles;
+    const std::int64_t on_one = rows.together > 0 ? rows.together : dealt_rows;
+    Cycles least = rows.columns / 2 > plan::most_rounds(machine)
+                       ? std::numeric_limits<Cycles>::max()
+                       : cycles(machine, type, form, {.count = on_one}, rows.columns);
+    const Cycles moved =
+        (rows.together > 0 ? exchange_cycles(machine, rows.together * row_bytes) : 0) +
+        (rows.is_read ? exchange_cycles(machine, row_bytes) : 0);
     for (std::int64_t slices = 2; slices <= most; ++slices) {
         const std::int64_t columns = rows.columns / slices;
-        if (rows.columns % (slices * unit) != 0 || columns / 2 < machine.tile.workers ||
+        if (row_bytes % (slices * graph::kRowAlignment) != 0 ||
+            columns / 2 < machine.tile.workers ||
             (!form.is_plain() && columns / 2 + machine.tile.workers >= kPairsDivided)) {
             continue;
         }
         const SliceCycles of = slice_cycles(machine, type, form, rows.columns, slices);
-        const Cycles all =
-            of.parts + of.join + partials_cycles(machine, slices) + rows.copied_bytes / kWordBytes;
+        const Bytes partials = (slices - 1) * machine.tile.workers * kPartialBytes;
+        const Cycles all = of.parts + of.join + exchange_cycles(machine, partials) + moved;
         if (all < least) {
             least = all;
             best = slices;

@@ -43,13 +43,15 @@ struct RowsOnTiles {
     std::int64_t count = 0;
     std::int64_t columns = 0;
     std::int64_t tiles = 0; ///< that there are
-    Bytes copied_bytes =
-        0; ///< of a row that stands whole on a tile: its slices leave it one by one
+    std::int64_t together =
+        0; ///< rows of the fullest tile where they stand whole; 0: they have no place
+    bool is_read = false; ///< other steps read the result, perhaps whole rows of it
 };
 
-/// Into how many slices each row is cut so that it takes the fewest cycles, by estimate; 1 if it stays
-/// whole. A slice is whole units of 8 bytes and has 64 elements at least. Causal rows stay whole: there
-/// are as many as columns.
+/// Into how many equal slices each row is cut so that it takes the fewest cycles, by estimate; 1 if it
+/// stays whole. A slice is whole units of 8 bytes and has 64 elements at least. Rows that stand whole
+/// have to leave their tiles first, and a result that is read may have to come together again. Causal
+/// rows stay whole: there are as many as columns.
 [[nodiscard]] std::int64_t slices_of(const spec::MachineSpec& machine, ElementType type,
                                      const Form& form, const RowsOnTiles& rows);
 

@@ -341,10 +341,12 @@ private:
     /// Whether elements of the row that are not chosen are as large as the last one that is.
     [[nodiscard]] bool leaves_out_equals(const family::Value& x, std::int64_t row,
                                          const std::vector<Candidate>& chosen) const {
+        if (problem_.buckets > 1) {
+            return false;
+        }
         const auto is_as_last = [&](const Candidate& one) { return one.key == chosen.back().key; };
         const std::vector<Candidate> all = candidates_of(x, row, {0, problem_.columns});
-        return problem_.buckets == 1 &&
-               std::ranges::count_if(all, is_as_last) > std::ranges::count_if(chosen, is_as_last);
+        return std::ranges::count_if(all, is_as_last) > std::ranges::count_if(chosen, is_as_last);
     }
     [[nodiscard]] static std::string ties_text(std::int64_t rows) {
         return rows == 0 ? std::string{}

@@ -221,6 +221,11 @@ std::vector<std::int64_t> largest_blocks(const Dense<Element>& whole, BlockGrid 
 
 /// Some blocks of a whole matrix.
 template <class Element> Sparse<Element> make_part(const SpmmWorkload& workload) {
+    const double elements = static_cast<double>(workload.m) * static_cast<double>(workload.k);
+    const double blocks_there = elements / static_cast<double>(workload.block * workload.block);
+    const bool ranks = workload.pattern.source == PatternSpec::Source::Largest;
+    need_host_memory(elements * sizeof(Element) + (ranks ? blocks_there * 2 * sizeof(double) : 0.0),
+                     fmt::format("the whole matrix of {} x {}", workload.m, workload.k));
     const auto whole = make_groups<Element>({}, workload.m, workload.k, *workload.whole_a,
                                             workload.seed, Operand::A, workload.k);
     const std::int64_t block = workload.block;

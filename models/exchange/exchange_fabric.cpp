@@ -66,9 +66,6 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
     // Runs into one tile stay in their order and on one host thread; nobody sends what it receives
     // in the same phase (the rows are checked for it), so tiles do not depend on each other.
     const auto& copies = outcome(exchange).copies;
-    if (known_ != nullptr) {
-        return move_known(copies);
-    }
     std::vector<std::size_t> starts;
     for (std::size_t run = 0; run < copies.size(); ++run) {
         if (run == 0 || copies[run].destination_tile != copies[run - 1].destination_tile) {
@@ -76,15 +73,20 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
         }
     }
     starts.push_back(copies.size());
-    std::vector<Bytes> received(starts.size() - 1);
-    for_each_(received.size(), [&](std::size_t group) {
-        for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
-            const auto& copy = copies[run];
-            copy_bytes(copy);
-            received[group] += copy.bytes;
-        }
-    });
-    return std::accumulate(received.begin(), received.end(), Bytes{0});
+    const auto for_each_copy = [&](const auto& move) {
+        for_each_(starts.size() - 1, [&](std::size_t group) {
+            for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
+                move(run);
+            }
+        });
+    };
+    if (known_ != nullptr) {
+        move_known(copies, for_each_copy);
+    } else {
+        for_each_copy([&](std::size_t run) { copy_bytes(copies[run]); });
+    }
+    return std::accumulate(copies.begin(), copies.end(), Bytes{0},
+                           [](Bytes sum, const CopyRun& copy) { return sum + copy.bytes; });
 }
 
 void ExchangeFabric::copy_bytes(const CopyRun& copy) const {
@@ -93,17 +95,31 @@ void ExchangeFabric::copy_bytes(const CopyRun& copy) const {
                 static_cast<std::size_t>(copy.bytes));
 }
 
-Bytes ExchangeFabric::move_known(const std::vector<CopyRun>& copies) {
-    // On one thread: what is known of a tile changes while others ask for it.
-    Bytes received = 0;
-    for (const CopyRun& copy : copies) {
-        if (known_->copy(copy.source_tile, copy.source_address, copy.destination_tile,
-                         copy.destination_address, copy.bytes)) {
+/// Most copies bring what is not known. Others are made on one thread, while nobody asks what a tile
+/// knows.
+template <class ForEachCopy>
+void ExchangeFabric::move_known(const std::vector<CopyRun>& copies,
+                                const ForEachCopy& for_each_copy) {
+    std::vector<std::uint8_t> brings_known(copies.size());
+    for_each_copy([&](std::size_t run) {
+        const CopyRun& copy = copies[run];
+        brings_known[run] =
+            known_->is_any_known(copy.source_tile, copy.source_address, copy.bytes) ? 1 : 0;
+    });
+    for (std::size_t run = 0; run < copies.size(); ++run) {
+        if (brings_known[run] != 0) {
+            const CopyRun& copy = copies[run];
+            known_->copy(copy.source_tile, copy.source_address, copy.destination_tile,
+                         copy.destination_address, copy.bytes);
             copy_bytes(copy);
         }
-        received += copy.bytes;
     }
-    return received;
+    for_each_copy([&](std::size_t run) {
+        const CopyRun& copy = copies[run];
+        if (brings_known[run] == 0) {
+            known_->forget(copy.destination_tile, copy.destination_address, copy.bytes);
+        }
+    });
 }
 
 void ExchangeFabric::tell(const program::TileValue& value) {

@@ -64,7 +64,8 @@ private:
     };
     void prepare(std::uint32_t exchange);
     void copy_bytes(const CopyRun& copy) const;
-    Bytes move_known(const std::vector<CopyRun>& copies);
+    template <class ForEachCopy>
+    void move_known(const std::vector<CopyRun>& copies, const ForEachCopy& for_each_copy);
 
     const spec::MachineSpec& spec_;
     const std::vector<program::Exchange>& exchanges_;

@@ -366,7 +366,7 @@ Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_
     }
     open(meeting);
     if (timing_ != nullptr) {
-        timing_->classes.forget_beyond(kMostKeptBytes);
+        timing_->classes.between_steps(kMostKeptBytes);
     }
     compute_ahead();
     return 0;

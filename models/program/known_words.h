@@ -162,6 +162,9 @@ public:
     [[nodiscard]] std::uint32_t words_of_tile() const { return words_; }
 
     [[nodiscard]] bool is_known(TileId tile, Address address);
+    [[nodiscard]] bool is_any_known(TileId tile, Address address, Bytes bytes) const {
+        return tiles_[tile].any(range(address, bytes));
+    }
     void learn(TileId tile, Address address, Bytes bytes);
     void forget(TileId tile, Address address, Bytes bytes);
     /// The words get values that are known; the same tile's words may be shared before.

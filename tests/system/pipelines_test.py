@@ -272,6 +272,30 @@ class PipelinesTest(CliTest):
                                      step("add", ["d", "t"], "d"), step("relu", ["again"], "z")]}])),
             "--machine", "tiny"))
 
+    def test_views_of_views_are_looked_at_when_all_that_they_show_is_made(self):
+        x = {"shape": [2, 96]}
+        wide = {"shape": [1, 192]}
+        made = [step("relu", ["x0"], "a"), step("relu", ["x1"], "b")]
+        cases = {
+            "a third part made in between": ({"x0": x, "x1": x, "x2": x}, [
+                *made, step("relu", ["x2"], "e"), step("concat", ["a", "b"], "c"),
+                step("concat", ["c", "e"], "d"), step("relu", ["d"], "y")]),
+            "a view of sizes, made later than the other part": ({"x0": x, "x1": wide}, [
+                *made, step("reshape", ["a"], "a2", size_1=1, size_2=192),
+                step("concat", ["a2", "b"], "c")]),
+            "written in place in between": ({"x0": x, "x2": wide, "g": wide}, [
+                step("relu", ["x0"], "a"), step("sgd", ["x2", "g"], "x2", rate=1),
+                step("reshape", ["a"], "a2", size_1=1, size_2=192),
+                step("concat", ["a2", "x2"], "d"), step("relu", ["d"], "y")]),
+        }
+        for name, (tensors, steps) in cases.items():
+            for times in (1, 3):
+                with self.subTest(name, times=times):
+                    body = steps if times == 1 else [{"repeat": times, "steps": steps}]
+                    workload = self.file("views.json", pipeline(tensors, body))
+                    result = self.result(workload, "--set", "chip.tiles=16")
+                    self.assertTrue(result["check"]["passed"])
+
     def test_all_that_steps_leave_unread_are_results(self):
         file = self.file("updates.json", pipeline(
             {"w": {"shape": [8, 8]}, "v": {"shape": [8, 8]}},

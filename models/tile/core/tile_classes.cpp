@@ -10,6 +10,14 @@
 
 namespace tessera::tile {
 
+namespace {
+
+/// Phases of a start before it is judged, and which part of them is worth the search.
+constexpr std::int64_t kJudged = 4096;
+constexpr std::int64_t kOneIn = 32;
+
+} // namespace
+
 using ReadKind = isa::ShadowRead::Kind;
 
 bool PhaseResult::operator==(const PhaseResult& other) const {
@@ -60,34 +68,44 @@ std::uint64_t TileClasses::value_of(const isa::ShadowRead& read, const View& til
 
 TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
     ++phases_;
-    const auto followed = [&](std::uint32_t root) {
-        for (std::uint32_t at = root; at != kNone;) {
+    const auto followed = [&](std::uint32_t node_of_root) -> const PhaseResult* {
+        for (std::uint32_t at = node_of_root; at != kNone;) {
             const Node& node = nodes_[at];
             for (ReadPath::Reader reader(node.shared); !reader.at_end(); reader.advance()) {
                 const isa::ShadowRead read = reader.read();
                 if (value_of(read, tile) != read.value) {
-                    return Found{nullptr, root};
+                    return nullptr;
                 }
             }
             if (node.result != nullptr) {
-                return Found{node.result.get(), root};
+                return node.result.get();
             }
             at = node.edges.empty() ? kNone : child(node, value_of(node.next, tile));
         }
-        return Found{nullptr, root};
+        return nullptr;
     };
+    const auto found = [&](Root& root) {
+        const PhaseResult* const result = root.is_alone ? nullptr : followed(root.node);
+        root.alike += result != nullptr ? 1 : 0;
+        return std::pair{Found{result, &root}, ++root.phases == kJudged};
+    };
+    std::pair<Found, bool> answer;
     {
         const std::shared_lock lock(mutex_);
         if (const auto root = roots_.find(start); root != roots_.end()) {
-            return followed(root->second);
+            answer = found(root->second);
         }
     }
-    const std::unique_lock lock(mutex_);
-    const auto [root, added] = roots_.try_emplace(start, static_cast<std::uint32_t>(nodes_.size()));
-    if (added) {
-        nodes_.emplace_back();
+    if (answer.first.root == nullptr || answer.second) {
+        const std::unique_lock lock(mutex_);
+        if (answer.first.root == nullptr) {
+            answer = found(roots_[start]);
+        }
+        if (answer.second) {
+            to_judge_.push_back(answer.first.root);
+        }
     }
-    return followed(root->second);
+    return answer.first;
 }
 
 /// Only the first `reads` reads that its phases share stay in the node; the next one decides.
@@ -123,8 +141,16 @@ void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& re
     const auto same_question = [](const isa::ShadowRead& one, const isa::ShadowRead& other) {
         return one.kind == other.kind && one.word == other.word && one.count == other.count;
     };
+    if (found.root->is_alone) {
+        ++classes_;
+        return;
+    }
     const std::unique_lock lock(mutex_);
-    std::uint32_t at = found.root;
+    if (found.root->node == kNone) {
+        found.root->node = static_cast<std::uint32_t>(nodes_.size());
+        nodes_.emplace_back();
+    }
+    std::uint32_t at = found.root->node;
     for (auto read = reads.begin();;) {
         std::size_t agreed = 0;
         for (ReadPath::Reader reader(nodes_[at].shared); !reader.at_end(); reader.advance()) {
@@ -144,6 +170,7 @@ void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& re
         Node& node = nodes_[at];
         if (node.result != nullptr) { // by another thread
             TESSERA_ASSERT(read == reads.end() && *node.result == result);
+            ++found.root->alike;
             return;
         }
         const bool is_new = node.edges.empty();
@@ -172,11 +199,17 @@ void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& re
     }
 }
 
-void TileClasses::forget_beyond(std::size_t bytes) {
-    if (kept_bytes_ > bytes) {
-        const std::unique_lock lock(mutex_);
+void TileClasses::between_steps(std::size_t most_bytes) {
+    const std::unique_lock lock(mutex_);
+    for (Root* const root : to_judge_) {
+        root->is_alone = root->alike * kOneIn < root->phases;
+    }
+    to_judge_.clear();
+    if (kept_bytes_ > most_bytes) {
         nodes_.clear();
-        roots_.clear();
+        for (auto& [start, root] : roots_) {
+            root.node = kNone;
+        }
         kept_bytes_ = 0;
     }
 }
@@ -207,7 +240,6 @@ const SupervisorRegisters& TileClasses::registers(std::uint32_t number) const {
 }
 
 std::int64_t TileClasses::classes() const {
-    const std::shared_lock lock(mutex_);
     return classes_;
 }
 

@@ -72,10 +72,18 @@ public:
         TileId tile = 0;
         std::span<const program::Vertex> vertices = {};
     };
+    static constexpr std::uint32_t kNone = 0xffffffff;
+    /// What is known of a start.
+    struct Root {
+        std::uint32_t node = kNone;
+        std::atomic<std::int64_t> phases = 0;
+        std::atomic<std::int64_t> alike = 0; ///< of them, that had the reads of one before
+        bool is_alone = false;               ///< none is searched for
+    };
     /// The result of find().
     struct Found {
         const PhaseResult* result = nullptr; ///< null: the phase has to be run
-        std::uint32_t root = 0;              ///< the node of the trie for the start
+        Root* root = nullptr;                ///< of the start
     };
 
     TileClasses();
@@ -86,9 +94,10 @@ public:
     /// another thread has added the same reads before, asserts that both results are equal.
     void add(const Found& found, const std::vector<isa::ShadowRead>& reads, PhaseResult result);
 
-    /// Forgets all classes if they take more of the host's memory: words that come anew in each round
-    /// are never met again. To be called while no phase is under way.
-    void forget_beyond(std::size_t bytes);
+    /// To be called while no phase is under way. Forgets all classes if they take more of the host's
+    /// memory: words that come anew in each round are never met again. Phases of a start that are
+    /// hardly ever alike are run from now on without a search.
+    void between_steps(std::size_t most_bytes);
 
     /// These return the same number for equal arguments.
     [[nodiscard]] std::uint32_t code_number(const std::vector<const isa::DecodedProgram*>& code);
@@ -98,11 +107,11 @@ public:
 
     /// Returns the number of phases that find() was called for.
     [[nodiscard]] std::int64_t phases() const { return phases_; }
-    /// Returns the number of classes: of distinct paths of reads that have a result.
+    /// Returns the number of classes: of distinct paths of reads that have a result, and of phases that
+    /// were run without a search.
     [[nodiscard]] std::int64_t classes() const;
 
 private:
-    static constexpr std::uint32_t kNone = 0xffffffff;
     struct Edge {
         std::uint64_t value = 0;
         std::uint32_t node = kNone;
@@ -122,11 +131,12 @@ private:
 
     mutable std::shared_mutex mutex_;
     std::deque<Node> nodes_;
-    std::map<Start, std::uint32_t> roots_;
+    std::map<Start, Root> roots_;
+    std::vector<Root*> to_judge_; ///< that have had so many phases that it can be told
     std::vector<std::vector<const isa::DecodedProgram*>> codes_;
     std::deque<SupervisorRegisters> registers_;
     std::atomic<std::int64_t> phases_ = 0;
-    std::int64_t classes_ = 0;
+    std::atomic<std::int64_t> classes_ = 0;
     std::size_t kept_bytes_ = 0; ///< of nodes that end
 };
 

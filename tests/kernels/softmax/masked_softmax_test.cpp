@@ -121,7 +121,7 @@ TEST_CASE("slices of scaled and masked rows are right in the predicted cycles",
                 const bool is_masked = !sizes.empty();
                 const softmax::Form form{.scale = 0.375F, .is_masked = is_masked};
                 const std::int64_t slices =
-                    softmax::slices_of(machine, type, form, {6, kColumns, tiles});
+                    softmax::slices_of(machine, type, form, {6, kColumns, tiles, 0, true});
                 REQUIRE(slices > 1);
                 const family::TensorType mask{type, sizes};
                 const auto outcome =

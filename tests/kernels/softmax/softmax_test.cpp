@@ -19,7 +19,7 @@ std::unique_ptr<family::Step> softmax_of(const family::TensorType& type) {
 std::int64_t slices_of(const spec::MachineSpec& machine, const family::TensorType& type) {
     return softmax::slices_of(
         machine, type.type, {},
-        {type.elements() / type.shape.back(), type.shape.back(), machine.chip.tiles});
+        {type.elements() / type.shape.back(), type.shape.back(), machine.chip.tiles, 0, true});
 }
 
 } // namespace
@@ -139,11 +139,14 @@ TEST_CASE("a long row takes less time on more tiles, whoever reads it", "[kernel
         const auto cycles = softmax::slice_cycles(machine, shape.type, {}, kColumns, slices);
         CHECK(cycles.parts + cycles.join < before);
         before = cycles.parts + cycles.join;
-        // a row that stands whole on a tile has to leave it word by word
-        const softmax::RowsOnTiles standing{2, kColumns, tiles, 4 * before};
-        CHECK(softmax::slices_of(machine, shape.type, {}, standing) <= slices);
-        CHECK(softmax::slices_of(machine, shape.type, {}, {2, kColumns, tiles, 1 << 30}) == 1);
     }
+    // short rows that stand whole stay so, and rows that share a tile do not
+    const auto machine = test::machine_of(64);
+    CHECK(softmax::slices_of(machine, ElementType::F32, {}, {2, 256, 64}) > 1);
+    CHECK(softmax::slices_of(machine, ElementType::F32, {}, {2, 256, 64, 1, true}) == 1);
+    CHECK(softmax::slices_of(machine, ElementType::F16, {}, {8, 160, 64, 8, true}) > 1);
+    // a whole row that no repeat counts
+    CHECK(softmax::slices_of(machine, shape.type, {}, {1, 131072, 64}) > 1);
     CHECK(softmax::slices_of(test::machine_of(64), shape.type, {.is_causal = true},
                              {2, kColumns, 64}) == 1);
     CHECK(softmax::slices_of(test::machine_of(64), shape.type, {}, {2, kColumns + 1, 64}) == 1);

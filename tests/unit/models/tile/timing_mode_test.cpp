@@ -475,12 +475,40 @@ TEST_CASE("two classes that were made one are caught by an audit", "[unit][tile]
     REQUIRE(found.result != nullptr);
     // that a tile with a 6 does the same is made up
     const std::uint32_t word = (kData - spec::MachineSpec().memory.region0_begin()) / 4;
-    tile::TileClasses::Found at_root;
+    const tile::TileClasses::Found at_root{nullptr, found.root};
     tiles.classes().add(at_root, {{Kind::Word, word, isa::shadow_value(true, 6)}}, *found.result);
     tiles.hold({6, 0});
     CHECK(tiles.run(1).cycles == right.cycles); // counted, wrongly
     CHECK_THROWS_AS(tiles.run(2, true), std::logic_error);
     CHECK_THROWS_WITH(tiles.run(2, true), Contains("tile_2") && Contains("audit"));
+}
+
+TEST_CASE("phases that are hardly ever alike are run without a search", "[unit][tile]") {
+    constexpr std::uint32_t kPhases = 4096; // before a start is judged
+    constexpr std::size_t kMuch = std::size_t{1} << 40U;
+    for (const bool alike : {false, true}) {
+        CAPTURE(alike);
+        TimedTiles tiles(kCountDown);
+        const auto run = [&](std::uint32_t value) {
+            tiles.hold({value, 0});
+            return tiles.run(0).cycles;
+        };
+        for (std::uint32_t phase = 1; phase <= kPhases; ++phase) {
+            static_cast<void>(run(alike ? phase % 8 : phase));
+        }
+        const std::int64_t before = tiles.classes().classes();
+        CHECK(before == (alike ? 8 : kPhases));
+        const Cycles cycles = run(5);
+        CHECK(tiles.classes().classes() == before); // known still: nobody has judged
+        tiles.classes().between_steps(kMuch);
+        CHECK(run(5) == cycles);
+        CHECK(run(5) == cycles);
+        CHECK(tiles.classes().classes() == before + (alike ? 0 : 2));
+        tiles.classes().between_steps(0); // what was judged stays, what was found is forgotten
+        CHECK(run(5) == cycles);
+        CHECK(run(5) == cycles);
+        CHECK(tiles.classes().classes() == before + (alike ? 1 : 4));
+    }
 }
 
 TEST_CASE("what a list has for passes in the middle of a repeat makes no class", "[unit][tile]") {
