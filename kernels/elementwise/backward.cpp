@@ -127,7 +127,7 @@ Steps subtract_backward(const GradientRequest& request) {
     return steps;
 }
 
-/// Of q = x / y: dx = dq / y and dy = -dx q.
+/// The quotient q = x / y has dx = dq / y and dy = -dx q.
 Steps divide_backward(const GradientRequest& request) {
     const std::string dx =
         request.wants(0) ? request.of_inputs[0] : request.of_inputs[1] + "_quotient";
@@ -178,7 +178,7 @@ Steps log_backward(const GradientRequest& request) {
                           request.of_inputs[0])};
 }
 
-/// Of y = sqrt(x): dx = dy / 2 / y.
+/// The root y = sqrt(x) has dx = dy / 2 / y.
 Steps sqrt_backward(const GradientRequest& request) {
     const std::string half = request.of_inputs[0] + "_half";
     return {backward_step("scale", {request.of_outputs[0]}, half, {{"factor", 0.5}}),

@@ -29,7 +29,7 @@ double whole_of(ElementType type, double number) {
     return std::isnan(number) ? 0 : std::clamp(std::trunc(number), least, most);
 }
 
-/// What the bits of a whole number are in the other type.
+/// Takes the bits of a whole number as one of the other type.
 double same_bits(ElementType to, double number) {
     const auto bits = static_cast<std::uint32_t>(static_cast<std::int64_t>(number));
     return to == ElementType::U32 ? static_cast<double>(bits)

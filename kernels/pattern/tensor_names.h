@@ -31,7 +31,7 @@ using workload::SparsityRule;
 struct NamePattern {
     std::shared_ptr<const re2::RE2> expression;
     std::string pointer; ///< of the document
-    /// What an object says of the tensors that it names, in place of the section.
+    /// An object may say this of the tensors that it names, in place of the section.
     std::optional<double> level;
     std::optional<InitMethod> init_method = {};
     std::optional<std::uint64_t> seed = {};

@@ -88,7 +88,7 @@ private:
         graph::Place place;
         Bytes step = 0; ///< from row to row
     };
-    /// Of a row: all, and the number of the first that the tile's workers have.
+    /// The workers of a tile have some of the shares of a row: `first` is the number of their first.
     struct Shares {
         std::int64_t all = 0;
         std::int64_t first = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a file says of pruning: which tensors by their names, how much of each, and how. A checkpoint is
+// A file says this of pruning: which tensors by their names, how much of each, and how. A checkpoint is
 // pruned by it (kernels/pattern/sparsity_section.h), and a pipeline (kernels/catalog/sparse_weights.h).
 #pragma once
 

@@ -36,6 +36,19 @@ struct StretchSum {
     [[nodiscard]] bool is_constant() const { return count == 0; }
 };
 
+/// Accesses whose addresses differ by constants: `offset` + [low, high).
+template <class Base> struct StretchExtent {
+    Base base; ///< an address; a multiple of `alignment` away from the recorded one
+    std::uint32_t recorded = 0;
+    std::int32_t low = 0;
+    std::int32_t high = 0;
+    std::uint32_t alignment = 1;
+    bool in_region0 = false;
+    bool stores = false;
+    std::uint32_t first_fetched = 0; ///< memory elements of the code that is fetched meanwhile
+    std::uint32_t last_fetched = 0;
+};
+
 struct StretchDraft {
     static constexpr std::uint32_t kRegisters = 16; ///< main registers that a worker finds
     static constexpr std::uint32_t kMostFound = 96; ///< with the words that it loads
@@ -60,18 +73,7 @@ struct StretchDraft {
         StretchSum right;
         const MicroOperation* operation = nullptr; ///< Computed
     };
-    /// Accesses whose addresses differ by constants: `offset` + [low, high).
-    struct Extent {
-        StretchSum base; ///< an address; a multiple of `alignment` away from the recorded one
-        std::uint32_t recorded = 0;
-        std::int32_t low = 0;
-        std::int32_t high = 0;
-        std::uint32_t alignment = 1;
-        bool in_region0 = false;
-        bool stores = false;
-        std::uint32_t first_fetched = 0; ///< memory elements of the code that is fetched meanwhile
-        std::uint32_t last_fetched = 0;
-    };
+    using Extent = StretchExtent<StretchSum>;
     /// Tensor data stored at an extent's base + offset.
     struct Lost {
         std::uint32_t extent = 0;

@@ -69,17 +69,7 @@ private:
         const MicroOperation* operation = nullptr; ///< Computed
         std::uint32_t sums = 0;                    ///< how many of sums_ are to be computed before
     };
-    struct Extent {
-        Value base;
-        std::uint32_t recorded = 0;
-        std::int32_t low = 0;
-        std::int32_t high = 0;
-        std::uint32_t alignment = 1;
-        bool in_region0 = false;
-        bool stores = false;
-        std::uint32_t first_fetched = 0;
-        std::uint32_t last_fetched = 0;
-    };
+    using Extent = StretchExtent<Value>;
     struct Stored {
         Value address;
         Value value;
