@@ -45,8 +45,9 @@ Function chosen(const char* name, ElementType type, double (*of)(double, double)
     if (is_float(type)) {
         return of_floats(name, type, of);
     }
-    Function made = of_whole(name, type, [](std::int64_t x, std::int64_t) { return x; });
-    made.value = of;
+    Function made = of_whole(name, type, [of](std::int64_t x, std::int64_t y) {
+        return static_cast<std::int64_t>(of(static_cast<double>(x), static_cast<double>(y)));
+    });
     if (type == ElementType::U32) {
         made.vertex = fmt::format("{}_u32", name);
         made.loop = codelets::kWholeSelectLoop;

@@ -381,10 +381,8 @@ private:
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        const Made* const shown = is_view(node) && stands ? shown_since(node) : nullptr;
-        const std::optional<Made> of_shown =
-            shown != nullptr ? std::optional(*shown) : std::nullopt;
-        Finished& finished = note_finished(node, of_shown ? of_shown->ends : ends_);
+        const std::optional<Made> shown = is_view(node) && stands ? last_shown(node) : std::nullopt;
+        Finished& finished = note_finished(node, shown ? shown->ends : ends_);
         for (const TensorId output : emitted.outputs) {
             finished.outputs.push_back(array_of(output));
             finished.encoders.push_back(encoder_of(output));
@@ -401,7 +399,7 @@ private:
                 }
                 steps.push_back(put(node, *node.outputs[i], emitted.outputs.at(i)));
                 note_leaves(steps.back());
-                made_[*node.outputs[i]] = of_shown ? *of_shown : made_now();
+                made_[*node.outputs[i]] = shown ? *shown : made_now();
             }
         }
         name_after(node, before);
@@ -417,12 +415,12 @@ private:
     /// The last of what a view shows, if the list at hand has made it. The host looks at the view
     /// where that is complete: later a part that no step reads may have given way to another tensor. To
     /// a view of the view it is as old as that.
-    [[nodiscard]] const Made* shown_since(const Node& view) const {
-        const Made* last = nullptr;
+    [[nodiscard]] std::optional<Made> last_shown(const Node& view) const {
+        std::optional<Made> last;
         for (const std::size_t input : view.inputs) {
             const auto found = made_.find(input);
-            if (found != made_.end() && (last == nullptr || found->second.order > last->order)) {
-                last = &found->second;
+            if (found != made_.end() && (!last || found->second.order > last->order)) {
+                last = found->second;
             }
         }
         return last;

@@ -46,9 +46,9 @@ constexpr double kLargest = std::numeric_limits<float>::max();
 /// together (|x - max| + ln n + n / 2 + 10) u, of which 1 is for what is not of first order; then y
 /// is rounded to its type. Workers that share a row multiply e, and what they have of s, by an
 /// exponential each: 4 u more for both, and workers u for the sum of their parts, whose own sums are
-/// shorter by at least n / 4 u. Rows are shared if they have 64 elements, where that is more, and so
-/// do slices of rows that tiles share. FP32
-/// numbers below 2^-126 become 0, in e and in p; FP16 is as fine as 2^-24 near 0.
+/// shorter by at least n / 4 u. Rows are shared if they have 64 elements, where that is more. A slice
+/// of a row that tiles share has 64 elements too. FP32 numbers below 2^-126 become 0, in e and in p;
+/// FP16 is as fine as 2^-24 near 0.
 /// Scaled and masked numbers are rounded as the machine's are, and then are x here. Their largest is at
 /// least the least FP32 number, and s is 2^-126 more: a row of which all are -infinity has zeros.
 class Reference {

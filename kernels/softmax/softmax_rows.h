@@ -43,8 +43,8 @@ struct RowsOnTiles {
     std::int64_t count = 0;
     std::int64_t columns = 0;
     std::int64_t tiles = 0; ///< that there are
-    std::int64_t together =
-        0; ///< rows of the fullest tile where they stand whole; 0: they have no place
+    /// Rows that stand whole on the fullest tile; 0 where the rows have no such places.
+    std::int64_t together = 0;
     bool is_read = false; ///< other steps read the result, perhaps whole rows of it
 };
 

@@ -115,7 +115,7 @@ struct SpmmWorkload {
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
-    /// Of all elements of A: blocks that are kept have theirs. Nothing: `values` of those alone.
+    /// All elements of A have these, and kept blocks have theirs. Nothing: `values` are of kept ones alone.
     std::optional<ValuesSpec> whole_a = {};
     std::optional<ValuesSpec> values_b; ///< of B
     std::optional<ValuesSpec> values_c; ///< before the product is added to it

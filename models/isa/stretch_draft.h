@@ -53,7 +53,7 @@ struct StretchDraft {
     static constexpr std::uint32_t kRegisters = 16; ///< main registers that a worker finds
     static constexpr std::uint32_t kMostFound = 96; ///< with the words that it loads
 
-    /// What has to be as it was, in the order of the way.
+    /// A check says what has to be as it was. Checks stand in the order of the way.
     struct Check {
         enum class Kind : std::uint8_t {
             Load,     ///< a main register loads a word or a part of one at `left`, found next

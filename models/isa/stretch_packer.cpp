@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a draft, whose values are sums of several terms, to a recipe, whose values are one number plus a
-// constant: what has more terms is summed up once, under a number of its own.
+// The packer makes a recipe of a draft. Values of a draft are sums of several terms, those of a recipe are
+// one number plus a constant: what has more terms is summed up once, under a number of its own.
 #include "models/isa/stretch_recipe.h"
 
 #include <algorithm>

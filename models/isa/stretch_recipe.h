@@ -41,10 +41,10 @@ private:
 
     static constexpr std::uint32_t kZero = 15; ///< the number of what is always 0
     static constexpr std::uint32_t kMostValues = StretchDraft::kMostFound + kMostSums;
-    /// What the worker finds by number, sums of it behind.
+    /// The values stand by number: first those that the worker finds, then sums of them.
     using Values = std::array<std::uint32_t, kMostValues>;
 
-    /// What is found under a number, plus a constant.
+    /// A value is the one that is found under a number, plus a constant.
     struct Value {
         std::uint32_t constant = 0;
         std::uint32_t number = kZero;

@@ -98,7 +98,7 @@ void StretchRecipes::run(Context& worker) {
         }
         const bool records =
             is_worth_a_recipe(known) && op->code != static_cast<std::uint16_t>(Internal::Continue);
-        // What is not recorded any more is counted together: where it is, `missed` decides.
+        // Each miss counts at once as long as `missed` decides what is recorded.
         count(known.missed, lately.missed,
               is_worth_a_look(known) || known.missed.load(std::memory_order_relaxed) < kJudged);
         op = records ? record(worker, op) : engine.run(worker, op);

@@ -50,7 +50,7 @@ private:
         std::unique_ptr<const StretchRecipe> recipe;
     };
     static constexpr std::uint32_t kMostRecipes = 64; ///< of a start
-    /// What is known of a start. Recipes only come, one by one, so that they are read without a lock.
+    /// A start has recipes. They only come, one by one, so that they are read without a lock.
     struct Known {
         std::unique_ptr<std::array<Candidate, kMostRecipes>> recipes;
         std::atomic<std::uint32_t> count = 0;   ///< of the recipes that there are
