@@ -36,7 +36,7 @@ inline constexpr std::array<std::string_view, 3> kLevelWords = {"machine", "tile
 /// The context number of a tile's supervisor; workers are 0 .. tile.workers-1.
 inline constexpr std::uint8_t kSupervisorContext = 0xff;
 
-/// Where a span lies: the machine or one of its links, one tile, or one context of a tile.
+/// Where a span lies: the machine or one of its ports, one tile, or one context of a tile.
 struct Track {
     Level level = Level::Machine;
     std::uint8_t context = 0;
@@ -53,9 +53,9 @@ struct Track {
     return {};
 }
 /// What leads out of the chip: one track each way, of the machine's level. They may have gaps.
-enum class Link : std::uint8_t { StreamingMemory, Host };
-[[nodiscard]] constexpr Track link_track(Link link, bool read) {
-    return {Level::Machine, static_cast<std::uint8_t>(1 + 2 * static_cast<int>(link) + !read), 0};
+enum class Port : std::uint8_t { StreamingMemory, Host };
+[[nodiscard]] constexpr Track port_track(Port port, bool read) {
+    return {Level::Machine, static_cast<std::uint8_t>(1 + 2 * static_cast<int>(port) + !read), 0};
 }
 /// The critical tile, whichever it is: what it does from one release to the next.
 [[nodiscard]] constexpr Track slowest_track() {

@@ -268,6 +268,11 @@ public:
         return FieldLine{field};
     }
 
+    /// The same, of structs that describe themselves.
+    template <class Element> FieldLine list(std::string key, std::vector<Element> Struct::*member) {
+        return list(std::move(key), member, shape_of<Element>());
+    }
+
     /// Objects by name; an element keeps its key in `name`.
     template <class Element>
     FieldLine map(std::string key, std::vector<Element> Struct::*member, std::string Element::*name,

@@ -3,7 +3,7 @@
 //
 //   tile         segment begun .. ended: what it did since it was told last
 //   fabric       an exchange opens and its words move
-//   link         a stream copy begins, ends
+//   port         a stream copy begins, ends
 //   sync unit    all tiles have met and are released
 #pragma once
 
@@ -141,9 +141,9 @@ struct Moved {
     std::int64_t times = 1;
 };
 
-/// Names of the links out of a chip: who is at their other end.
-inline constexpr std::string_view kStreamingMemoryLink = "streaming_memory";
-inline constexpr std::string_view kHostLink = "host";
+/// Names of the ports of a chip: who is at their other end.
+inline constexpr std::string_view kStreamingMemoryPort = "streaming_memory";
+inline constexpr std::string_view kHostPort = "host";
 
 /// A stream copy whose tiles have all come to it.
 struct Flight {
@@ -151,10 +151,10 @@ struct Flight {
     std::int64_t step = 0;
     std::int64_t row = 0;
     bool background = false;
-    std::string_view link = kStreamingMemoryLink;
+    std::string_view port = kStreamingMemoryPort;
     bool read = true;         ///< into tiles
     Cycles begin = 0;         ///< the last tile has come
-    Cycles service_begin = 0; ///< holds the link from here
+    Cycles service_begin = 0; ///< holds the port from here
     Cycles service_end = 0;   ///< to here
     Cycles end = 0;           ///< the data is there
     Bytes sent_bytes = 0;     ///< of its rows

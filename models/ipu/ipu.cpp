@@ -98,7 +98,7 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       memory_(memory_of(spec, program)),
       fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
       sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles), options_.chip),
-      stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
+      stream_ports_("stream_ports", spec, program, memory_), alarm_("alarm"),
       code_(program.codelets),
       timing_(options_.timing ? std::make_unique<Timing>(spec, program) : nullptr),
       facts_(facts()) {
@@ -113,14 +113,14 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
             uneven_repeats_ = std::move(uneven);
         }
         fabric_.set_known(timing_->known);
-        stream_links_.set_known(timing_->known);
+        stream_ports_.set_known(timing_->known);
     }
     sync_unit_.at_release.bind(*this);
     sync_unit_.witness.bind(*this);
     sync_unit_.outer.bind(outer_barrier);
-    stream_links_.at_copy.bind(*this);
-    stream_links_.set_host(options_.ask_host);
-    stream_links_.witness.bind(*this);
+    stream_ports_.at_copy.bind(*this);
+    stream_ports_.set_host(options_.ask_host);
+    stream_ports_.witness.bind(*this);
     make_tiles();
 }
 
@@ -162,7 +162,7 @@ tile::WalkFacts Ipu::facts() {
     tile::WalkFacts made{spec_, program_, memory_};
     made.timing = timing_ != nullptr ? &timing_->mode : nullptr;
     for (std::uint32_t copy = 0; copy < program_.stream_copies.size(); ++copy) {
-        made.tiles_of_copy.push_back(stream_links_.tiles_of(copy));
+        made.tiles_of_copy.push_back(stream_ports_.tiles_of(copy));
     }
     const auto watched = [&](program::Step::Kind kind, std::size_t steps) {
         std::vector<bool> wanted(steps);
@@ -192,11 +192,11 @@ void Ipu::make_tiles() {
         auto& module = tiles_.emplace_back(("tile_" + std::to_string(tile)).c_str(), facts_, tile);
         module.barrier.bind(sync_unit_);
         module.fabric.bind(fabric_);
-        module.streams.bind(stream_links_);
+        module.streams.bind(stream_ports_);
         module.alarm.bind(alarm_);
         module.witness.bind(*this);
         alarm_.tiles.bind(module);
-        stream_links_.tiles.bind(module);
+        stream_ports_.tiles.bind(module);
         const bool wants_contexts =
             std::any_of(options_.listeners.begin(), options_.listeners.end(),
                         [&](const auto* one) { return one->wants_contexts(tile); });
@@ -353,7 +353,7 @@ Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_
                                       .steps_done = meeting.step,
                                       .path = path_};
         tell([&](events::Listener& listener) { listener.released(release); });
-        stream_links_.released();
+        stream_ports_.released();
         if (ends) {
             finished_at_ = released_at_;
             return 0;
@@ -393,7 +393,7 @@ Cycles Ipu::count_rounds() {
             continue; // a later release of the round
         }
         // words that come in a round may be others in the next one
-        const bool any_came = mark.known_copies != stream_links_.known_copies();
+        const bool any_came = mark.known_copies != stream_ports_.known_copies();
         std::vector<char> same(tiles_.size());
         for_each_(tiles_.size(), [&](std::size_t tile) {
             if (any_came) {
@@ -407,7 +407,7 @@ Cycles Ipu::count_rounds() {
             ++next_round[level].rounds;
         }
         const bool is_steady =
-            next_round == position && !stream_links_.any_under_way() && !any_came &&
+            next_round == position && !stream_ports_.any_under_way() && !any_came &&
             outer_barrier.size() == 0 &&
             std::all_of(same.begin(), same.end(), [](char one) { return one != 0; });
         const std::int64_t rounds = std::int64_t{repeat.count} - position[level].rounds;
@@ -418,7 +418,7 @@ Cycles Ipu::count_rounds() {
                 .level = level,
                 .cycle = released_at_,
                 .steps = tiles_.front().walk().steps(),
-                .known_copies = stream_links_.known_copies(),
+                .known_copies = stream_ports_.known_copies(),
                 .facts = known_facts(),
                 .record = is_steady && rounds > 1 ? std::make_unique<RoundRecord>() : nullptr};
     }
@@ -450,7 +450,7 @@ Cycles Ipu::skip_rounds(const program::Step& repeat, RepeatMark& mark, std::int6
 void Ipu::open(const events::Meeting& meeting) {
     if (meeting.purpose == Purpose::Value) {
         const memory::TileRange word{meeting.value.tile, meeting.value.address, 4};
-        stream_links_.check_ranges("a control step", {&word, 1});
+        stream_ports_.check_ranges("a control step", {&word, 1});
         check_known(meeting.value);
         fabric_.tell(meeting.value);
     } else if (meeting.purpose == Purpose::Exchange) {
@@ -478,7 +478,7 @@ void Ipu::check_known(const program::TileValue& value) const {
 }
 
 void Ipu::check_undisturbed(std::uint32_t exchange) const {
-    if (!stream_links_.any_under_way()) {
+    if (!stream_ports_.any_under_way()) {
         return;
     }
     std::vector<memory::TileRange> ranges;
@@ -486,7 +486,7 @@ void Ipu::check_undisturbed(std::uint32_t exchange) const {
         ranges.push_back({run.source_tile, run.source_address, run.bytes});
         ranges.push_back({run.destination_tile, run.destination_address, run.bytes});
     }
-    stream_links_.check_ranges("exchange " + program_.exchanges[exchange].name, ranges);
+    stream_ports_.check_ranges("exchange " + program_.exchanges[exchange].name, ranges);
 }
 
 void Ipu::follow(TileId tile, Cycles begin, Cycles end) {
@@ -536,7 +536,7 @@ void Ipu::copy_ended(const events::Flight& flight) {
 
 bool Ipu::is_alone(const events::Flight& flight, const std::vector<TileId>& waiting) const {
     const auto counted = [&](const auto& repeat) { return repeat.second == flight.copy; };
-    if (waiting.size() != flight.tiles.size() || stream_links_.under_way() != 1 ||
+    if (waiting.size() != flight.tiles.size() || stream_ports_.under_way() != 1 ||
         std::ranges::none_of(facts_.copy_repeats, counted)) {
         return false;
     }
@@ -566,18 +566,18 @@ void Ipu::count_copy_rounds(const std::vector<TileId>& waiting) {
     const bool follows = copy_mark_ && copy_mark_->pause.repeat == pause.repeat &&
                          copy_mark_->pause.left == pause.left + 1;
     const bool skips = agree && follows &&
-                       copy_mark_->known_copies == stream_links_.known_copies() &&
+                       copy_mark_->known_copies == stream_ports_.known_copies() &&
                        all([](const auto& walk) { return walk.is_steady(); });
     if (skips) {
         const events::SlowMotion motion{copy_mark_->cycle, Clock::now(), pause.left,
                                         first.steps() - copy_mark_->steps};
         copy_mark_->round.tell(motion, [this](const auto& event) { tell(event); });
-        stream_links_.skip_rounds(copy_mark_->round.ended(), pause.left);
+        stream_ports_.skip_rounds(copy_mark_->round.ended(), pause.left);
     }
     copy_mark_ = {.pause = pause,
                   .cycle = Clock::now(),
                   .steps = first.steps(),
-                  .known_copies = stream_links_.known_copies(),
+                  .known_copies = stream_ports_.known_copies(),
                   .round = {}};
     for_each_(waiting.size(), [&](std::size_t item) {
         tile::Tile& one = tiles_[waiting[item]];

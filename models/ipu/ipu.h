@@ -6,7 +6,7 @@
 //       |  |  |  |     <--wake-----
 //       |  |  |  +-----alarm----> alarm
 //       |  |  |        <--wake-----
-//       |  |  +--------streams--> stream_links ---at_copy-----> chip
+//       |  |  +--------streams--> stream_ports ---at_copy-----> chip
 //       |  |           <--wake-----
 //       |  +-----------fabric---> exchange_fabric
 //       +--------------witness--------------------------------> chip --> listeners
@@ -27,7 +27,7 @@
 #include "models/ipu/core/chip_memory.h"
 #include "models/ipu/core/round_record.h"
 #include "models/ipu/run_options.h"
-#include "models/memory/stream_links.h"
+#include "models/memory/stream_ports.h"
 #include "models/ports/ports.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -77,7 +77,7 @@ public:
     /// The facts of timing mode; nothing otherwise.
     [[nodiscard]] std::optional<TimingFacts> timing() const;
     [[nodiscard]] const memory::RemoteMemory& remote_memory() const {
-        return stream_links_.remote_memory();
+        return stream_ports_.remote_memory();
     }
 
     void segment(const events::Segment& segment) override;
@@ -139,7 +139,7 @@ private:
     ChipMemory memory_;
     exchange::ExchangeFabric fabric_;
     sync::SyncUnit sync_unit_;
-    memory::StreamLinks stream_links_;
+    memory::StreamPorts stream_ports_;
     tile::Alarm alarm_;
     tile::CodeCache code_;
     struct Timing;

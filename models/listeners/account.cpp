@@ -42,7 +42,7 @@ Cycles CyclesByKind::*kind_of(Doing doing) {
 
 /// Of a stream copy: what it goes to or comes from, and which way.
 counts::Stream port_of(const events::Flight& flight) {
-    if (flight.link == events::kStreamingMemoryLink) {
+    if (flight.port == events::kStreamingMemoryPort) {
         return flight.read ? counts::Stream::MemoryRead : counts::Stream::MemoryWrite;
     }
     return flight.read ? counts::Stream::HostRead : counts::Stream::HostWrite;

@@ -279,9 +279,9 @@ void TraceProducer::copy_begun(const events::Flight& flight) {
 
 void TraceProducer::copy_ended(const events::Flight& flight) {
     arriving_.emplace_back(flight.end, flight.bytes);
-    const auto link = flight.link == events::kStreamingMemoryLink ? traces::Link::StreamingMemory
-                                                                  : traces::Link::Host;
-    const auto track = traces::link_track(link, flight.read);
+    const auto port = flight.port == events::kStreamingMemoryPort ? traces::Port::StreamingMemory
+                                                                  : traces::Port::Host;
+    const auto track = traces::port_track(port, flight.read);
     if (!sink_.wants(track)) {
         return;
     }

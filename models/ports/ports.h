@@ -3,7 +3,7 @@
 //
 //   tile --Barrier--> sync unit ----AtRelease--> chip, then Sleeper --> all tiles
 //   tile --Alarm----> alarm --------------------------------Sleeper--> tile
-//   tile --Streams--> stream links ----AtCopy--> chip, then Sleeper --> tiles that wait
+//   tile --Streams--> stream ports ----AtCopy--> chip, then Sleeper --> tiles that wait
 //   tile --Fabric---> exchange fabric
 //   tile --Witness--> chip
 //   sync unit --OuterBarrier--> what is between chips, then Sleeper --> sync unit

@@ -14,6 +14,7 @@
 #include "models/spec/memory_spec.h"
 #include "models/spec/streaming_spec.h"
 #include "models/spec/sync_spec.h"
+#include "models/spec/system_spec.h"
 #include "models/spec/tile_spec.h"
 
 #include <string>
@@ -31,6 +32,7 @@ struct MachineSpec {
     ControlSpec control;
     StreamingSpec streaming;
     HostSpec host;
+    SystemSpec system;
 
     template <class Description> static void describe(Description& d) {
         d.fixed("schema_version", 1).required().says("version of this file's format");
@@ -48,6 +50,7 @@ struct MachineSpec {
         d.object("control", &MachineSpec::control).says("the control program");
         d.object("streaming", &MachineSpec::streaming).says("the memory behind the chip's gateway");
         d.object("host", &MachineSpec::host).says("the link to the host");
+        d.object("system", &MachineSpec::system).says("several chips; without it there is one");
     }
 };
 

@@ -9,6 +9,7 @@ namespace tessera::spec {
 struct SyncSpec {
     Cycles internal_cycles = 126;
     Cycles external_cycles = 600;
+    double hop_ns = 15;
 
     template <class Description> static void describe(Description& d) {
         d.field("internal_cycles", &SyncSpec::internal_cycles)
@@ -22,6 +23,13 @@ struct SyncSpec {
             .range(0, 10000000)
             .says("the barrier between chips, as one of them sees it when all are there")
             .from("docs/evidence.md#sync")
+            .used_by({"barriers between chips"});
+        d.field("hop_ns", &SyncSpec::hop_ns)
+            .unit("ns")
+            .range(0, 1000)
+            .says("each way, for each board from the first of the domain to the farthest that meets")
+            .from("docs/evidence.md#links")
+            .unused_with("system.chips", {1})
             .used_by({"barriers between chips"});
     }
 };

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "models/ports/clock.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,7 @@ Cycles SyncUnit::barrier_cycles(const Meeting& meeting) const {
     case program::SyncZone::Host:
         break;
     }
-    return timing::host_link(spec_).latency_cycles;
+    return timing::host_port(spec_).latency_cycles;
 }
 
 void SyncUnit::wake() {

@@ -2,7 +2,7 @@
 // A tile: walks the control program by itself and meets others where that says so.
 //
 //   compute --> barrier: arrive .. released --> row of its own --> compute --> ...
-//           --> stream links: arrive .. ended -->
+//           --> stream ports: arrive .. ended -->
 //
 // Ports: is the Sleeper that others wake; barrier, fabric, streams (what it meets), alarm (when it
 //   gets somewhere), witness (who is told what it did and why it stopped).

@@ -4,7 +4,7 @@
 #include "models/listeners/trace_producer.h"
 #include "models/simulation/simulation.h"
 #include "models/timing/control_timing.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 #include "tests/component/hand_program.h"
 #include "traces/coverage.h"
 
@@ -210,7 +210,7 @@ TEST_CASE("a barrier lasts as its zone says") {
     const auto& machine = hand.machine();
     CHECK(simulation.account().phases().sync == machine.sync.internal_cycles +
                                                     machine.sync.external_cycles +
-                                                    timing::host_link(machine).latency_cycles);
+                                                    timing::host_port(machine).latency_cycles);
     check_accounts(simulation);
 }
 

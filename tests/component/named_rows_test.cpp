@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "models/ipu/run_options.h"
 #include "models/simulation/simulation.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 #include "tests/component/hand_program.h"
 
 #include <catch2/catch.hpp>
@@ -152,7 +152,7 @@ namespace {
 
 /// The cycles of a copy, and those of rounds of load, store and load.
 Cycles of_load(const spec::MachineSpec& machine, bool read) {
-    const auto link = timing::streaming_link(machine);
+    const auto link = timing::streaming_port(machine);
     const Bytes requested = 2 * link.requested_bytes(kRowBytes) + 2 * link.requested_bytes(kHalf);
     return link.service_cycles(read, requested, 2 * kRowBytes) + link.latency_cycles;
 }

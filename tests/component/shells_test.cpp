@@ -2,7 +2,7 @@
 // The units one by one, driven through their ports alone.
 #include "models/exchange/exchange_fabric.h"
 #include "models/ipu/core/chip_memory.h"
-#include "models/memory/stream_links.h"
+#include "models/memory/stream_ports.h"
 #include "models/sync/sync_unit.h"
 #include "models/tile/alarm.h"
 #include "models/tile/tile.h"
@@ -443,7 +443,7 @@ TEST_CASE(
     } chip;
     test::FakeWitness witness;
     ipu::ChipMemory memory(hand.machine());
-    memory::StreamLinks links("stream_links", hand.machine(), program, memory);
+    memory::StreamPorts links("stream_ports", hand.machine(), program, memory);
     links.at_copy.bind(chip);
     links.witness.bind(witness);
     const std::uint32_t seven = 7;
@@ -483,6 +483,6 @@ TEST_CASE(
     CHECK_FALSE(links.any_under_way());
     links.arrive(0, {.copy = 0, .row = 0, .step = 10});
     CHECK_THROWS_WITH(links.arrive(1, {.copy = 0, .row = 1, .step = 10}),
-                      "stream_links: tile_1 calls for row 1 of copy 0 in step 10, others for row 0 "
+                      "stream_ports: tile_1 calls for row 1 of copy 0 in step 10, others for row 0 "
                       "in step 10");
 }

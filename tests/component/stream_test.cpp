@@ -4,7 +4,7 @@
 #include "models/listeners/trace_producer.h"
 #include "models/simulation/simulation.h"
 #include "models/timing/control_timing.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 #include "tests/component/hand_program.h"
 #include "traces/coverage.h"
 
@@ -62,7 +62,7 @@ std::uint32_t first_word(const std::vector<std::byte>& bytes, std::int64_t row) 
     return word;
 }
 
-Cycles alone(const timing::LinkTiming& link, bool read) {
+Cycles alone(const timing::PortTiming& link, bool read) {
     return link.service_cycles(read, link.requested_bytes(kRowBytes), kRowBytes) +
            link.latency_cycles;
 }
@@ -91,7 +91,7 @@ TEST_CASE("a copy from row to row goes through tile memory and takes both ways")
     const auto far = simulation.read(kFar);
     CHECK(first_word(far, 9) == 5);
     CHECK(first_word(far, 8) == 8);
-    const auto link = timing::streaming_link(hand.machine());
+    const auto link = timing::streaming_port(hand.machine());
     const auto& account = simulation.account();
     CHECK(account.phases().stream == alone(link, true) + alone(link, false));
     CHECK(account.cycles() == account.phases().stream);
@@ -123,7 +123,7 @@ TEST_CASE("the host is another link") {
     hand.then(stream(Kind::StreamCopy, 0));
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
-    CHECK(simulation.account().cycles() == alone(timing::host_link(hand.machine()), true));
+    CHECK(simulation.account().cycles() == alone(timing::host_port(hand.machine()), true));
     check_accounts(simulation);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a copy in the background takes no time beside a longer computation") 
     const Cycles computing =
         kRounds * (machine.control.step_cycles + hand.stub_cycles("loop_of_50") +
                    machine.control.repeat_cycles);
-    const Cycles transfer = alone(timing::streaming_link(machine), true);
+    const Cycles transfer = alone(timing::streaming_port(machine), true);
     REQUIRE(transfer < computing);
     CHECK(account.phases().stream == 0);
     // start and wait are steps of tile 3
@@ -163,7 +163,7 @@ TEST_CASE("a copy's transfer has its wait for the link, its bound only its servi
     hand.then(stream(Kind::StreamWait, 0)).then(stream(Kind::StreamWait, kSecond));
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
-    const auto link = timing::streaming_link(hand.machine());
+    const auto link = timing::streaming_port(hand.machine());
     const Cycles service = link.service_cycles(true, link.requested_bytes(kRowBytes), kRowBytes);
     const Cycles step = hand.machine().control.step_cycles;
     REQUIRE(step < service);
@@ -182,7 +182,7 @@ TEST_CASE("a wait lasts what is left of the copy") {
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
     const auto& control = hand.machine().control;
-    const Cycles transfer = alone(timing::streaming_link(hand.machine()), true);
+    const Cycles transfer = alone(timing::streaming_port(hand.machine()), true);
     const auto& account = simulation.account();
     CHECK(account.cycles() == transfer + control.step_cycles);
     // tile 3 waits from the step in which it has started the copy
@@ -229,7 +229,7 @@ void check_rows_by_round(bool timing) {
     for (std::uint32_t round = 0; round < kRounds && !timing; ++round) {
         CHECK(first_word(simulation.read(kFar), 12 - 2 * round) == 5 + round);
     }
-    const auto link = timing::streaming_link(hand.machine());
+    const auto link = timing::streaming_port(hand.machine());
     CHECK(simulation.account().phases().stream ==
           kRounds * (alone(link, true) + alone(link, false)));
     CHECK(simulation.account().phases().sync == 0);
@@ -303,8 +303,8 @@ std::vector<std::string> check_asked(program::RemoteBuffer::Place place, bool kn
               5 + round + (asks ? kAdded : 0));
     }
     const auto link = place == program::RemoteBuffer::Place::Host
-                          ? timing::host_link(hand.machine())
-                          : timing::streaming_link(hand.machine());
+                          ? timing::host_port(hand.machine())
+                          : timing::streaming_port(hand.machine());
     CHECK(simulation.account().phases().stream ==
           kRounds * (alone(link, true) + alone(link, false)));
     return told;
@@ -350,7 +350,7 @@ TEST_CASE("a word of another tile has to be told first") {
     const auto& machine = hand.machine();
     CHECK(simulation.account().cycles() == machine.sync.internal_cycles +
                                                timing::word_broadcast_cycles(machine, 1) +
-                                               alone(timing::streaming_link(machine), true));
+                                               alone(timing::streaming_port(machine), true));
     check_accounts(simulation);
 }
 
@@ -533,7 +533,7 @@ TEST_CASE("copies that queue take their wait too, and count each time") {
     hand.then(repeat);
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
-    const auto link = timing::streaming_link(hand.machine());
+    const auto link = timing::streaming_port(hand.machine());
     const Cycles service = alone(link, true) - link.latency_cycles;
     const auto& streams = simulation.account().streams();
     CHECK(streams[0].transfer_cycles == 3 * alone(link, true));
@@ -578,11 +578,11 @@ TEST_CASE("streams are in the trace, on tiles and on their link") {
     CHECK(stream_of(traces::machine_track()) == account.phases().stream);
     CHECK(stream_of(traces::tile_track(3)) == account.tiles()[3].stream);
     CHECK(sink.totals(traces::tile_track(3))[4] == account.tiles()[3].idle);
-    CHECK(stream_of(traces::link_track(traces::Link::StreamingMemory, true)) ==
+    CHECK(stream_of(traces::port_track(traces::Port::StreamingMemory, true)) ==
           account.streams()[0].bound_cycles);
-    CHECK(stream_of(traces::link_track(traces::Link::StreamingMemory, false)) ==
+    CHECK(stream_of(traces::port_track(traces::Port::StreamingMemory, false)) ==
           account.streams()[1].bound_cycles);
-    CHECK(stream_of(traces::link_track(traces::Link::Host, true)) == 0);
+    CHECK(stream_of(traces::port_track(traces::Port::Host, true)) == 0);
 }
 
 namespace {

@@ -5,7 +5,7 @@
 #include "kernels/micro/micro.h"
 #include "kernels/plan/repeat_limit.h"
 #include "models/simulation/simulation.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 
 #include <catch2/catch.hpp>
 
@@ -59,7 +59,7 @@ Outcome run(const spec::MachineSpec& machine, const workload::StreamedTriadWorkl
             program.stream_copies[copy].direction == program::StreamCopy::Direction::Read;
         outcome.reading += read ? record.bound_cycles : 0;
         outcome.transfers += record.bound_cycles +
-                             record.executions * timing::streaming_link(machine).latency_cycles;
+                             record.executions * timing::streaming_port(machine).latency_cycles;
     }
     CAPTURE(outcome.cycles, outcome.computing, outcome.reading, outcome.streaming);
     CHECK(outcome.cycles >= std::max(outcome.computing, outcome.reading));
@@ -111,7 +111,7 @@ TEST_CASE("one row buffer hides transfers but not their latency") {
     const auto machine = machine_of(64);
     const auto outcome = run(machine, workload);
     CHECK(outcome.cycles < outcome.computing + outcome.transfers);
-    CHECK(outcome.cycles > outcome.reading + 16 * timing::streaming_link(machine).latency_cycles);
+    CHECK(outcome.cycles > outcome.reading + 16 * timing::streaming_port(machine).latency_cycles);
 }
 
 TEST_CASE("slices with more rounds than a repeat counts are computed") {

@@ -186,13 +186,13 @@ Bytes StreamCopies::first_byte(std::uint32_t copy, std::int64_t row, std::size_t
 StreamCopies::Facts StreamCopies::facts_of(const StreamCopy& copy) const {
     const RemoteBuffer& buffer = program_.remote_buffers[copy.buffer];
     const bool streaming = buffer.place == RemoteBuffer::Place::StreamingMemory;
-    const auto link = streaming ? timing::streaming_link(machine_) : timing::host_link(machine_);
+    const auto port = streaming ? timing::streaming_port(machine_) : timing::host_port(machine_);
     Facts facts;
     facts.demand.read = writes_tiles(copy);
     facts.numbers_of = numbers_of(copy);
     std::map<TileId, Bytes> of_tile;
     for (const StreamPiece& piece : copy.pieces) {
-        facts.demand.requested_bytes += link.requested_bytes(piece.bytes);
+        facts.demand.requested_bytes += port.requested_bytes(piece.bytes);
         facts.bytes += piece.bytes;
         of_tile[piece.tile] += piece.bytes;
     }

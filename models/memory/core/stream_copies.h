@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stream copies of a program: what they ask of a link, the bytes that they move, and which of
+// The stream copies of a program: what they ask of a port, the bytes that they move, and which of
 // them are under way in the background.
 //
 // Law: while a copy is under way, nothing else may touch what it reads or writes. Its tiles run no
@@ -9,7 +9,7 @@
 #pragma once
 
 #include "models/memory/core/remote_memory.h"
-#include "models/memory/core/stream_link.h"
+#include "models/memory/core/stream_port.h"
 #include "models/program/known_words.h"
 #include "models/program/program.h"
 #include "models/program/tile_memory.h"

@@ -204,10 +204,10 @@ TEST_CASE("counters stand above links, these above the machine, and it above its
         trace.counter({static_cast<Counter>(counter), 0, 1});
         wanted.emplace_back(kCounterWords[counter]);
     }
-    for (const Link link : {Link::StreamingMemory, Link::Host}) {
+    for (const Port port : {Port::StreamingMemory, Port::Host}) {
         for (const bool read : {true, false}) {
-            trace.span(compute(link_track(link, read), 0, 5));
-            wanted.push_back(path(link_track(link, read)));
+            trace.span(compute(port_track(port, read), 0, 5));
+            wanted.push_back(path(port_track(port, read)));
         }
     }
     trace.span(compute(machine_track(), 0, 5));

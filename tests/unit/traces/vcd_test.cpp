@@ -115,8 +115,8 @@ TEST_CASE("scopes are those of the machine, and each is entered once", "[unit][t
         sink.span(compute(supervisor_track(10), 0, 5));
         sink.span(compute(tile_track(2), 0, 5));
         sink.span(compute(worker_track(10, 0), 0, 5));
-        sink.span(compute(link_track(Link::Host, false), 0, 5));
-        sink.span(compute(link_track(Link::Host, true), 0, 5));
+        sink.span(compute(port_track(Port::Host, false), 0, 5));
+        sink.span(compute(port_track(Port::Host, true), 0, 5));
         sink.span(compute(slowest_track(), 0, 5));
         sink.counter({Counter::WordsMoved, 0, 5});
         sink.span(compute(machine_track(), 0, 5));

@@ -205,14 +205,14 @@ TEST_CASE("bytes of copies are counted by the link and the way that they take") 
     Cycles transfers = 0;
     Cycles services = 0;
     std::vector<std::pair<Stream, Bytes>> expected;
-    for (const auto& [link, read, port] :
-         {std::tuple{events::kStreamingMemoryLink, true, Stream::MemoryRead},
-          std::tuple{events::kStreamingMemoryLink, false, Stream::MemoryWrite},
-          std::tuple{events::kHostLink, true, Stream::HostRead},
-          std::tuple{events::kHostLink, false, Stream::HostWrite}}) {
+    for (const auto& [name, read, port] :
+         {std::tuple{events::kStreamingMemoryPort, true, Stream::MemoryRead},
+          std::tuple{events::kStreamingMemoryPort, false, Stream::MemoryWrite},
+          std::tuple{events::kHostPort, true, Stream::HostRead},
+          std::tuple{events::kHostPort, false, Stream::HostWrite}}) {
         const Cycles wait = bytes;
         const Cycles service = 3 * bytes;
-        run.ended({.link = link,
+        run.ended({.port = name,
                    .read = read,
                    .begin = 100,
                    .service_begin = 100 + wait,

@@ -359,11 +359,11 @@ TEST_CASE("a copy's span lies on its link's own track") {
     for (const bool memory : {true, false}) {
         for (const bool read : {true, false}) {
             Scene scene;
-            const auto track = traces::link_track(
-                memory ? traces::Link::StreamingMemory : traces::Link::Host, read);
+            const auto track = traces::port_track(
+                memory ? traces::Port::StreamingMemory : traces::Port::Host, read);
             scene.producer.copy_ended(
                 {.step = 7,
-                 .link = memory ? events::kStreamingMemoryLink : events::kHostLink,
+                 .port = memory ? events::kStreamingMemoryPort : events::kHostPort,
                  .read = read,
                  .service_begin = 5,
                  .service_end = 9,

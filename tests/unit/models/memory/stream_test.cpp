@@ -4,7 +4,7 @@
 #include "models/ipu/core/chip_memory.h"
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_copies.h"
-#include "models/memory/core/stream_link.h"
+#include "models/memory/core/stream_port.h"
 #include "models/program/remote_sizes.h"
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@
 #include <utility>
 
 using namespace tessera;
-using memory::StreamLink;
+using memory::StreamPort;
 using program::StreamCopy;
 
 namespace {
@@ -69,9 +69,9 @@ std::string broken(const std::function<void(program::Program&)>& change) {
 
 TEST_CASE("a copy alone takes its service and the latency") {
     const auto machine = four_tiles();
-    const auto timing = timing::streaming_link(machine);
+    const auto timing = timing::streaming_port(machine);
     CHECK(timing.latency_cycles == 3000);
-    StreamLink link(timing);
+    StreamPort link(timing);
     const auto times = link.begin(500, {true, 6400, 64});
     CHECK(times.service_begin == 500);
     CHECK(times.service_end == 500 + 6400 / 8);
@@ -79,7 +79,7 @@ TEST_CASE("a copy alone takes its service and the latency") {
 }
 
 TEST_CASE("a tile takes four bytes a cycle however fast the link is") {
-    StreamLink link(timing::streaming_link(four_tiles()));
+    StreamPort link(timing::streaming_port(four_tiles()));
     CHECK(link.begin(0, {true, 6400, 6400}).service_end == 6400 / 4);
     CHECK(link.begin(0, {false, 6400, 6400}).service_end == 6400 / 2);
 }
@@ -90,23 +90,23 @@ TEST_CASE("a link and a lane take a whole cycle for what is left") {
         machine.exchange.lane_bytes = lane_bytes;
         for (const Bytes bytes : {1, 4, 7, 8, 9, 12, 15, 16, 17, 6399, 6400, 6401}) {
             const auto up = [&](Bytes width) { return (bytes + width - 1) / width; };
-            const auto link = timing::streaming_link(machine);
+            const auto link = timing::streaming_port(machine);
             CAPTURE(lane_bytes, bytes);
             CHECK(link.service_cycles(true, bytes, 0) == up(8));
             CHECK(link.service_cycles(false, bytes, 0) == up(2));
             CHECK(link.service_cycles(true, 0, bytes) == up(lane_bytes));
             CHECK(link.service_cycles(true, bytes, bytes) == std::max(up(8), up(lane_bytes)));
-            CHECK(timing::host_link(machine).service_cycles(true, 0, bytes) == up(lane_bytes));
+            CHECK(timing::host_port(machine).service_cycles(true, 0, bytes) == up(lane_bytes));
         }
     }
     machine.exchange.fabric = spec::Fabric::Mesh; // whose lanes are a word wide
-    CHECK(timing::streaming_link(machine).service_cycles(true, 0, 6401) == 1601);
+    CHECK(timing::streaming_port(machine).service_cycles(true, 0, 6401) == 1601);
 }
 
 TEST_CASE("a request is whole or not at all") {
     auto machine = four_tiles();
     machine.streaming.request_bytes = 64;
-    const auto link = timing::streaming_link(machine);
+    const auto link = timing::streaming_port(machine);
     for (const Bytes bytes : {1, 63, 64, 65, 128, 129})
         CHECK(link.requested_bytes(bytes) == (bytes + 63) / 64 * 64);
 }
@@ -114,7 +114,7 @@ TEST_CASE("a request is whole or not at all") {
 TEST_CASE("rates and latencies are the spec's in cycles of the clock") {
     auto machine = four_tiles();
     machine.chip.clock_hz = 2e9;
-    const auto streaming = timing::streaming_link(machine);
+    const auto streaming = timing::streaming_port(machine);
     CHECK(streaming.read_bytes_per_cycle == Approx(4));
     CHECK(streaming.write_bytes_per_cycle == Approx(1));
     CHECK(streaming.latency_cycles == 6000);
@@ -122,7 +122,7 @@ TEST_CASE("rates and latencies are the spec's in cycles of the clock") {
     machine.host.write_gbytes_per_s = 3;
     machine.host.latency_us = 0.0012; // 2.4 cycles
     machine.host.request_bytes = 32;
-    const auto host = timing::host_link(machine);
+    const auto host = timing::host_port(machine);
     CHECK(host.read_bytes_per_cycle == Approx(3));
     CHECK(host.write_bytes_per_cycle == Approx(1.5));
     CHECK(host.latency_cycles == 2);
@@ -134,7 +134,7 @@ TEST_CASE("copies wait for each other in their direction and show the latency on
     auto machine = four_tiles();
     for (const bool shared : {false, true}) {
         machine.streaming.shared_rate = shared;
-        StreamLink link(timing::streaming_link(machine));
+        StreamPort link(timing::streaming_port(machine));
         const auto first = link.begin(0, {true, 8000, 0});
         const auto second = link.begin(10, {true, 8000, 0});
         CHECK(second.service_begin == first.service_end);
@@ -148,7 +148,7 @@ TEST_CASE("chips that share streaming memory have equal parts of it") {
     machine.streaming.machine_gbytes_per_s = 20;
     for (const auto& [chips, rate] : {std::pair{1, 8.0}, std::pair{4, 5.0}, std::pair{20, 1.0}}) {
         machine.streaming.chips_sharing = chips;
-        const auto timing = timing::streaming_link(machine);
+        const auto timing = timing::streaming_port(machine);
         CHECK(timing.read_bytes_per_cycle == Approx(rate));
         CHECK(timing.write_bytes_per_cycle == Approx(std::min(rate, 2.0)));
     }
@@ -384,7 +384,7 @@ TEST_CASE("nothing touches what a copy under way has") {
 
 TEST_CASE("a fraction of a cycle of a link is a cycle") {
     auto machine = four_tiles(); // 8 and 2 bytes a cycle
-    const auto timing = timing::streaming_link(machine);
+    const auto timing = timing::streaming_port(machine);
     for (const Bytes bytes : {1, 7, 8, 9, 15, 16, 17}) {
         CHECK(timing.service_cycles(true, bytes, 0) == (bytes + 7) / 8);
         CHECK(timing.service_cycles(false, bytes, 0) == (bytes + 1) / 2);
@@ -392,7 +392,7 @@ TEST_CASE("a fraction of a cycle of a link is a cycle") {
         CHECK(timing.service_cycles(true, 0, bytes) == (bytes + 3) / 4);
     }
     machine.streaming.request_bytes = 64;
-    const auto whole = timing::streaming_link(machine);
+    const auto whole = timing::streaming_port(machine);
     for (const auto& [bytes, requested] :
          {std::pair{1, 64}, std::pair{63, 64}, std::pair{64, 64}, std::pair{65, 128}}) {
         CHECK(whole.requested_bytes(bytes) == requested);
@@ -406,14 +406,14 @@ TEST_CASE("the host's link has the host's rates and one each way") {
     machine.host.latency_us = 2.0004;
     machine.host.request_bytes = 12;
     machine.streaming.shared_rate = true;
-    const auto timing = timing::host_link(machine);
+    const auto timing = timing::host_port(machine);
     CHECK(timing.read_bytes_per_cycle == Approx(4));
     CHECK(timing.write_bytes_per_cycle == Approx(3));
     CHECK(timing.latency_cycles == 2000); // to the nearest
     CHECK(timing.request_bytes == 12);
     CHECK_FALSE(timing.shared_rate);
     machine.host.latency_us = 2.0006;
-    CHECK(timing::host_link(machine).latency_cycles == 2001);
+    CHECK(timing::host_port(machine).latency_cycles == 2001);
 }
 
 TEST_CASE("remote buffers share the capacity, those of the host have none") {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "models/memory/stream_links.h"
+#include "models/memory/stream_ports.h"
 
 #include "base/error.h"
 #include "models/ports/clock.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 
 #include <fmt/format.h>
 
@@ -22,16 +22,16 @@ constexpr Bytes kWordBytes = 4;
 
 } // namespace
 
-StreamLinks::StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
+StreamPorts::StreamPorts(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                          const program::Program& program, const program::TileMemory& memory)
     : sc_module(name), at_copy("at_copy"), tiles("tiles"), witness("witness"), program_(program),
       memory_(memory), remote_memory_(spec, program),
-      copies_(spec, program), links_{{events::kStreamingMemoryLink, Place::StreamingMemory,
-                                      StreamLink(timing::streaming_link(spec))},
-                                     {events::kHostLink, Place::Host,
-                                      StreamLink(timing::host_link(spec))}},
+      copies_(spec, program), ports_{{events::kStreamingMemoryPort, Place::StreamingMemory,
+                                      StreamPort(timing::streaming_port(spec))},
+                                     {events::kHostPort, Place::Host,
+                                      StreamPort(timing::host_port(spec))}},
       states_(program.stream_copies.size()) {
-    SC_HAS_PROCESS(StreamLinks);
+    SC_HAS_PROCESS(StreamPorts);
     SC_METHOD(on_settled);
     sensitive << ev_called_;
     dont_initialize();
@@ -40,7 +40,7 @@ StreamLinks::StreamLinks(const sc_core::sc_module_name& name, const spec::Machin
     dont_initialize();
 }
 
-void StreamLinks::arrive(TileId tile, const events::Call& call) {
+void StreamPorts::arrive(TileId tile, const events::Call& call) {
     State& state = states_.at(call.copy);
     if (state.come == 0) {
         state.call = call;
@@ -60,11 +60,11 @@ void StreamLinks::arrive(TileId tile, const events::Call& call) {
     }
 }
 
-void StreamLinks::left(TileId /*tile*/, std::uint32_t copy) {
+void StreamPorts::left(TileId /*tile*/, std::uint32_t copy) {
     copies_.left(copy);
 }
 
-template <class Body> void StreamLinks::guarded(const Body& body) {
+template <class Body> void StreamPorts::guarded(const Body& body) {
     try {
         body();
     } catch (...) {
@@ -72,7 +72,7 @@ template <class Body> void StreamLinks::guarded(const Body& body) {
     }
 }
 
-void StreamLinks::on_settled() {
+void StreamPorts::on_settled() {
     guarded([&] {
         std::sort(called_.begin(), called_.end(),
                   [](const events::Call& left, const events::Call& right) {
@@ -84,18 +84,18 @@ void StreamLinks::on_settled() {
     });
 }
 
-StreamLinks::Link& StreamLinks::link_of(std::uint32_t copy) {
+StreamPorts::Port& StreamPorts::port_of(std::uint32_t copy) {
     const Place place = copies_.place(copy);
-    const auto link = std::find_if(links_.begin(), links_.end(),
-                                   [place](const Link& one) { return one.place == place; });
-    TESSERA_ASSERT(link != links_.end());
-    return *link;
+    const auto port = std::find_if(ports_.begin(), ports_.end(),
+                                   [place](const Port& one) { return one.place == place; });
+    TESSERA_ASSERT(port != ports_.end());
+    return *port;
 }
 
-void StreamLinks::ask_host(const events::Call& call, const Link& link) const {
+void StreamPorts::ask_host(const events::Call& call, const Port& port) const {
     const program::StreamCopy& copy = program_.stream_copies[call.copy];
     const program::RemoteBuffer& buffer = program_.remote_buffers[copy.buffer];
-    if (ask_host_ && link.place == Place::Host && has_data(buffer) &&
+    if (ask_host_ && port.place == Place::Host && has_data(buffer) &&
         copy.direction == program::StreamCopy::Direction::Read) {
         ask_host_(call.copy, call.row,
                   remote_memory_.buffer(copy.buffer)
@@ -104,7 +104,7 @@ void StreamLinks::ask_host(const events::Call& call, const Link& link) const {
     }
 }
 
-void StreamLinks::begin(const events::Call& call) {
+void StreamPorts::begin(const events::Call& call) {
     State& state = states_[call.copy];
     state.come = 0;
     const Cycles now = Clock::now();
@@ -116,15 +116,15 @@ void StreamLinks::begin(const events::Call& call) {
         state.named = copies_.named_bytes(call.copy, call.row, memory_, known_);
     }
     const StreamDemand& demand = copies_.demand(call.copy);
-    Link& link = link_of(call.copy);
-    ask_host(call, link);
-    const StreamTimes times = link.queue.begin(now, demand);
+    Port& port = port_of(call.copy);
+    ask_host(call, port);
+    const StreamTimes times = port.queue.begin(now, demand);
     state.begun = {now, times.end, state.last};
     const events::Flight flight{.copy = call.copy,
                                 .step = call.step,
                                 .row = call.row,
                                 .background = call.background,
-                                .link = link.name,
+                                .port = port.name,
                                 .read = demand.read,
                                 .begin = now,
                                 .service_begin = times.service_begin,
@@ -150,7 +150,7 @@ void StreamLinks::begin(const events::Call& call) {
     }
 }
 
-void StreamLinks::on_end() {
+void StreamPorts::on_end() {
     guarded([&] {
         while (!flights_.empty() && flights_.front().end <= Clock::now()) {
             const events::Flight flight = flights_.front();
@@ -163,7 +163,7 @@ void StreamLinks::on_end() {
     });
 }
 
-Bytes StreamLinks::move(const events::Flight& flight) {
+Bytes StreamPorts::move(const events::Flight& flight) {
     const std::uint32_t index = program_.stream_copies[flight.copy].buffer;
     const program::RemoteBuffer& buffer = program_.remote_buffers[index];
     if (has_data(buffer)) {
@@ -185,7 +185,7 @@ Bytes StreamLinks::move(const events::Flight& flight) {
     return moved;
 }
 
-void StreamLinks::move_marks(const events::Flight& flight, std::uint32_t buffer) {
+void StreamPorts::move_marks(const events::Flight& flight, std::uint32_t buffer) {
     std::set<Bytes>& unknown = unknown_[buffer];
     const auto& pieces = copies_.pieces(flight.copy);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -215,7 +215,7 @@ void StreamLinks::move_marks(const events::Flight& flight, std::uint32_t buffer)
     }
 }
 
-void StreamLinks::end(events::Flight flight) {
+void StreamPorts::end(events::Flight flight) {
     flight.bytes = move(flight);
     State& state = states_[flight.copy];
     ++state.times_ended;
@@ -227,13 +227,13 @@ void StreamLinks::end(events::Flight flight) {
     }
 }
 
-void StreamLinks::skip_rounds(std::span<const std::uint32_t> ended, std::int64_t rounds) {
+void StreamPorts::skip_rounds(std::span<const std::uint32_t> ended, std::int64_t rounds) {
     for (const std::uint32_t copy : ended) {
         states_[copy].times_ended += rounds;
     }
 }
 
-void StreamLinks::check_ranges(const std::string& what, std::span<const TileRange> ranges) const {
+void StreamPorts::check_ranges(const std::string& what, std::span<const TileRange> ranges) const {
     copies_.check_ranges(what, ranges, Clock::now());
 }
 

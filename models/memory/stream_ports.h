@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The links out of the chip: streaming memory and the host, and the copies that go over them.
+// The ports out of the chip: streaming memory and the host, and the copies that go over them.
 //
-//   tiles: arrive ... arrive --> the copy begins --link--> its bytes move --> wake (its tiles)
+//   tiles: arrive ... arrive --> the copy begins --port--> its bytes move --> wake (its tiles)
 //                                the host is asked for rows that it holds
 //
 // Ports: is the tiles' Streams; at_copy, told when a copy begins, and when it ends before its tiles
 //   are; witness, told what goes wrong.
 // Timing: a copy begins in the cycle in which the last of its tiles comes; of several in one cycle
-//   the earlier step goes first, then the lower copy. From there core/stream_link.h.
-// Not modelled: what is behind a link besides its rate and latency.
+//   the earlier step goes first, then the lower copy. From there core/stream_port.h.
+// Not modelled: what is behind a port besides its rate and latency.
 // Source: docs/evidence.md#streaming-memory, docs/evidence.md#host-link
 #pragma once
 
 #include "models/memory/ask_host.h"
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_copies.h"
-#include "models/memory/core/stream_link.h"
+#include "models/memory/core/stream_port.h"
 #include "models/ports/ports.h"
 #include "models/program/known_words.h"
 #include "models/program/program.h"
@@ -34,18 +34,18 @@
 
 namespace tessera::memory {
 
-class StreamLinks : public sc_core::sc_module, public ports::Streams {
+class StreamPorts : public sc_core::sc_module, public ports::Streams {
 public:
     sc_core::sc_port<ports::AtCopy, 1, sc_core::SC_ZERO_OR_MORE_BOUND> at_copy;
     sc_core::sc_port<ports::Sleeper, 0, sc_core::SC_ZERO_OR_MORE_BOUND> tiles; ///< by number
     sc_core::sc_port<ports::Witness> witness;
 
-    /// All outlive the links. @throws ProgramError, DoesNotFit as StreamCopies and RemoteMemory.
-    StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
+    /// All outlive the ports. @throws ProgramError, DoesNotFit as StreamCopies and RemoteMemory.
+    StreamPorts(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                 const program::Program& program, const program::TileMemory& memory);
 
     /// From now on only copies of known buffers move data, and tell what of them is known: timing
-    /// mode. Outlives the links.
+    /// mode. Outlives the ports.
     void set_known(program::KnownWords& known) { known_ = &known; }
 
     /// Who makes rows in the host's memory.
@@ -76,13 +76,13 @@ public:
     [[nodiscard]] const RemoteMemory& remote_memory() const { return remote_memory_; }
 
 private:
-    /// A link with who is at its other end.
-    struct Link {
+    /// A port with who is at its other end.
+    struct Port {
         std::string_view name;
         program::RemoteBuffer::Place place;
-        StreamLink queue;
+        StreamPort queue;
     };
-    [[nodiscard]] Link& link_of(std::uint32_t copy);
+    [[nodiscard]] Port& port_of(std::uint32_t copy);
 
     /// The state of one copy of the program.
     struct State {
@@ -98,7 +98,7 @@ private:
     void on_settled();
     void on_end();
     void begin(const events::Call& call);
-    void ask_host(const events::Call& call, const Link& link) const;
+    void ask_host(const events::Call& call, const Port& port) const;
     /// Whether the bytes of a buffer are there.
     [[nodiscard]] bool has_data(const program::RemoteBuffer& buffer) const {
         return known_ == nullptr || buffer.known;
@@ -118,7 +118,7 @@ private:
     std::map<std::uint32_t, std::set<Bytes>> unknown_; ///< by known buffer, words that are not
     RemoteMemory remote_memory_;
     StreamCopies copies_;
-    std::vector<Link> links_;
+    std::vector<Port> ports_;
     std::vector<State> states_;        ///< by copy
     std::vector<events::Call> called_; ///< all tiles have come; they begin when the cycle settles
     std::vector<events::Flight> flights_; ///< begun, ascending ends

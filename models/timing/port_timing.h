@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The links out of a chip in cycles of its clock: pure functions over the spec.
+// The ports of a chip in cycles of its clock: pure functions over the spec.
 //
 //   a copy alone = latency + max(bytes of its requests / rate, bytes of its busiest tile / lane)
 //
@@ -14,7 +14,7 @@
 
 namespace tessera::timing {
 
-struct LinkTiming {
+struct PortTiming {
     double read_bytes_per_cycle = 1; ///< into tiles
     double write_bytes_per_cycle = 1;
     Cycles latency_cycles = 0;
@@ -22,15 +22,15 @@ struct LinkTiming {
     bool shared_rate = false; ///< reads and writes take turns
     Bytes lane_bytes = 4;     ///< a cycle of a tile's lane, each way
 
-    /// What a piece of `bytes` costs the link.
+    /// What a piece of `bytes` costs the port.
     [[nodiscard]] Bytes requested_bytes(Bytes bytes) const {
         return (bytes + request_bytes - 1) / request_bytes * request_bytes;
     }
-    /// Cycles for which a copy holds the link.
+    /// Cycles for which a copy holds the port.
     [[nodiscard]] Cycles service_cycles(bool read, Bytes requested, Bytes busiest_tile) const {
         const double rate = read ? read_bytes_per_cycle : write_bytes_per_cycle;
-        const auto link = static_cast<Cycles>(std::ceil(static_cast<double>(requested) / rate));
-        return std::max(link, (busiest_tile + lane_bytes - 1) / lane_bytes);
+        const auto port = static_cast<Cycles>(std::ceil(static_cast<double>(requested) / rate));
+        return std::max(port, (busiest_tile + lane_bytes - 1) / lane_bytes);
     }
 };
 
@@ -42,7 +42,7 @@ struct LinkTiming {
     return std::llround(microseconds * 1e-6 * machine.chip.clock_hz);
 }
 
-[[nodiscard]] inline LinkTiming streaming_link(const spec::MachineSpec& machine) {
+[[nodiscard]] inline PortTiming streaming_port(const spec::MachineSpec& machine) {
     const auto& streaming = machine.streaming;
     const double share =
         streaming.machine_gbytes_per_s / static_cast<double>(streaming.chips_sharing);
@@ -54,7 +54,7 @@ struct LinkTiming {
             4 * machine.exchange.lane_items()};
 }
 
-[[nodiscard]] inline LinkTiming host_link(const spec::MachineSpec& machine) {
+[[nodiscard]] inline PortTiming host_port(const spec::MachineSpec& machine) {
     const auto& host = machine.host;
     return {bytes_per_cycle(machine, host.read_gbytes_per_s),
             bytes_per_cycle(machine, host.write_gbytes_per_s),

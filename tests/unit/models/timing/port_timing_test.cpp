@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "models/memory/core/stream_link.h"
-#include "models/timing/link_timing.h"
+#include "models/memory/core/stream_port.h"
+#include "models/timing/port_timing.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
 using namespace tessera;
-using memory::StreamLink;
-using timing::LinkTiming;
+using memory::StreamPort;
+using timing::PortTiming;
 
 namespace {
 
@@ -25,7 +25,7 @@ Cycles parts_of(Cycles all, double part) {
 
 TEST_CASE("a piece costs the link whole requests", "[timing]") {
     for (const Bytes request : {1, 4, 64}) {
-        LinkTiming link;
+        PortTiming link;
         link.request_bytes = request;
         for (Bytes bytes = 0; bytes <= 2 * request + 1; ++bytes) {
             CHECK(link.requested_bytes(bytes) ==
@@ -35,7 +35,7 @@ TEST_CASE("a piece costs the link whole requests", "[timing]") {
 }
 
 TEST_CASE("a copy holds the link for its bytes, or for the busiest tile's lane", "[timing]") {
-    LinkTiming link;
+    PortTiming link;
     link.read_bytes_per_cycle = 8;
     link.write_bytes_per_cycle = 2.5;
     link.lane_bytes = 4;
@@ -68,7 +68,7 @@ TEST_CASE("links have the rates and latencies of their machine", "[timing]") {
         for (const int chips : {1, 4}) {
             machine.streaming.chips_sharing = chips;
             const double share = 28.0 / chips;
-            const LinkTiming link = timing::streaming_link(machine);
+            const PortTiming link = timing::streaming_port(machine);
             CHECK(link.read_bytes_per_cycle == Approx(std::min(8.0, share) / 2));
             CHECK(link.write_bytes_per_cycle == Approx(std::min(6.0, share) / 2));
             CHECK(link.latency_cycles == 2001);
@@ -77,7 +77,7 @@ TEST_CASE("links have the rates and latencies of their machine", "[timing]") {
             CHECK(link.lane_bytes == 4 * machine.exchange.lane_items());
         }
     }
-    const LinkTiming host = timing::host_link(machine);
+    const PortTiming host = timing::host_port(machine);
     CHECK(host.read_bytes_per_cycle == Approx(1.5));
     CHECK(host.write_bytes_per_cycle == Approx(2.5));
     CHECK(host.latency_cycles == 1001);
@@ -90,12 +90,12 @@ TEST_CASE("copies follow each other on a link, reads and writes apart unless the
           "[timing]") {
     for (const bool shared : {false, true}) {
         CAPTURE(shared);
-        LinkTiming timing;
+        PortTiming timing;
         timing.read_bytes_per_cycle = 4;
         timing.write_bytes_per_cycle = 2;
         timing.latency_cycles = 100;
         timing.shared_rate = shared;
-        StreamLink link(timing);
+        StreamPort link(timing);
         const auto copy = [&](Cycles now, bool read, Bytes bytes) {
             return link.begin(now, {.read = read, .requested_bytes = bytes});
         };

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// A link out of the chip as copies see it: one queue each way, or one for both.
+// A port out of the chip as copies see it: one queue each way, or one for both.
 //
 //   copy 0  | requests ......... | latency |
 //   copy 1        waits          | requests ... | latency |
 //
-// Timing: a copy holds its queue for LinkTiming::service_cycles, in the order of the starts; its
+// Timing: a copy holds its queue for PortTiming::service_cycles, in the order of the starts; its
 // data is there latency_cycles later. So copies that follow each other closely show the latency
 // once. Not modelled: requests of several copies interleaved (docs/deviations.md).
 // Source: docs/evidence.md#streaming-memory, docs/evidence.md#host-link
 #pragma once
 
 #include "base/units.h"
-#include "models/timing/link_timing.h"
+#include "models/timing/port_timing.h"
 
 #include <algorithm>
 
 namespace tessera::memory {
 
-/// What a copy asks of a link.
+/// What a copy asks of a port.
 struct StreamDemand {
     bool read = true;          ///< into tiles
     Bytes requested_bytes = 0; ///< whole requests
@@ -25,14 +25,14 @@ struct StreamDemand {
 };
 
 struct StreamTimes {
-    Cycles service_begin = 0; ///< holds the link from here
+    Cycles service_begin = 0; ///< holds the port from here
     Cycles service_end = 0;   ///< to here
     Cycles end = 0;           ///< the data is there
 };
 
-class StreamLink {
+class StreamPort {
 public:
-    explicit StreamLink(timing::LinkTiming timing) : timing_(timing) {}
+    explicit StreamPort(timing::PortTiming timing) : timing_(timing) {}
 
     /// A copy that begins at `now`; `now` never goes back.
     StreamTimes begin(Cycles now, const StreamDemand& demand) {
@@ -47,10 +47,10 @@ public:
         return times;
     }
 
-    [[nodiscard]] const timing::LinkTiming& timing() const { return timing_; }
+    [[nodiscard]] const timing::PortTiming& timing() const { return timing_; }
 
 private:
-    timing::LinkTiming timing_;
+    timing::PortTiming timing_;
     Cycles read_free_ = 0; ///< of both where they take turns
     Cycles write_free_ = 0;
 };
