@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 DATA = ["models/counts", "models/spec", "models/isa", "models/program", "models/timing", "base"]
 UNIT = DATA + ["models/events", "models/ports"]
-UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
+UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory", "models/link"]
 
 # What a family of kernels stands on; families meet in a graph and never include each other. A folder
 # of kernels/ that is not in the table is a family.
@@ -40,6 +40,7 @@ ALLOWED = {
     "models/exchange": UNIT,
     "models/sync": UNIT,
     "models/memory": UNIT,
+    "models/link": UNIT,
     "models/ipu": UNIT + UNITS,
     "models/listeners": DATA + ["traces", "models/events"],
     "models/simulation": UNIT + ["models/ipu", "models/listeners"],
@@ -82,7 +83,7 @@ ALLOWED = {
 
 # The only folders whose files may include SystemC, and not their cores.
 SYSTEMC = ["models/ports", "models/tile", "models/exchange", "models/sync", "models/memory",
-           "models/ipu", "models/simulation", "sim", "tests"]
+           "models/link", "models/ipu", "models/simulation", "sim", "tests"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
