@@ -10,8 +10,8 @@
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 #include "models/isa/machine_target.h"
+#include "models/machine_file/load.h"
 #include "models/program/source_place.h"
-#include "models/spec/load.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/output.h"
 #include "sim/result/result.h"
@@ -30,7 +30,7 @@ namespace tessera::assemble {
 namespace {
 
 spec::MachineSpec machine_named(const std::string& name, const std::vector<std::string>& sets) {
-    return spec::load_machine(name, config::default_config_paths(), sets).spec;
+    return machine_file::load(name, config::default_config_paths(), sets).spec;
 }
 
 /// A number as in 0x4c000 or 311296; empty if it is none.

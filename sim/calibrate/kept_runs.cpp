@@ -2,7 +2,7 @@
 #include "sim/calibrate/kept_runs.h"
 
 #include "base/config/paths.h"
-#include "models/spec/load.h"
+#include "models/machine_file/load.h"
 
 namespace tessera::calibrate {
 
@@ -49,7 +49,7 @@ const std::string& KeptRuns::machine_part(const Run& run) const {
     const auto [part, is_new] = machine_parts_.try_emplace(std::move(named));
     if (is_new) {
         part->second = sweep::PointKeys::part_of(
-            spec::load_machine(run.machine, config::default_config_paths(), run.machine_sets));
+            machine_file::load(run.machine, config::default_config_paths(), run.machine_sets));
     }
     return part->second;
 }

@@ -2,7 +2,7 @@
 #include "sim/calibrate/measurement.h"
 
 #include "base/config/paths.h"
-#include "models/spec/load.h"
+#include "models/machine_file/load.h"
 #include "sim/calibrate/machine_text.h"
 #include "sim/calibrate/rules.h"
 
@@ -41,7 +41,7 @@ const Rule* rule_of(const ReferenceRow& row) {
 RowMachine loaded(const ReferenceRow& row, const NamedMachine& named) {
     try {
         return {named.name, named.sets,
-                spec::load_machine(named.name, config::default_config_paths(), named.sets).spec};
+                machine_file::load(named.name, config::default_config_paths(), named.sets).spec};
     } catch (const ConfigError& error) {
         std::vector<Diagnostic> mistakes;
         for (const Diagnostic& mistake : error.diagnostics()) {

@@ -4,7 +4,7 @@
 #include "base/config/json_text.h"
 #include "base/config/paths.h"
 #include "base/error.h"
-#include "models/spec/load.h"
+#include "models/machine_file/load.h"
 #include "sim/process/child.h"
 #include "sim/run/run.h"
 #include "sim/vertex/check.h"
@@ -63,7 +63,7 @@ json vertex_result(const Run& run) {
     }
     const vertex::LoadedVertex loaded =
         vertex::load_vertex(config::find_config(paths, "vertices", "vertex", run.vertex), sets);
-    const spec::MachineSpec machine = spec::load_machine(run.machine, paths, run.machine_sets).spec;
+    const spec::MachineSpec machine = machine_file::load(run.machine, paths, run.machine_sets).spec;
     const vertex::Bench bench = vertex::lay_out(
         loaded, machine, vertex::points_of(loaded, machine).front(), vertex::BenchOptions{});
     const vertex::PointResult result = vertex::run_bench(machine, bench, {});

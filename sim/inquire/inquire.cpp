@@ -13,6 +13,7 @@
 #include "kernels/workload/pattern_file.h"
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
+#include "models/machine_file/load.h"
 #include "models/spec/load.h"
 #include "sim/calibrate/report.h"
 #include "sim/pattern/buckets_report.h"
@@ -170,7 +171,7 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
         return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins),
                 std::move(loaded.expanded), std::move(loaded.sparse_weights)};
     }
-    auto loaded = spec::load_machine(name_or_path, paths, split.machine);
+    auto loaded = machine_file::load(name_or_path, paths, split.machine);
     return {loaded.spec.name, std::move(loaded.resolved), std::move(loaded.origins)};
 }
 

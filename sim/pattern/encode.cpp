@@ -15,7 +15,7 @@
 #include "kernels/pattern/npz_writer.h"
 #include "kernels/workload/element_value.h"
 #include "kernels/workload/pattern_file.h"
-#include "models/spec/load.h"
+#include "models/machine_file/load.h"
 #include "sim/pattern/buckets_report.h"
 #include "sim/pattern/pattern_command.h"
 #include "sim/process/exit_code.h"
@@ -186,7 +186,7 @@ std::string encode_text(const cli::PatternEncodeCommand& command, const Layout& 
     }
     const auto paths = config::default_config_paths();
     const auto sets = catalog::split_overrides(command.sets);
-    const spec::MachineSpec machine = spec::load_machine(command.machine, paths, sets.machine).spec;
+    const spec::MachineSpec machine = machine_file::load(command.machine, paths, sets.machine).spec;
     const workload::Workload workload =
         catalog::load_workload(command.workload, paths, sets.workload).workload;
     const std::vector<std::string> tensors = dynamic_tensors(workload);

@@ -12,6 +12,7 @@
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
+#include "models/machine_file/load.h"
 #include "models/program/held_spans.h"
 #include "models/simulation/simulation.h"
 #include "models/spec/load.h"
@@ -75,7 +76,7 @@ Configuration read_configuration(const cli::RunCommand& command, const config::C
             mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
         }
     };
-    collect([&] { read.machine = spec::load_machine(command.machine, paths, sets.machine); });
+    collect([&] { read.machine = machine_file::load(command.machine, paths, sets.machine); });
     collect([&] { read.workload = load_workload(sets.workload); });
     if (!mistakes.empty()) {
         std::for_each(mistakes.begin(), mistakes.end(), suggest_workload_path);

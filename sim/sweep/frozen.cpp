@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "kernels/catalog/load.h"
 #include "kernels/modules/expand.h"
+#include "models/machine_file/load.h"
 #include "sim/sweep/labels.h"
 #include "sim/sweep/point_key.h"
 #include "traces/output_file.h"
@@ -34,7 +35,7 @@ public:
     explicit FrozenFiles(const config::ConfigPaths& paths) : paths_(paths) {}
 
     std::string add_machine(const std::string& name, const std::string& file) {
-        return add_text("machines", name, spec::load_machine(file, paths_).resolved);
+        return add_text("machines", name, machine_file::load(file, paths_).resolved);
     }
 
     std::string add_workload(const std::string& name, const std::string& named) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/planned_files.h"
 
+#include "models/machine_file/load.h"
+
 #include <exception>
 #include <utility>
 
@@ -21,7 +23,7 @@ std::string PlannedFiles::content_of(const std::string& path, const std::string&
 
 const nlohmann::json& PlannedFiles::base_machine(const std::string& name) {
     return *machine_bases_.get(
-        name, [&] { return spec::load_machine(file_of(kMachinePath, name), paths_).resolved; });
+        name, [&] { return machine_file::load(file_of(kMachinePath, name), paths_).resolved; });
 }
 const nlohmann::json& PlannedFiles::base_workload(const std::string& name) {
     return *workload_bases_.get(name, [&] {
@@ -62,7 +64,7 @@ Loaded PlannedFiles::load(const std::string& machine_file, const std::string& wo
     return {machines_.get(key_of(machine_file, sets.machine),
                           [&] {
                               auto loaded =
-                                  spec::load_machine(*machine_files(machine_file), sets.machine);
+                                  machine_file::load(*machine_files(machine_file), sets.machine);
                               std::string text = PointKeys::part_of(loaded);
                               return Part<spec::LoadedMachine>{std::move(loaded), std::move(text)};
                           }),

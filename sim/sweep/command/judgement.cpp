@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/load.h"
-#include "models/spec/load.h"
+#include "models/machine_file/load.h"
 #include "sim/result/result.h"
 #include "sim/sweep/command/listings.h"
 #include "sim/sweep/command/standing.h"
@@ -186,7 +186,7 @@ const std::map<std::string, double>& Judgement::base_numbers() const {
     const auto file_of = [&](const char* kind, const std::string& name) {
         return shown_.sweep.places.file_of(kind, name, shown_.places);
     };
-    const Json machine = spec::load_machine(file_of(kMachinePath, shown_.sweep.machines.front()),
+    const Json machine = machine_file::load(file_of(kMachinePath, shown_.sweep.machines.front()),
                                             shown_.places, sets.machine)
                              .resolved;
     const Json workload =

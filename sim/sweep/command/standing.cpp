@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/command/standing.h"
 
+#include "models/machine_file/load.h"
 #include "sim/sweep/command/result_paths.h"
 #include "sim/sweep/frozen.h"
 #include "sim/sweep/judge.h"
@@ -28,7 +29,7 @@ void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
         const auto [known, is_new] = loaded.try_emplace({kind, called});
         const auto file = frozen.find(kind, called.written, called.content);
         if (is_new && file) {
-            known->second = kind == kMachinePath ? spec::load_machine(*file, configs).resolved
+            known->second = kind == kMachinePath ? machine_file::load(*file, configs).resolved
                                                  : catalog::load_workload(*file, configs).resolved;
         }
         return known->second;

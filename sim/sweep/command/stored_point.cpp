@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "models/machine_file/load.h"
 #include "sim/process/exit_code.h"
 #include "sim/result/result.h"
 #include "sim/sweep/frozen.h"
@@ -133,7 +134,7 @@ cli::RunCommand of_stored_point(cli::RunCommand command) {
              candidates(store, kWorkloadPath, text("workload"), content("workload"))) {
             try {
                 const std::string machine_part =
-                    PointKeys::part_of(spec::load_machine(machine, paths, sets.machine));
+                    PointKeys::part_of(machine_file::load(machine, paths, sets.machine));
                 const auto loaded = catalog::load_workload(workload, paths, sets.workload);
                 const std::string workload_part =
                     contents.empty() ? keys.older_part_of(loaded) : keys.part_of(loaded);

@@ -6,7 +6,7 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "kernels/workload/npy.h"
-#include "models/spec/load.h"
+#include "models/machine_file/load.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/output.h"
 #include "sim/process/progress_line.h"
@@ -42,7 +42,7 @@ public:
         }
         loaded =
             load_vertex(config::find_config(paths, "vertices", "vertex", command.vertex), of_file);
-        const auto found = spec::load_machine(
+        const auto found = machine_file::load(
             command.machine.empty() ? loaded.spec.machine : command.machine, paths, of_machine);
         machine = found.spec;
         if (found.origins.count("/tile/phase_limit_cycles") == 0) {

@@ -2,6 +2,7 @@
 #include "base/ceil_div.h"
 #include "models/link/core/packet_network.h"
 #include "models/timing/link_timing.h"
+#include "tests/unit/models/link/plain_network.h"
 #include "tests/unit/models/link/traffic.h"
 
 #include <catch2/catch.hpp>
@@ -18,48 +19,14 @@ using namespace tessera;
 using link::Message;
 using link::NetworkEvent;
 using link_test::arrivals;
+using link_test::gc2_ladder;
+using link_test::random_machine;
 using link_test::Step;
 using link_test::System;
 using timing::LinkTiming;
 using Kind = NetworkEvent::Kind;
 
 namespace {
-
-/// A machine of 16 chips with the published numbers of GC2.
-spec::MachineSpec gc2_ladder() {
-    spec::MachineSpec machine;
-    machine.chip.tiles = 1216;
-    machine.chip.clock_hz = 1.6e9;
-    machine.system.chips = 16;
-    machine.system.links.rung_links = 4;
-    return machine;
-}
-
-/// A system of few tiles, two a context, with parameters that seed decides.
-spec::MachineSpec random_machine(unsigned seed) {
-    std::mt19937 random{seed};
-    const auto from_to = [&](std::int64_t first, std::int64_t last) {
-        return std::uniform_int_distribution<std::int64_t>{first, last}(random);
-    };
-    spec::MachineSpec machine;
-    machine.chip.tiles = from_to(1, 6);
-    machine.chip.clock_hz = 1e9;
-    machine.system.chips = from_to(2, 8);
-    auto& links = machine.system.links;
-    links.topology = from_to(0, 3) == 0 ? spec::Topology::Full : spec::Topology::Ladder;
-    links.contexts = from_to(1, 3);
-    links.rung_links = from_to(1, 4);
-    links.rail_links = from_to(1, 3);
-    links.gbytes_per_s = static_cast<double>(from_to(1, 150)) / 7;
-    links.payload_bytes = 4 * from_to(1, 20);
-    links.overhead_bytes = from_to(0, 13);
-    links.hop_ns = static_cast<double>(from_to(10, 60));
-    links.rung_hop_ns = static_cast<double>(from_to(10, 60));
-    links.turn_cycles = from_to(0, 30);
-    links.block_cycles = from_to(0, 9);
-    links.buffer_packets = from_to(0, 3);
-    return machine;
-}
 
 /// Cycles that a link needs for bytes, as a fraction.
 double on_link(const spec::MachineSpec& machine, Bytes bytes) {
@@ -279,6 +246,18 @@ TEST_CASE("whatever is sent arrives, each edge carries the sum of its routes, an
         }
     }
     CHECK(waited > 1000); // the traffic meets
+}
+
+TEST_CASE("the network does what its rules say, looked at cycle by cycle", "[unit][link]") {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        const auto machine = random_machine(seed);
+        const auto steps = link_test::random_steps(
+            machine, {.steps = 5, .most_messages = 9, .most_words = 40, .most_apart = 100}, seed);
+        const auto expected = link_test::PlainNetwork{machine, steps}.run();
+        REQUIRE(expected.size() > 3);
+        CHECK((System{machine}.run(steps) == expected));
+    }
 }
 
 TEST_CASE("buffers change when messages arrive, not which", "[unit][link]") {

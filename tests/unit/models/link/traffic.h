@@ -14,6 +14,42 @@
 
 namespace tessera::link_test {
 
+/// A machine of 16 chips with the published numbers of GC2.
+inline spec::MachineSpec gc2_ladder() {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 1216;
+    machine.chip.clock_hz = 1.6e9;
+    machine.system.chips = 16;
+    machine.system.links.rung_links = 4;
+    return machine;
+}
+
+/// A system of few tiles with parameters that `seed` decides.
+inline spec::MachineSpec random_machine(unsigned seed) {
+    std::mt19937 random{seed};
+    const auto from_to = [&](std::int64_t first, std::int64_t last) {
+        return std::uniform_int_distribution<std::int64_t>{first, last}(random);
+    };
+    spec::MachineSpec machine;
+    machine.chip.tiles = from_to(1, 6);
+    machine.chip.clock_hz = 1e9;
+    machine.system.chips = from_to(2, 8);
+    auto& links = machine.system.links;
+    links.topology = from_to(0, 3) == 0 ? spec::Topology::Full : spec::Topology::Ladder;
+    links.contexts = from_to(1, 3);
+    links.rung_links = from_to(1, 4);
+    links.rail_links = from_to(1, 3);
+    links.gbytes_per_s = static_cast<double>(from_to(1, 150)) / 7;
+    links.payload_bytes = 4 * from_to(1, 20);
+    links.overhead_bytes = from_to(0, 13);
+    links.hop_ns = static_cast<double>(from_to(10, 60));
+    links.rung_hop_ns = static_cast<double>(from_to(10, 60));
+    links.turn_cycles = from_to(0, 30);
+    links.block_cycles = from_to(0, 9);
+    links.buffer_packets = from_to(0, 3);
+    return machine;
+}
+
 /// What one chip sends in one step.
 struct Step {
     Cycles ready = 0;
