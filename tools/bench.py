@@ -142,16 +142,21 @@ class Bench:
                      "beside": "1 thread" if "items_per_second" in one else "2 threads"}
             if "manual_time" not in one["name"]:
                 entry["processor_s"] = one["cpu_time"] * unit
-            for key, counter in (("bundles_per_s", "items_per_second"), ("cycles", "cycles"),
+            items = "packet_hops_per_s" if name.startswith("links/") else "bundles_per_s"
+            for key, counter in ((items, "items_per_second"), ("cycles", "cycles"),
                                  ("messages", "messages"), ("ns_per_tile", "ns_per_tile")):
                 if counter in one:
                     entry[key] = one[counter]
             if name not in self.entries or effort(entry) < effort(self.entries[name]):
                 self.entries[name] = entry
         for name, entry in sorted(self.entries.items()):
-            rate = entry.get("bundles_per_s")
-            print(f"{name:<40}" + (f"{rate / 1e6:>12,.1f} M bundles/s a core" if rate
-                                   else f"{1e3 * entry['seconds']:>12.3f} ms"))
+            for key, what in (("bundles_per_s", "bundles"), ("packet_hops_per_s", "packet hops")):
+                if key in entry:
+                    shown = f"{entry[key] / 1e6:>12,.1f} M {what}/s a core"
+                    break
+            else:
+                shown = f"{1e3 * entry['seconds']:>12.3f} ms"
+            print(f"{name:<40}{shown}")
 
     def measure_run(self, arguments, mode, threads):
         best = None

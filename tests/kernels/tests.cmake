@@ -88,3 +88,6 @@ tessera_test(test_kernels_dynamic LABELS kernels TIMEOUT 180
           kernels/dynamic/dynamic_travel_test.cpp kernels/dynamic/dynamic_vertex_test.cpp
   APART kernels/dynamic/dynamic_own_price_test.cpp
   LINK tessera_dynamic tessera_lower tessera_operands tessera_published tessera_tile_core)
+tessera_test(test_kernels_collective LABELS kernels
+  SOURCES kernels/collective/collective_test.cpp
+  LINK tessera_collective tessera_link_core)
