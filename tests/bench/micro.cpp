@@ -4,6 +4,7 @@
 //   ENGINE/LOOP               worker bundles a second on one core (items_per_second)
 //   plan/PATTERN/BYTES        an exchange of a whole chip becomes rows, on all host threads
 //   execute/PATTERN/BYTES     its rows are checked and carried out
+//   links/CHIPS/BYTES         packet hops a second on one core, random messages of all tiles
 //   supersteps                nothing to do but the superstep itself
 #include "tests/bench/micro.h"
 
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
     }
     tessera::bench::add_loops();
     tessera::bench::add_exchanges();
+    tessera::bench::add_links();
     tessera::bench::add_supersteps();
     setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 1);
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);

@@ -6,6 +6,7 @@ namespace tessera::bench {
 
 void add_loops();
 void add_exchanges();
+void add_links();
 void add_supersteps();
 
 } // namespace tessera::bench
