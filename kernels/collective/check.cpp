@@ -48,7 +48,7 @@ private:
         return number >= 0 && number < members_;
     }
 
-    /// What one send does to `after`, or what is wrong with it.
+    /// Makes `after` what it is behind one send; says why the send cannot be.
     std::optional<std::string> send(const Send& send, const Symbol& sent, Symbol& after) const {
         if (sent.empty()) {
             return fmt::format("member {} sends fragment {}, which it does not have", send.from,

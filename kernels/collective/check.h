@@ -30,7 +30,7 @@ struct EdgeLoad {
     std::int64_t fragments = 0; ///< that go over it in the step
 };
 
-/// By step. `chips` says which chip each member is.
+/// Returns one element a step. `chips` says which chip each member is.
 [[nodiscard]] std::vector<EdgeLoad>
 busiest_edges(const Schedule& schedule, std::span<const std::int32_t> chips, const Route& route);
 

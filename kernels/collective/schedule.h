@@ -31,7 +31,7 @@ struct Send {
     bool operator==(const Send&) const = default;
 };
 
-/// What goes at the same time: values are those at the begin of the step.
+/// Sends that go at the same time. They carry the values at the begin of the step.
 struct Step {
     std::vector<Send> sends;
 };

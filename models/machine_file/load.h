@@ -16,7 +16,7 @@ namespace tessera::machine_file {
 [[nodiscard]] std::vector<Diagnostic> check_links(const spec::MachineSpec& machine,
                                                   const config::Document& document);
 
-/// As spec::load_machine, with check_links().
+/// Does what spec::load_machine does, and check_links().
 /// @throws ConfigError with all mistakes; IoError if a file cannot be read
 [[nodiscard]] spec::LoadedMachine load(const std::string& name_or_path,
                                        const config::ConfigPaths& paths,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether packets that wait for each other's places can stand still for ever.
+// Finds routes with which packets can wait for each other's places for ever.
 //
 // A packet at the far end of an edge holds a place there while it waits for one at the far end of the
 // next edge of its route. If these waits form a circle, all buffers of it may be full at once. If they

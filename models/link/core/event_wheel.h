@@ -13,7 +13,7 @@
 
 namespace tessera::link {
 
-/// What happens to one part of a network; `part` is a number in the list of its kind.
+/// Something happens to one part of a network; `part` is a number in the list of its kind.
 struct WheelEvent {
     std::uint8_t kind = 0;
     std::int32_t part = 0;
@@ -21,12 +21,12 @@ struct WheelEvent {
 
 class EventWheel {
 public:
-    /// All events are less than `horizon` cycles after the cycle of the one that was taken last.
+    /// No event is `horizon` cycles or more after the cycle in which it is added.
     explicit EventWheel(Cycles horizon)
         : lists_(std::bit_ceil(static_cast<std::uint64_t>(horizon < 64 ? 64 : horizon))),
           used_(lists_.size() / 64), mask_(lists_.size() - 1) {}
 
-    /// `cycle` is in [now, now + horizon) of the next next(now) and take(now).
+    /// `cycle` is in [now, now + horizon), where `now` is the one that next() gets.
     void add(Cycles cycle, WheelEvent event) {
         const auto slot = static_cast<std::uint64_t>(cycle) & mask_;
         lists_[slot].push_back(event);

@@ -13,7 +13,7 @@ namespace {
 
 using timing::LinkTiming;
 
-/// What one edge or one context that receives has to carry.
+/// The bytes that one edge or one context that receives has to carry.
 struct Load {
     Bytes bytes = 0;                                    ///< with overheads
     Cycles before = std::numeric_limits<Cycles>::max(); ///< until a first packet can be there

@@ -21,7 +21,7 @@
 
 namespace tessera::link {
 
-/// What a link exchange waits for. Lane and Turn are of the same context, which sends: Turn if its turns
+/// The resource that a link exchange waits for. Lane and Turn are of a context that sends: Turn if its turns
 /// take at least as long as its bytes.
 enum class Binds { Nothing, Edge, Context, Lane, Turn };
 
@@ -37,8 +37,8 @@ struct LinkBound {
     [[nodiscard]] Cycles cycles() const;
 };
 
-/// From the cycle in which turns may begin, the same for all messages, to the last arrival. Messages are
-/// those of all chips; a tile's are in the order in which it sends them.
+/// The bound counts from the cycle in which turns may begin, the same for all messages, to the last arrival.
+/// `messages` are those of all chips; a tile's are in the order in which it sends them.
 [[nodiscard]] LinkBound link_bound(const timing::LinkTiming& timing, const Topology& topology,
                                    const RouteTable& routes, std::span<const Message> messages);
 

@@ -181,7 +181,7 @@ void PacketNetwork::cycle(Cycles now) {
 
 void PacketNetwork::happen(const WheelEvent& event, Cycles now) {
     const auto part = event.part;
-    switch (static_cast<Kind>(event.kind)) {
+    switch (static_cast<Action>(event.kind)) {
     case kBegin:
         begin_turn(part, now);
         break;

@@ -38,7 +38,7 @@
 
 namespace tessera::link {
 
-/// Parts of one message of a link exchange.
+/// One message of a link exchange.
 struct Message {
     std::int64_t number = 0; ///< unique among those under way
     std::int32_t from_chip = 0;
@@ -49,8 +49,8 @@ struct Message {
 };
 
 struct NetworkEvent {
-    /// Of a tile that sends (message -1): its turn begins, its turn is over. Of a message, at the tile
-    /// that receives it: its last packet is in.
+    /// TurnBegins and TurnOver are of a tile that sends (message -1). Arrived says that the last packet
+    /// of a message is in, at the tile that receives it.
     enum class Kind { TurnBegins, TurnOver, Arrived };
     Kind kind = Kind::Arrived;
     Cycles cycle = 0;
@@ -65,7 +65,7 @@ struct NetworkEvent {
 /// names has been left. The network does nothing by itself.
 class PacketNetwork {
 public:
-    /// `topology` and `routes` outlive the object; `routes` has no circle of full buffers.
+    /// `routes` outlives the object and has no circle of full buffers.
     PacketNetwork(const spec::MachineSpec& machine, const Topology& topology,
                   const RouteTable& routes);
 
@@ -80,7 +80,7 @@ public:
     /// Appends what happens up to and including `until`, ordered by (cycle, chip, tile, message).
     void advance(Cycles until, std::vector<NetworkEvent>& happened);
 
-    /// What has passed an edge since the start.
+    /// The traffic that has passed an edge since the start.
     struct EdgeUse {
         Bytes payload_bytes = 0;
         Bytes bytes = 0;        ///< with overheads
@@ -91,8 +91,8 @@ public:
     [[nodiscard]] const std::vector<EdgeUse>& edges() const { return uses_; }
 
 private:
-    /// What an event of the wheel does.
-    enum Kind : std::uint8_t {
+    /// The kinds of events of the wheel.
+    enum Action : std::uint8_t {
         kBegin,    ///< a context may begin a turn
         kTurnOver, ///< of a context
         kLane,     ///< of a context: it may take the next packet
@@ -177,7 +177,7 @@ private:
     [[nodiscard]] std::int32_t context_number(std::int32_t chip, std::int32_t tile) const {
         return static_cast<std::int32_t>(chip * timing_.contexts + timing_.context_of(tile));
     }
-    void add(Cycles cycle, Kind kind, std::int32_t part) { wheel_.add(cycle, {kind, part}); }
+    void add(Cycles cycle, Action kind, std::int32_t part) { wheel_.add(cycle, {kind, part}); }
     void add_turn(std::int32_t context, std::int32_t turn);
     void cycle(Cycles now);
     void happen(const WheelEvent& event, Cycles now);

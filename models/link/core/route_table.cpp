@@ -13,7 +13,7 @@
 namespace tessera::link {
 namespace {
 
-/// What is wrong with one route; empty if nothing is.
+/// Says why a route is none; empty if it is one.
 std::string mistake_of(const std::vector<std::int64_t>& through, const Topology& topology) {
     for (const auto chip : through) {
         if (chip >= topology.chips) {

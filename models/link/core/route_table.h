@@ -14,7 +14,7 @@
 
 namespace tessera::link {
 
-/// What is wrong with an element of `system.links.routes`.
+/// An element of `system.links.routes` that is no route, and why.
 struct RouteMistake {
     std::size_t route = 0;
     std::string message; ///< lower case, no full stop

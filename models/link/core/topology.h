@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which chips the edges of a system join.
+// The edges of a system, and which chips they join.
 //
 //   ladder   1 --- 3 --- 5     columns of even and of odd chips; chips 2 b and 2 b + 1 are board b
 //            |     |     |     | a rung      --- a rail

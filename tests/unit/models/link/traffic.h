@@ -50,7 +50,7 @@ inline spec::MachineSpec random_machine(unsigned seed) {
     return machine;
 }
 
-/// What one chip sends in one step.
+/// The messages that one chip sends in one step.
 struct Step {
     Cycles ready = 0;
     std::vector<link::Message> messages;
@@ -138,7 +138,7 @@ private:
     Cycles now_ = 0;
 };
 
-/// By message, when it arrived.
+/// Returns by message when it arrived.
 inline std::map<std::int64_t, Cycles> arrivals(const std::vector<link::NetworkEvent>& happened) {
     std::map<std::int64_t, Cycles> out;
     for (const auto& event : happened) {
