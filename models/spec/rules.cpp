@@ -5,7 +5,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::spec {
 namespace {
@@ -84,6 +87,32 @@ public:
               "exchange.route_column_cycles");
     }
 
+    /// Several chips; routes are checked by models/machine_file. What one chip has no use for is not
+    /// looked at.
+    void system() {
+        const SystemSpec& system = machine_.system;
+        if (system.chips == 1) {
+            return;
+        }
+        const std::string chips = std::to_string(system.chips) + " chips";
+        if (system.chips > system.domain_chips) {
+            fail("/system/chips", "got " + chips + ", expected at most " +
+                                      std::to_string(system.domain_chips) +
+                                      " (system.domain_chips)");
+        }
+        if (system.links.topology == Topology::Ladder && system.chips % 2 != 0) {
+            fail("/system/chips",
+                 "got " + chips +
+                     ", expected an even number while system.links.topology is \"ladder\"");
+        }
+        if (std::ssize(system.chip_delay) > system.chips) {
+            fail("/system/chip_delay", "got delays of " + std::to_string(system.chip_delay.size()) +
+                                           " chips, expected at most " +
+                                           std::to_string(system.chips) + " (system.chips)");
+        }
+        multiple("/system/links/payload_bytes", system.links.payload_bytes, 4, "4 B");
+    }
+
 private:
     static std::string bytes(std::int64_t value) { return std::to_string(value) + " B"; }
 
@@ -139,6 +168,7 @@ std::vector<Diagnostic> check_rules(const MachineSpec& machine, const config::Do
     rules.pairs();
     rules.rows();
     rules.routes();
+    rules.system();
     return rules.take();
 }
 

@@ -10,6 +10,7 @@
 #include "base/host_threads.h"
 #include "base/stopwatch.h"
 #include "kernels/catalog/load.h"
+#include "kernels/catalog/machine_check.h"
 #include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
 #include "models/machine_file/load.h"
@@ -82,6 +83,7 @@ Configuration read_configuration(const cli::RunCommand& command, const config::C
         std::for_each(mistakes.begin(), mistakes.end(), suggest_workload_path);
         throw ConfigError(std::move(mistakes));
     }
+    config::throw_if_any(catalog::mistakes_on(read.machine, read.workload));
     return read;
 }
 

@@ -117,6 +117,7 @@ const std::set<std::string>& known_parts() {
                              "compute sets",
                              "decisions",
                              "exchanges",
+                             "link exchanges",
                              "matrix instructions",
                              "reads from the host",
                              "reads of streaming memory",

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/expression/expression.h"
 #include "kernels/catalog/load.h"
+#include "kernels/catalog/machine_check.h"
 #include "models/spec/load.h"
 #include "sim/sweep/condition.h"
 #include "sim/sweep/formulas.h"
@@ -112,6 +113,7 @@ private:
         }
         point.sets = sets_of(placed);
         const Loaded loaded = files_.load(point.machine_file, point.workload_file, point.sets);
+        config::throw_if_any(catalog::mistakes_on(loaded.machine->loaded, loaded.workload->loaded));
         point.key = keys_.of(loaded.machine->text, loaded.workload->text, sweep_.mode);
         point.contents = contents_of(point);
     }

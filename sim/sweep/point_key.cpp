@@ -108,7 +108,12 @@ const std::string& PointKeys::sha256_of(const std::filesystem::path& file) {
 }
 
 std::string PointKeys::part_of(const spec::LoadedMachine& machine) {
-    return without_names(machine.resolved).dump();
+    nlohmann::json config = without_names(machine.resolved);
+    if (machine.spec.system.chips == 1) {
+        config.erase("system");
+        config.at("sync").erase("hop_ns");
+    }
+    return config.dump();
 }
 
 std::string PointKeys::part_of(const catalog::LoadedWorkload& workload) {

@@ -48,8 +48,9 @@ public:
     /// `model_version`: kModelVersion of sim/result/result.h.
     explicit PointKeys(int model_version) : model_version_(model_version) {}
 
-    /// What of a machine is in keys: every parameter with the type that its description gives it,
-    /// not its name nor its description.
+    /// The text of a machine in keys: every parameter with the type that its description gives it,
+    /// but neither its name nor its description. A machine of one chip has no parameters of systems
+    /// in its keys, so that its keys are those of before there were systems.
     [[nodiscard]] static std::string part_of(const spec::LoadedMachine& machine);
     /// The same of a workload, with what the files that it names hold instead of their names.
     /// @throws IoError if one cannot be read

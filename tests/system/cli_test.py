@@ -40,6 +40,21 @@ class ErrorsTest(CliTest):
         self.refused("run", "tiny_matmul", "--machine", "tinny", code=3,
                      says="did you mean 'tiny'?")
 
+    def test_a_workload_of_one_chip_does_not_run_on_several(self):
+        says = "machine tiny4 has 4 chips, and workload tiny_matmul is of one chip"
+        for mode in ("functional", "timing", "estimate"):
+            done = self.refused("run", "tiny_matmul", "--machine", "tiny4", "--mode", mode, code=3, says=says)
+            self.assertRegex(done.stderr, r"machines/tiny4.json:7:18: /system/chips: ")
+        self.refused("run", "tiny_matmul", "--machine", "tiny", "--set", "system.chips=4", code=3,
+                     says="--set: system.chips: machine tiny has 4 chips")
+        sweep = self.file("s.json", json.dumps({
+            "schema_version": 1, "machine": "tiny4", "workload": "tiny_matmul",
+            "axes": [{"path": "system.chips", "values": [1, 2]}]}))
+        self.refused("sweep", "run", sweep, "--store", self.scratch / "store", code=3,
+                     says="machine tiny4 has 2 chips, and workload tiny_matmul is of one chip")
+        one = self.result("tiny_matmul", "--machine", "tiny4", "--set", "system.chips=1")
+        self.assertEqual(one["cycles"], self.result("tiny_matmul", "--machine", "tiny")["cycles"])
+
     def test_mistakes_in_options_are_told_together(self):
         done = self.refused("run", "tiny_matmul", "--machine", "tiny", "--set", "tile.worker=4",
                             "--set",

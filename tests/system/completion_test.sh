@@ -31,8 +31,8 @@ offers "cora cora_dense" tessera run cor
 offers "a.json" tessera run a.j
 offers "--machine --memory --mode" tessera run --m
 offers "--quiet" tessera asm --q
-offers "gc2 gc200" tessera run cora --machine g
-offers "gc2 gc200" tessera run cora --machine = g
+offers "gc2 gc200 gc2_ladder16" tessera run cora --machine g
+offers "gc2 gc200 gc2_ladder16" tessera run cora --machine = g
 offers "machine tile worker" tessera run cora --trace-level ""
 offers "auto always never" tessera list --color ""
 offers "folder" tessera run cora --out f
@@ -40,7 +40,7 @@ offers "" tessera run cora --threads ""
 offers "tile.pipeline_cycles=" tessera run cora --set tile.pip
 offers "workload.n=" tessera run cora --set workload.n
 offers "machine workload" tessera describe ""
-offers "bow" tessera describe machine bo
+offers "bow bow2000" tessera describe machine bo
 offers "cora cora_dense" tessera describe workload cor
 offers "scaled_add scaled_add_axpy scaled_add_mix" tessera vertex scaled_
 offers "asm" tessera help as

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 using namespace tessera;
 using namespace tessera::spec;
@@ -54,6 +55,32 @@ TEST_CASE("bow is the default machine", "[unit][spec]") {
     CHECK(bow.resolved == values(MachineSpec{}));
     CHECK(bow.spec.memory.bytes() == 624 * 1024);
     CHECK(bow.spec.memory.end() == 0xe8000);
+}
+
+TEST_CASE("machines of several chips have the chips that they are made of", "[unit][spec]") {
+    const auto only_chips = [](const std::string& name) {
+        auto resolved = load_machine(name, source_paths()).resolved;
+        for (const char* between : {"system", "sync", "name", "description"}) {
+            resolved.erase(between);
+        }
+        return resolved;
+    };
+    for (const auto& [system, chip] : {std::pair{"c2_card", "gc2"},
+                                       {"gc2_ladder16", "gc2"},
+                                       {"m2000", "gc200"},
+                                       {"bow2000", "bow"},
+                                       {"tiny2", "tiny"},
+                                       {"tiny4", "tiny"},
+                                       {"tiny8", "tiny"}}) {
+        CAPTURE(system);
+        CHECK(only_chips(system) == only_chips(chip));
+        CHECK(load_machine(system, source_paths()).spec.system.chips > 1);
+        CHECK(load_machine(chip, source_paths()).spec.system.chips == 1);
+    }
+    const auto ladder = load_machine("gc2_ladder16", source_paths()).spec;
+    CHECK(ladder.system.chips == 16);
+    CHECK(ladder.system.links.rung_links == 2 * ladder.system.links.rail_links);
+    CHECK(ladder.sync.external_cycles == 500);
 }
 
 TEST_CASE("the other machines differ from bow where they say so", "[unit][spec]") {

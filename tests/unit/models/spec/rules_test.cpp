@@ -146,3 +146,47 @@ TEST_CASE("no entry lies between those of a pair", "[unit][spec]") {
     CHECK(broken({"exchange.route_far_cycles=1", "exchange.pair_double=false"}).empty());
     CHECK(broken({"exchange.route_far_cycles=1", "exchange.fabric=bound"}).empty());
 }
+
+namespace {
+
+/// The mistakes of a machine file whose `system` is `text`.
+Lines broken_system(const std::string& text) {
+    const test::ScratchFolder scratch;
+    const auto file =
+        scratch.write("s.json", "{\n  \"schema_version\": 1,\n  \"system\": " + text + "\n}\n");
+    return test::mistakes_of(
+        [&] { static_cast<void>(spec::load_machine(file, test::source_paths())); }, scratch.path());
+}
+
+} // namespace
+
+TEST_CASE("a ladder has pairs of chips, as many as links join", "[unit][spec]") {
+    CHECK(broken_system(R"({"chips": 4})").empty());
+    CHECK(broken_system(R"({"chips": 3})") ==
+          Lines{"s.json:3:23: /system/chips: got 3 chips, expected an even number while "
+                "system.links.topology is \"ladder\""});
+    CHECK(broken_system(R"({"chips": 3, "links": {"topology": "full"}})").empty());
+    CHECK(broken_system(R"({"chips": 8, "domain_chips": 8})").empty());
+    CHECK(broken_system(R"({"chips": 8, "domain_chips": 7})") ==
+          Lines{"s.json:3:23: /system/chips: got 8 chips, expected at most 7 "
+                "(system.domain_chips)"});
+}
+
+TEST_CASE("packets carry whole words", "[unit][spec]") {
+    CHECK(broken_system(R"({"chips": 2, "links": {"payload_bytes": 68}})").empty());
+    CHECK(broken_system(R"({"chips": 2, "links": {"payload_bytes": 66}})") ==
+          Lines{"s.json:3:53: /system/links/payload_bytes: got 66 B, expected a multiple of 4 B"});
+}
+
+TEST_CASE("delays are of chips that there are", "[unit][spec]") {
+    CHECK(broken_system(R"({"chips": 2, "chip_delay": [0, 9]})").empty());
+    CHECK(broken_system(R"({"chips": 2, "chip_delay": [0, 9, 9]})") ==
+          Lines{"s.json:3:40: /system/chip_delay: got delays of 3 chips, expected at most 2 "
+                "(system.chips)"});
+}
+
+TEST_CASE("one chip has no rules of several", "[unit][spec]") {
+    CHECK(broken_system(R"({"chips": 1, "domain_chips": 1, "chip_delay": [0, 9],
+        "links": {"payload_bytes": 66, "routes": [{"through": [0, 1]}]}})")
+              .empty());
+}

@@ -57,6 +57,28 @@ TEST_CASE("a point's key says what its result hangs on", "[unit][sweep]") {
     differs(key_of("tiny", "tiny_matmul", {}, "timing", 2));
 }
 
+TEST_CASE("parameters of systems are in the keys of systems alone", "[unit][sweep]") {
+    const auto part = [](const std::string& machine, const Sets& sets = {}) {
+        return nlohmann::json::parse(
+            PointKeys::part_of(spec::load_machine(machine, test::source_paths(), sets)));
+    };
+    const nlohmann::json one = part("tiny");
+    CHECK_FALSE(one.contains("system"));
+    CHECK_FALSE(one["sync"].contains("hop_ns"));
+    CHECK(one["sync"].contains("external_cycles"));
+    // one chip of a system is a machine of one chip
+    CHECK(part("tiny4", {"system.chips=1"}) == one);
+
+    const nlohmann::json four = part("tiny4");
+    CHECK(four["system"]["chips"] == 4);
+    CHECK(four["sync"].contains("hop_ns"));
+    for (const std::string other :
+         {"system.chips=2", "system.zones=1", "system.links.turn_cycles=1", "sync.hop_ns=1"}) {
+        CAPTURE(other);
+        CHECK(part("tiny4", {other}) != four);
+    }
+}
+
 TEST_CASE("every file of a folder counts in a key, and their order", "[unit][sweep]") {
     const test::ScratchFolder folder;
     const auto pattern = [](int column) {

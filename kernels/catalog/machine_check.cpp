@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/machine_check.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace tessera::catalog {
+
+std::vector<Diagnostic> mistakes_on(const spec::LoadedMachine& machine,
+                                    const LoadedWorkload& workload) {
+    const std::int64_t chips = machine.spec.system.chips;
+    if (chips == 1) {
+        return {};
+    }
+    const config::Document document{.root = {}, .origins = machine.origins, .duplicates = {}};
+    return {document.at_value("/system/chips",
+                              fmt::format("machine {} has {} chips, and workload {} is of one chip",
+                                          machine.spec.name, chips, workload.workload.name),
+                              "--set system.chips=1 runs it on one of them")};
+}
+
+} // namespace tessera::catalog
