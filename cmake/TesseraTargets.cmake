@@ -80,9 +80,12 @@ if(TESSERA_SANITIZE)
 endif()
 
 # What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED; with --core those
-# that say CORE.
+# that say CORE, and with --part those of one part of them. Parts take about the same time.
 add_custom_target(sanitized)
 add_custom_target(sanitized_core)
+foreach(part tile chip files)
+  add_custom_target(sanitized_${part})
+endforeach()
 
 # tessera_together(OUT NAME SOURCE ...): every eight of the sources become one, in OUT. Helpers of test files have the same
 # names, so each file is a namespace of its own here, and what they include stands in front of all.
@@ -112,19 +115,20 @@ function(tessera_together out name)
   set(${out} ${made} PARENT_SCOPE)
 endfunction()
 
-# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED | CORE] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
+# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED | CORE PART] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
 # ctest entry a TEST_CASE; with sanitizers one for all but those of SystemC. APART are sources that bear no namespace
-# around them. CORE is for programs of what reads people's files and of the machine, which are built and run with sanitizers
-# in CI. UNSANITIZED is for programs of tessera_commands, which is glue around what other programs test and slow to compile; a
+# around them. CORE is for programs of what reads people's files and of the machine, of which CI builds and runs a PART
+# with sanitizers. UNSANITIZED is for programs of tessera_commands, which is glue around what other programs test and slow to compile; a
 # TEST_CASE with the tag [large] does at size what others do, and is not run with sanitizers either.
 function(tessera_test name)
-  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED;CORE" "TIMEOUT" "LABELS;SOURCES;APART;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "CORE;TIMEOUT" "LABELS;SOURCES;APART;LINK" ${ARGN})
   if(TESSERA_SANITIZE AND NOT ARG_UNSANITIZED AND NOT "slow" IN_LIST ARG_LABELS)
     set(ARG_LABELS sanitized)
     add_dependencies(sanitized ${name})
     if(ARG_CORE)
-      list(APPEND ARG_LABELS core)
+      list(APPEND ARG_LABELS core ${ARG_CORE})
       add_dependencies(sanitized_core ${name})
+      add_dependencies(sanitized_${ARG_CORE} ${name})
     endif()
   endif()
   if(TESSERA_UNITY)

@@ -19,6 +19,9 @@ import shlex
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True # no folder among the sources
+from commit_share import share_of
+
 OPTIMISATION = ("-O0", "-O1", "-O2", "-O3")
 
 
@@ -31,12 +34,6 @@ def command_of(entry):
         del words[0]
     words = [word for word in words if word not in OPTIMISATION and word != "-c"]
     return words + ["-O0", "-fsyntax-only"]
-
-
-def share_of(entries, count):
-    """Every `count`-th entry, from one on that the commit's hash selects."""
-    told = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    return sorted(entries, key=lambda entry: entry["file"])[int(told.stdout, 16) % count::count]
 
 
 def main():
@@ -55,7 +52,7 @@ def main():
     if not entries:
         sys.exit("check_apart: no source has a path with " + " or ".join(parts))
     if options.share > 1:
-        entries = share_of(entries, options.share)
+        entries = share_of(sorted(entries, key=lambda entry: entry["file"]), options.share)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = pool.map(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Situations that users met: each folder of tests/system/cases has inputs and an expect.py.
 
-Usage: cases_test.py BINARY SOURCE_DIRECTORY [NAME ...]
+Usage: cases_test.py BINARY SOURCE_DIRECTORY [--quick | NAME ...]
 
 expect.py begins with a docstring that says what the user did and what should come, and has one
 function check(case). `case` is a CliTest whose scratch folder holds a copy of the inputs and is the
@@ -16,7 +16,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_case import CliTest
+from cli_case import CliTest, main, slow
 
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
 
@@ -41,9 +41,14 @@ class CasesTest(CliTest):
     maxDiff = None
 
 
+# On whole chips: without --quick.
+SLOW = {"a_static_product_over_its_columns", "few_addresses", "numbers_of_a_step_have_one_basis",
+        "one_row_keeps_one_worker_busy"}
+NAMES = set(sys.argv[3:]) - {"--quick"}
 for path in sorted(CASES.iterdir()):
-    if path.is_dir() and (not sys.argv[3:] or path.name in sys.argv[3:]):
-        setattr(CasesTest, f"test_{path.name}", test_of(path))
+    if path.is_dir() and (not NAMES or path.name in NAMES):
+        test = test_of(path)
+        setattr(CasesTest, f"test_{path.name}", slow(test) if path.name in SLOW else test)
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

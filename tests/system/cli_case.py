@@ -51,3 +51,27 @@ class CliTest(unittest.TestCase):
         path = self.scratch / name
         path.write_text(text)
         return path
+
+
+def slow(test):
+    """Marks a test that takes a minute: it is left out with --quick."""
+    test.is_slow = True
+    return test
+
+
+def tests_in(suite):
+    """The single tests of a suite."""
+    tests = []
+    for item in suite:
+        tests += tests_in(item) if isinstance(item, unittest.TestSuite) else [item]
+    return tests
+
+
+def main():
+    """Runs the tests of the program, with --quick behind its other arguments those that are not slow."""
+    tests = tests_in(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
+    if "--quick" in sys.argv:
+        tests = [test for test in tests
+                 if not hasattr(getattr(test, test._testMethodName), "is_slow")]
+    result = unittest.TextTestRunner().run(unittest.TestSuite(tests))
+    sys.exit(0 if result.wasSuccessful() else 1)

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pipelines run by the program `tessera`. Usage: pipelines_test.py BINARY SOURCE_DIRECTORY"""
+"""Pipelines run by the program `tessera`.
+
+Usage: pipelines_test.py BINARY SOURCE_DIRECTORY [--quick]
+"""
 
 import json
 import pathlib
@@ -11,7 +14,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_case import BINARY, SOURCE, CliTest
+from cli_case import BINARY, SOURCE, CliTest, main, slow
 
 CONFIGURED = ["activation_gradients", "adam_update", "attention_head", "cross_entropy", "gcn_2_layers", "lamb_update", "mlp", "product_gradients", "softmax_training", "sparse_update",
               "streamed_layers", "two_side_by_side", "update_loop"]
@@ -45,6 +48,7 @@ class PipelinesTest(CliTest):
             self.assertTrue(checked["passed"], checked)
             self.assertGreater(checked["rounds"], 0, checked)
 
+    @slow # the record has their results, too
     def test_configured_pipelines_are_right_and_their_steps_add_up(self):
         for name in CONFIGURED:
             with self.subTest(name):
@@ -315,4 +319,4 @@ class PipelinesTest(CliTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]])
+    main()

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pipelines that train, beside the same training in numpy. Usage: training_test.py BINARY SOURCE_DIRECTORY"""
+"""Pipelines that train, beside the same training in numpy.
+
+Usage: training_test.py BINARY SOURCE_DIRECTORY [--quick]
+"""
 
 import json
 import sys
@@ -9,7 +12,7 @@ import unittest
 import numpy
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_case import CliTest
+from cli_case import CliTest, main, slow
 
 BATCH, INPUTS, HIDDEN, OUTPUTS = 24, 20, 18, 10
 RATE, STEPS = 1e-3, 20
@@ -405,6 +408,7 @@ class TrainingTest(CliTest):
                 self.assertEqual(self.result(file, *few, "--mode", "timing")["cycles"],
                                  result["cycles"])
 
+    @slow # the record has their results, too
     def test_configured_workloads_train(self):
         for name in ("dropout_gradients", "gcn_training", "layer_gradients", "norm_gradients", "swish_gradients", "train_adam", "train_classes", "train_lamb", "train_sigmoid", "train_two_layers"):
             with self.subTest(name):
@@ -419,4 +423,4 @@ class TrainingTest(CliTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]])
+    main()

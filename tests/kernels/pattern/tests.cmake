@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_pattern CORE LABELS unit
+tessera_test(test_unit_pattern CORE files LABELS unit
   SOURCES
     kernels/pattern/blocks_test.cpp
     kernels/pattern/matrix_file_test.cpp

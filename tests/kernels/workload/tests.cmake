@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_operands CORE LABELS unit
+tessera_test(test_unit_operands CORE files LABELS unit
   SOURCES
     kernels/workload/check_model_test.cpp
     kernels/workload/half_test.cpp

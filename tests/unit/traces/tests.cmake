@@ -2,7 +2,7 @@
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 find_program(TESSERA_PROTOC protoc REQUIRED)
 
-tessera_test(test_unit_traces CORE LABELS unit
+tessera_test(test_unit_traces CORE files LABELS unit
   SOURCES unit/traces/event_test.cpp unit/traces/selection_test.cpp unit/traces/coverage_test.cpp unit/traces/critical_tile_test.cpp
           unit/traces/output_file_test.cpp unit/traces/perfetto_test.cpp unit/traces/konata_test.cpp
           unit/traces/clock_test.cpp unit/traces/exporter_test.cpp unit/traces/chrome_test.cpp

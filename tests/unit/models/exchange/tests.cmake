@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_exchange CORE LABELS unit
+tessera_test(test_unit_exchange CORE chip LABELS unit
   SOURCES
     unit/models/exchange/arrival_test.cpp
     unit/models/exchange/attempts_test.cpp

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_ipu CORE LABELS unit
+tessera_test(test_unit_ipu CORE chip LABELS unit
   SOURCES unit/models/ipu/core_test.cpp unit/models/listeners/account_test.cpp
           unit/models/listeners/laws_test.cpp
           unit/models/listeners/trace_test.cpp unit/models/memory/stream_test.cpp

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_isa CORE LABELS unit
+tessera_test(test_unit_isa CORE files LABELS unit
   SOURCES
     unit/models/isa/assembler_errors_test.cpp
     unit/models/isa/assembler_test.cpp
@@ -18,7 +18,7 @@ tessera_test(test_unit_isa CORE LABELS unit
     unit/models/isa/text_stack_test.cpp
     unit/models/isa/operators_test.cpp
   LINK tessera_isa fmt::fmt)
-tessera_test(test_unit_preprocess CORE LABELS unit
+tessera_test(test_unit_preprocess CORE files LABELS unit
   SOURCES
     unit/models/isa/preprocess_errors_test.cpp
     unit/models/isa/preprocess_include_test.cpp

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_link CORE LABELS unit
+tessera_test(test_unit_link CORE chip LABELS unit
   SOURCES
     unit/models/link/link_bound_test.cpp
     unit/models/link/machine_file_test.cpp

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-tessera_test(test_unit_tile CORE LABELS unit
+tessera_test(test_unit_tile CORE tile LABELS unit
   SOURCES unit/models/tile/instructions_test.cpp unit/models/tile/matrix_loop_test.cpp unit/models/tile/matrix_pass_test.cpp unit/models/tile/faults_test.cpp
     unit/models/tile/control_registers_test.cpp unit/models/tile/data_flow_test.cpp unit/models/tile/generation_test.cpp
     unit/models/tile/main_lane_test.cpp
