@@ -41,27 +41,28 @@ Schedule ring_schedule(Kind kind, std::span<const std::int32_t> ring) {
 }
 
 std::vector<std::int32_t> outside_ring(std::int32_t chips) {
+    TESSERA_ASSERT(chips % 2 == 0);
     std::vector<std::int32_t> ring;
     for (std::int32_t chip = 0; chip < chips; chip += 2) {
         ring.push_back(chip);
     }
-    for (std::int32_t chip = chips / 2 * 2 - 1; chip > 0; chip -= 2) {
+    for (std::int32_t chip = chips - 1; chip > 0; chip -= 2) {
         ring.push_back(chip);
     }
     return ring;
 }
 
 std::vector<std::int32_t> serpent_ring(std::int32_t chips) {
+    TESSERA_ASSERT(chips % 2 == 0);
     std::vector<std::int32_t> ring;
     for (std::int32_t chip = 0; chip < chips; ++chip) {
-        const bool is_turned = chip / 2 % 2 == 1 && (chip ^ 1) < chips;
+        const bool is_turned = chip / 2 % 2 == 1;
         ring.push_back(is_turned ? chip ^ 1 : chip);
     }
     return ring;
 }
 
 std::vector<std::int32_t> mirrored_serpent_ring(std::int32_t chips) {
-    TESSERA_ASSERT(chips % 2 == 0);
     auto ring = serpent_ring(chips);
     for (auto& chip : ring) {
         chip ^= 1;

@@ -46,12 +46,12 @@ struct Schedule {
 /// first. Reduce-scatter and all-gather take members - 1 steps of one fragment a member.
 [[nodiscard]] Schedule ring_schedule(Kind kind, std::span<const std::int32_t> ring);
 
-/// Orders of rings for chips of one ladder, which number upwards by boards of two.
+/// Orders of rings for the chips of one ladder, an even number of them.
 /// 0 2 4 6 7 5 3 1: up one column, down the other.
 [[nodiscard]] std::vector<std::int32_t> outside_ring(std::int32_t chips);
 /// 0 1 3 2 4 5 7 6: a rung, a rail, the next rung, a rail; from the last chip back down its column.
 [[nodiscard]] std::vector<std::int32_t> serpent_ring(std::int32_t chips);
-/// 1 0 2 3 5 4 6 7: the same from the first board's other chip; for an even number of chips.
+/// 1 0 2 3 5 4 6 7: the same from the first board's other chip.
 [[nodiscard]] std::vector<std::int32_t> mirrored_serpent_ring(std::int32_t chips);
 
 } // namespace tessera::collective

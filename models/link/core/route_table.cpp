@@ -126,20 +126,10 @@ void RouteTable::add_ladder(const Topology& topology, std::int32_t from) {
             chips.push_back(chip);
         }
         add_walk(topology, chips);
-        if (exists(pair)) {
-            chips = {from, pair};
-            for (auto chip = pair + step; exists(chip); chip += step) {
-                chips.push_back(chip);
-            }
-            add_walk(topology, chips);
+        chips = {from, pair};
+        for (auto chip = pair + step; exists(chip); chip += step) {
+            chips.push_back(chip);
         }
-    }
-    for (auto chip = from - 2; !exists(pair) && exists(chip); chip -= 2) {
-        chips = {from};
-        for (auto passed = from - 2; passed >= chip; passed -= 2) {
-            chips.push_back(passed);
-        }
-        chips.push_back(chip + 1);
         add_walk(topology, chips);
     }
 }

@@ -26,8 +26,8 @@ struct RouteMistake {
                                                        const Topology& topology);
 
 /// Every pair of chips of a domain has a route: the one that the machine names, else that of the
-/// topology. Full: the edge between the two. Ladder: the rung first, then rails; from a last chip
-/// without a pair rails first. Many routes are beginnings of one walk and share its memory.
+/// topology. Full: the edge between the two. Ladder: the rung first, then rails. Many
+/// routes are beginnings of one walk and share its memory.
 class RouteTable {
 public:
     /// The machine has no route_mistakes().

@@ -6,7 +6,7 @@
 //            0 --- 2 --- 4
 //   full     each pair of chips by an edge, which counts as a rung
 //
-// Chips of two domains (system.domain_chips neighbouring numbers) have no edge.
+// A ladder has an even number of chips in each domain. Chips of two domains (system.domain_chips neighbouring numbers) have no edge.
 #pragma once
 
 #include "base/units.h"

