@@ -11,6 +11,7 @@
 #include "models/program/control_check.h"
 #include "models/program/word_text.h"
 #include "models/tile/core/tile_classes.h"
+#include "models/tile/core/worker_classes.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -62,7 +63,7 @@ struct Ipu::Timing {
     Timing(const spec::MachineSpec& spec, const program::Program& program)
         : known(static_cast<TileId>(spec.chip.tiles), spec.memory.region0_begin(),
                 spec.memory.bytes()),
-          mode{known, classes, &program.scattered, true, &recipes},
+          mode{known, classes, &program.scattered, true, &recipes, &workers},
           tiles(static_cast<TileId>(spec.chip.tiles)) {
         note_rounds(program.control);
         for (const program::Function& function : program.functions) {
@@ -83,6 +84,7 @@ struct Ipu::Timing {
     program::KnownWords known;
     tile::TileClasses classes;
     isa::StretchRecipes recipes;
+    tile::WorkerClasses workers;
     tile::TimingMode mode;
     TileId tiles;
     std::int64_t audited_tiles = 0;
@@ -367,6 +369,7 @@ Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_
     open(meeting);
     if (timing_ != nullptr) {
         timing_->classes.between_steps(kMostKeptBytes);
+        timing_->workers.between_steps(kMostKeptBytes);
     }
     compute_ahead();
     return 0;

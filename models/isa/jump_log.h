@@ -52,6 +52,15 @@ public:
         entries_.push_back({program, instruction, pays_unaligned, 1});
     }
 
+    /// How often that was.
+    [[nodiscard]] std::int64_t entries() const {
+        std::int64_t all = 0;
+        for (const Entry& entry : entries_) {
+            all += entry.times;
+        }
+        return all;
+    }
+
     struct Taken {
         counts::InstructionCounts<std::int64_t> counts{};
         std::int64_t unaligned = 0; ///< branches taken to a bundle at an address of 4 modulo 8

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 namespace tessera::isa {
 namespace {
@@ -22,6 +23,24 @@ void for_each_bit(const std::vector<std::uint64_t>& bits, const Visit& visit) {
 
 } // namespace
 
+void ShadowMemory::Bits::clear(std::size_t words) {
+    const std::size_t size = (words + 63) / 64;
+    if (size != settled.size()) {
+        touched.assign((size + 63) / 64, 0);
+        settled.assign(size, 0);
+        lost.assign(size, 0);
+        stored.assign(size, 0);
+        asked.assign(size, 0);
+    }
+    for_each_bit(touched, [this](std::size_t index) {
+        settled[index] = 0;
+        lost[index] = 0;
+        stored[index] = 0;
+        asked[index] = 0;
+    });
+    std::fill(touched.begin(), touched.end(), 0);
+}
+
 void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* bytes,
                          program::TileWords& known, const std::vector<SharedWords>* shared,
                          const std::vector<std::uint32_t>* rounds) {
@@ -34,21 +53,9 @@ void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* byt
     rounds_read_.clear();
     running_.scattered = nullptr;
     unknown_addresses = 0;
-    const std::size_t size = (words + std::size_t{63}) / 64;
-    if (size != settled_.size()) {
-        touched_.assign((size + 63) / 64, 0);
-        settled_.assign(size, 0);
-        lost_.assign(size, 0);
-        stored_.assign(size, 0);
-        asked_.assign(size, 0);
-    }
-    for_each_bit(touched_, [this](std::size_t index) {
-        settled_[index] = 0;
-        lost_[index] = 0;
-        stored_[index] = 0;
-        asked_[index] = 0;
-    });
-    std::fill(touched_.begin(), touched_.end(), 0);
+    words_ = words;
+    follows_worker_ = false;
+    bits_.clear(words);
     reads_.clear();
     watching = false;
     gathering = false;
@@ -60,20 +67,52 @@ void ShadowMemory::first_read(std::uint32_t word) {
     if (silent) {
         return;
     }
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, bytes_ + std::size_t{word} * 4, sizeof bytes);
+    const ShadowRead read{ShadowRead::Kind::Word, word, shadow_value(known_->get(word), bytes)};
+    if (follows_worker_) {
+        worker_reads_.push_back(read);
+        bits_.touch(word);
+        word_bits::set(bits_.settled.data(), word);
+        if (word_bits::get(phase_.settled.data(), word)) {
+            return;
+        }
+    }
+    Bits& bits = of_phase();
     for (const SharedWords& one : *shared_) {
         if (word - one.words.first < one.words.count) {
             // What this phase has stored among them stays what it is: known, and settled.
-            touch(one.words);
-            word_bits::fill(settled_.data(), one.words.first, one.words.count, true);
+            bits.touch(one.words);
+            word_bits::fill(bits.settled.data(), one.words.first, one.words.count, true);
             reads_.push_back({ShadowRead::Kind::Shared, one.words.first, one.identity});
             return;
         }
     }
-    touch(word);
-    word_bits::set(settled_.data(), word);
-    std::uint32_t value = 0;
-    std::memcpy(&value, bytes_ + std::size_t{word} * 4, sizeof value);
-    reads_.push_back({ShadowRead::Kind::Word, word, shadow_value(known_->get(word), value)});
+    bits.touch(word);
+    word_bits::set(bits.settled.data(), word);
+    reads_.push_back(read);
+}
+
+void ShadowMemory::follow_worker() {
+    std::swap(bits_, phase_);
+    bits_.clear(words_);
+    worker_reads_.clear();
+    follows_worker_ = true;
+}
+
+ShadowMemory::Followed ShadowMemory::worker_followed() {
+    Followed followed{worker_reads_, lost(), stored()};
+    for_each_bit(bits_.touched, [this](std::size_t index) {
+        phase_.settled[index] |= bits_.lost[index] | bits_.stored[index];
+        phase_.lost[index] = (phase_.lost[index] & ~bits_.stored[index]) | bits_.lost[index];
+        phase_.stored[index] = (phase_.stored[index] & ~bits_.lost[index]) | bits_.stored[index];
+    });
+    for (std::size_t index = 0; index < bits_.touched.size(); ++index) {
+        phase_.touched[index] |= bits_.touched[index];
+    }
+    std::swap(bits_, phase_);
+    follows_worker_ = false;
+    return followed;
 }
 
 bool ShadowMemory::read_round(std::uint32_t word) {
@@ -94,7 +133,7 @@ bool ShadowMemory::read_round(std::uint32_t word) {
 void ShadowMemory::know_rounds() {
     knows_rounds_ = true;
     std::for_each(rounds_read_.begin(), rounds_read_.end(), [&](std::uint32_t word) {
-        if (!word_bits::get(settled_.data(), word)) {
+        if (!word_bits::get(bits_.settled.data(), word)) {
             first_read(word);
         }
     });
@@ -119,20 +158,34 @@ void ShadowMemory::read_tile_number(std::uint32_t number) {
 }
 
 bool ShadowMemory::are_known(WordRange words) {
-    const auto any = [&](const std::vector<std::uint64_t>& bits) {
-        return word_bits::any(bits.data(), words.first, words.count);
-    };
-    if (any(stored_) || any(lost_)) {
-        return false;
+    if (bits_.any_written(words)) {
+        return false; // by the worker itself, if one is followed
     }
-    if (word_bits::all(asked_.data(), words.first, words.count)) {
+    if (word_bits::all(bits_.asked.data(), words.first, words.count)) {
         return true;
     }
-    const bool known = known_->all(words);
-    reads_.push_back({ShadowRead::Kind::AreKnown, words.first, known ? 1U : 0U, words.count});
+    const auto read = [words](bool known) {
+        return ShadowRead{ShadowRead::Kind::AreKnown, words.first, known ? 1U : 0U, words.count};
+    };
+    const auto note = [words](Bits& bits) {
+        bits.touch(words);
+        word_bits::fill(bits.asked.data(), words.first, words.count, true);
+    };
+    Bits& of_all = of_phase();
+    const bool written = follows_worker_ && of_all.any_written(words);
+    const bool known = !written && known_->all(words);
+    if (follows_worker_) {
+        worker_reads_.push_back(read(known));
+        if (known) {
+            note(bits_);
+        }
+        if (written || word_bits::all(of_all.asked.data(), words.first, words.count)) {
+            return known;
+        }
+    }
+    reads_.push_back(read(known));
     if (known) {
-        touch(words);
-        word_bits::fill(asked_.data(), words.first, words.count, true);
+        note(of_all);
     }
     return known;
 }
@@ -189,22 +242,22 @@ void ShadowMemory::skip_stores(std::uint32_t passes) {
 
 void ShadowMemory::lose(WordRange range) {
     // Sums are stored over and over: what this phase has lost is lost.
-    if (word_bits::all(lost_.data(), range.first, range.count)) {
+    if (word_bits::all(bits_.lost.data(), range.first, range.count)) {
         return;
     }
-    touch(range);
+    bits_.touch(range);
     word_bits::for_masks(range.first, range.count, [this](std::uint32_t index, std::uint64_t mask) {
-        settled_[index] |= mask;
-        lost_[index] |= mask;
-        stored_[index] &= ~mask;
+        bits_.settled[index] |= mask;
+        bits_.lost[index] |= mask;
+        bits_.stored[index] &= ~mask;
         return false;
     });
     known_->clear(range);
 }
 
-std::vector<WordRange> ShadowMemory::ranges(const std::vector<std::uint64_t>& bits) const {
+std::vector<WordRange> ShadowMemory::Bits::ranges(const std::vector<std::uint64_t>& bits) const {
     std::vector<WordRange> found;
-    for_each_bit(touched_, [&](std::size_t index) {
+    for_each_bit(touched, [&](std::size_t index) {
         for (std::uint64_t left = bits[index]; left != 0;) {
             const auto shift = static_cast<std::uint32_t>(std::countr_zero(left));
             const auto count = static_cast<std::uint32_t>(std::countr_one(left >> shift));

@@ -69,7 +69,7 @@ public:
     bool read(std::uint32_t offset) {
         const std::uint32_t word = offset / 4;
         loaded_by_round = false;
-        if (!word_bits::get(settled_.data(), word)) {
+        if (!word_bits::get(bits_.settled.data(), word)) {
             loaded_by_round = !rounds_->empty() && read_round(word);
             if (loaded_by_round) {
                 return true;
@@ -105,11 +105,11 @@ public:
         }
         const std::uint32_t word = offset / 4;
         if (known) {
-            touch(word);
-            word_bits::set(settled_.data(), word);
+            bits_.touch(word);
+            word_bits::set(bits_.settled.data(), word);
             known_->set(word);
-            word_bits::set(stored_.data(), word);
-            word_bits::clear(lost_.data(), word);
+            word_bits::set(bits_.stored.data(), word);
+            word_bits::clear(bits_.lost.data(), word);
         } else {
             lose(word);
         }
@@ -120,7 +120,7 @@ public:
             return;
         }
         const std::uint32_t word = offset / 4;
-        touch(word); // and the next one with it, as 8 bytes are aligned
+        bits_.touch(word); // and the next one with it, as 8 bytes are aligned
         lose_touched(word);
         if (store_bytes > 4) {
             lose_touched(word + 1);
@@ -132,8 +132,23 @@ public:
 
     [[nodiscard]] const std::vector<ShadowRead>& reads() const { return reads_; }
     /// Words that are unknown since, and those that are known; ascending.
-    [[nodiscard]] std::vector<WordRange> lost() const { return ranges(lost_); }
-    [[nodiscard]] std::vector<WordRange> stored() const { return ranges(stored_); }
+    [[nodiscard]] std::vector<WordRange> lost() const { return bits_.ranges(bits_.lost); }
+    [[nodiscard]] std::vector<WordRange> stored() const { return bits_.ranges(bits_.stored); }
+
+    // A worker that others may do the same as.
+
+    /// What a worker learned first, and what it left.
+    struct Followed {
+        std::vector<ShadowRead> reads; ///< words, and whether several are known
+        std::vector<WordRange> lost;
+        std::vector<WordRange> stored;
+    };
+    /// From here on notes what a worker reads, beside what the phase reads with it. In a phase that may
+    /// come across rounds, no worker is followed.
+    void follow_worker();
+    /// The worker has exited.
+    [[nodiscard]] Followed worker_followed();
+    [[nodiscard]] bool has_rounds() const { return !rounds_->empty(); }
 
     // A repeat whose addresses move by constants.
 
@@ -178,24 +193,16 @@ private:
     void first_read(std::uint32_t word);
     /// Whether the word is a known round that the phase does not know yet.
     bool read_round(std::uint32_t word);
-    /// Bits of the word change below.
-    void touch(std::uint32_t word) { word_bits::set(touched_.data(), word / 64); }
-    void touch(WordRange words) {
-        const std::uint32_t first = words.first / 64;
-        const std::uint32_t end = (words.first + words.count + 63) / 64;
-        word_bits::fill(touched_.data(), first, end - first, true);
-    }
     void lose(std::uint32_t word) {
-        touch(word);
+        bits_.touch(word);
         lose_touched(word);
     }
     void lose_touched(std::uint32_t word) {
-        word_bits::set(settled_.data(), word);
-        word_bits::set(lost_.data(), word);
-        word_bits::clear(stored_.data(), word);
+        word_bits::set(bits_.settled.data(), word);
+        word_bits::set(bits_.lost.data(), word);
+        word_bits::clear(bits_.stored.data(), word);
         known_->clear(word);
     }
-    [[nodiscard]] std::vector<WordRange> ranges(const std::vector<std::uint64_t>& bits) const;
 
     const std::byte* bytes_ = nullptr;
     program::TileWords* known_ = nullptr;
@@ -205,11 +212,34 @@ private:
     std::vector<std::uint32_t> rounds_read_; ///< words
     Running running_;
     Address base_ = 0;
-    std::vector<std::uint64_t> touched_; ///< one bit for 64 words: elsewhere no bit below is set
-    std::vector<std::uint64_t> settled_; ///< read before, or written in this phase
-    std::vector<std::uint64_t> lost_;
-    std::vector<std::uint64_t> stored_;
-    std::vector<std::uint64_t> asked_; ///< words that are part of an AreKnown
+    /// A bit for each word.
+    struct Bits {
+        std::vector<std::uint64_t> touched; ///< one bit for 64 words: elsewhere no bit below is set
+        std::vector<std::uint64_t> settled; ///< read before, or written
+        std::vector<std::uint64_t> lost;
+        std::vector<std::uint64_t> stored;
+        std::vector<std::uint64_t> asked; ///< words that are part of an AreKnown
+
+        void clear(std::size_t words);
+        void touch(std::uint32_t word) { word_bits::set(touched.data(), word / 64); }
+        void touch(WordRange words) {
+            const std::uint32_t first = words.first / 64;
+            const std::uint32_t end = (words.first + words.count + 63) / 64;
+            word_bits::fill(touched.data(), first, end - first, true);
+        }
+        [[nodiscard]] bool any_written(WordRange words) const {
+            return word_bits::any(stored.data(), words.first, words.count) ||
+                   word_bits::any(lost.data(), words.first, words.count);
+        }
+        [[nodiscard]] std::vector<WordRange> ranges(const std::vector<std::uint64_t>& bits) const;
+    };
+    [[nodiscard]] Bits& of_phase() { return follows_worker_ ? phase_ : bits_; }
+
+    std::size_t words_ = 0;
+    Bits bits_;  ///< of the phase, or of the worker that is followed
+    Bits phase_; ///< of the phase without it
+    bool follows_worker_ = false;
+    std::vector<ShadowRead> worker_reads_;
     std::vector<ShadowRead> reads_;
 };
 

@@ -97,6 +97,8 @@ struct StretchDraft {
     struct Gone {
         std::uint32_t jump = 0;
         std::int64_t times = 0;
+
+        friend bool operator==(const Gone&, const Gone&) = default;
     };
     /// A register that has to hold a constant.
     struct Pinned {

@@ -78,7 +78,8 @@ bool StretchRecipes::is_worth_a_recipe(const Known& known) const {
            (missed < kJudged || known.met.load(std::memory_order_relaxed) >= missed);
 }
 
-void StretchRecipes::run(Context& worker) {
+std::uint32_t StretchRecipes::run(Context& worker) {
+    std::uint32_t ran = 0;
     const StretchEngine& engine = shadow_stretches();
     const MicroOperation* op = engine.enter(worker);
     while (op != nullptr) {
@@ -96,6 +97,7 @@ void StretchRecipes::run(Context& worker) {
                 continue;
             }
         }
+        ++ran;
         const bool records =
             is_worth_a_recipe(known) && op->code != static_cast<std::uint16_t>(Internal::Continue);
         // Each miss counts at once as long as `missed` decides what is recorded.
@@ -103,6 +105,7 @@ void StretchRecipes::run(Context& worker) {
               is_worth_a_look(known) || known.missed.load(std::memory_order_relaxed) < kJudged);
         op = records ? record(worker, op) : engine.run(worker, op);
     }
+    return ran;
 }
 
 std::int64_t StretchRecipes::met() const {

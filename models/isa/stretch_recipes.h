@@ -26,8 +26,9 @@ public:
     explicit StretchRecipes(All) : StretchRecipes() { records_all_ = true; }
 
     /// Runs a launched worker to its exit, as the shadow engine's run_worker. The code has no wait
-    /// loops, the running vertex scatters nowhere. @throws ExecutionFault
-    void run(Context& worker);
+    /// loops, the running vertex scatters nowhere. Gives how many stretches went by no recipe.
+    /// @throws ExecutionFault
+    std::uint32_t run(Context& worker);
     /// How many stretches went by a recipe; of a start that is met often, about.
     [[nodiscard]] std::int64_t met() const;
 

@@ -12,6 +12,7 @@
 #include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_classes.h"
 #include "models/tile/core/tile_core.h"
+#include "models/tile/core/worker_classes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -300,13 +301,15 @@ public:
     /// instruction, had read or left something else.
     struct ByRecipes {
         std::int64_t met = 0;
+        std::int64_t alike = 0; ///< workers that took over what another did, if they are compared
         int wrong = 0;
     };
-    [[nodiscard]] ByRecipes run_by_recipes(int times) const {
+    [[nodiscard]] ByRecipes run_by_recipes(int times, bool compares_workers) const {
         const auto tile_bytes = machine_.memory.bytes();
         constexpr TileId kTile = 3;
         program::KnownWords known(kTile + 1, base_, tile_bytes);
         isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+        tile::WorkerClasses workers{tile::WorkerClasses::All{}};
         const std::vector<program::Codelet> codelets;
         tile::CodeCache cache(codelets);
         const program::Image image = make_image();
@@ -318,7 +321,8 @@ public:
                 start[random() % start.size()] = random() & 0x00003fff00003fffULL;
             }
             tile::TileClasses classes;
-            tile::TimingMode mode{known, classes, nullptr, true, &recipes};
+            tile::TimingMode mode{known, classes,  nullptr,
+                                  true,  &recipes, compares_workers ? &workers : nullptr};
             std::vector<std::uint64_t> memory;
             std::vector<std::uint64_t> memory_before;
             std::string fault_before;
@@ -352,6 +356,7 @@ public:
             }
         }
         found.met = recipes.met();
+        found.alike = workers.alike();
         return found;
     }
 

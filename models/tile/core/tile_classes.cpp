@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "models/tile/core/tile_classes.h"
 
-#include "base/error.h"
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -34,11 +32,6 @@ std::size_t PhaseResult::bytes() const {
 
 TileClasses::TileClasses() = default;
 
-std::uint32_t TileClasses::child(const Node& node, std::uint64_t value) {
-    const auto edge = std::ranges::lower_bound(node.edges, value, {}, &Edge::value);
-    return edge != node.edges.end() && edge->value == value ? edge->node : kNone;
-}
-
 std::uint64_t TileClasses::value_of(const isa::ShadowRead& read, const View& tile) {
     switch (read.kind) {
     case ReadKind::Word: {
@@ -68,24 +61,9 @@ std::uint64_t TileClasses::value_of(const isa::ShadowRead& read, const View& til
 
 TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
     ++phases_;
-    const auto followed = [&](std::uint32_t node_of_root) -> const PhaseResult* {
-        for (std::uint32_t at = node_of_root; at != kNone;) {
-            const Node& node = nodes_[at];
-            for (ReadPath::Reader reader(node.shared); !reader.at_end(); reader.advance()) {
-                const isa::ShadowRead read = reader.read();
-                if (value_of(read, tile) != read.value) {
-                    return nullptr;
-                }
-            }
-            if (node.result != nullptr) {
-                return node.result.get();
-            }
-            at = node.edges.empty() ? kNone : child(node, value_of(node.next, tile));
-        }
-        return nullptr;
-    };
+    const auto value = [&tile](const isa::ShadowRead& read) { return value_of(read, tile); };
     const auto found = [&](Root& root) {
-        const PhaseResult* const result = root.is_alone ? nullptr : followed(root.node);
+        const PhaseResult* const result = root.is_alone ? nullptr : trie_.find(root.node, value);
         root.alike += result != nullptr ? 1 : 0;
         return std::pair{Found{result, &root}, ++root.phases == kJudged};
     };
@@ -108,94 +86,23 @@ TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
     return answer.first;
 }
 
-/// Only the first `reads` reads that its phases share stay in the node; the next one decides.
-void TileClasses::split(std::uint32_t number, std::size_t reads) {
-    const auto rest = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.emplace_back();
-    Node& node = nodes_[number];
-    Node& behind = nodes_[rest];
-    ReadPath before;
-    ReadPath::Reader reader(node.shared);
-    for (; before.size() < reads; reader.advance()) {
-        before.append(reader.read());
-    }
-    const isa::ShadowRead decides = reader.read();
-    for (reader.advance(); !reader.at_end(); reader.advance()) {
-        behind.shared.append(reader.read());
-    }
-    behind.next = node.next;
-    behind.edges = std::move(node.edges);
-    behind.result = std::move(node.result);
-    node.shared = std::move(before);
-    node.next = decides;
-    node.edges = {{decides.value, rest}};
-}
-
-void TileClasses::end(Node& node, PhaseResult result) {
-    node.result = std::make_unique<const PhaseResult>(std::move(result));
-    ++classes_;
-}
-
 void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& reads,
                       PhaseResult result) {
-    const auto same_question = [](const isa::ShadowRead& one, const isa::ShadowRead& other) {
-        return one.kind == other.kind && one.word == other.word && one.count == other.count;
-    };
     if (found.root->is_alone) {
         ++classes_;
         return;
     }
     const std::unique_lock lock(mutex_);
-    if (found.root->node == kNone) {
-        found.root->node = static_cast<std::uint32_t>(nodes_.size());
-        nodes_.emplace_back();
-    }
-    std::uint32_t at = found.root->node;
-    for (auto read = reads.begin();;) {
-        std::size_t agreed = 0;
-        for (ReadPath::Reader reader(nodes_[at].shared); !reader.at_end(); reader.advance()) {
-            const isa::ShadowRead other = reader.read();
-            if (read == reads.end() || !same_question(*read, other)) {
-                return; // a tile without what others share there: it is run each time
-            }
-            if (read->value != other.value) {
-                break;
-            }
-            ++read;
-            ++agreed;
-        }
-        if (agreed < nodes_[at].shared.size()) {
-            split(at, agreed);
-        }
-        Node& node = nodes_[at];
-        if (node.result != nullptr) { // by another thread
-            TESSERA_ASSERT(read == reads.end() && *node.result == result);
-            ++found.root->alike;
-            return;
-        }
-        const bool is_new = node.edges.empty();
-        if (!is_new && (read == reads.end() || !same_question(*read, node.next))) {
-            return;
-        }
-        std::uint32_t to = is_new ? at : child(node, read->value);
-        if (is_new || to == kNone) {
-            if (to == kNone) {
-                to = static_cast<std::uint32_t>(nodes_.size());
-                node.edges.insert(
-                    std::ranges::lower_bound(node.edges, read->value, {}, &Edge::value),
-                    {read->value, to});
-                nodes_.emplace_back();
-                ++read;
-            }
-            for (; read != reads.end(); ++read) {
-                nodes_[to].shared.append(*read);
-            }
-            kept_bytes_ += sizeof(Node) + nodes_[to].shared.bytes() + result.bytes();
-            end(nodes_[to], std::move(result));
-            return;
-        }
-        at = to;
-        ++read;
+    using Added = ReadTrie<PhaseResult>::Added;
+    switch (trie_.add(found.root->node, reads, std::move(result))) {
+    case Added::New:
+        ++classes_;
+        break;
+    case Added::Met: // by another thread
+        ++found.root->alike;
+        break;
+    case Added::NoWay: // a tile without what others share there: it is run each time
+        break;
     }
 }
 
@@ -205,12 +112,11 @@ void TileClasses::between_steps(std::size_t most_bytes) {
         root->is_alone = root->alike * kOneIn < root->phases;
     }
     to_judge_.clear();
-    if (kept_bytes_ > most_bytes) {
-        nodes_.clear();
+    if (trie_.bytes() > most_bytes) {
+        trie_.clear();
         for (auto& [start, root] : roots_) {
-            root.node = kNone;
+            root.node = ReadTrie<PhaseResult>::kNone;
         }
-        kept_bytes_ = 0;
     }
 }
 

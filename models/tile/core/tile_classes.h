@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Timing mode: if several tiles do the same in a phase, the phase is run once. What a phase does
 // depends only on its code and on the known words (words of memory whose values timing mode has)
-// that it reads before it writes them. A trie over these reads finds a tile that did the same. Reads
-// that all phases on a way have had are one piece of the trie.
+// that it reads before it writes them. A trie over these reads finds a tile that did the same.
 //
 //   find(start, tile) -> the result of a tile that read the same
 //   add(...)          -> adds the result of a phase that was run, with its reads
@@ -14,7 +13,7 @@
 #include "base/units.h"
 #include "models/isa/shadow.h"
 #include "models/program/known_words.h"
-#include "models/tile/core/read_path.h"
+#include "models/tile/core/read_trie.h"
 #include "models/tile/core/supervisor_registers.h"
 #include "models/tile/core/tile_core.h"
 
@@ -24,7 +23,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <shared_mutex>
 #include <span>
 #include <vector>
@@ -72,10 +70,9 @@ public:
         TileId tile = 0;
         std::span<const program::Vertex> vertices = {};
     };
-    static constexpr std::uint32_t kNone = 0xffffffff;
     /// What is known of a start.
     struct Root {
-        std::uint32_t node = kNone;
+        std::uint32_t node = ReadTrie<PhaseResult>::kNone;
         std::atomic<std::int64_t> phases = 0;
         std::atomic<std::int64_t> alike = 0; ///< of them, that had the reads of one before
         bool is_alone = false;               ///< none is searched for
@@ -112,32 +109,16 @@ public:
     [[nodiscard]] std::int64_t classes() const;
 
 private:
-    struct Edge {
-        std::uint64_t value = 0;
-        std::uint32_t node = kNone;
-    };
-    /// A node of the trie: reads that all its phases have, and then either they end, or the value of
-    /// the next read decides. A node without either is a root that no phase has come to.
-    struct Node {
-        ReadPath shared;
-        isa::ShadowRead next;    ///< without value
-        std::vector<Edge> edges; ///< ascending by value
-        std::unique_ptr<const PhaseResult> result;
-    };
-    [[nodiscard]] static std::uint32_t child(const Node& node, std::uint64_t value);
     [[nodiscard]] static std::uint64_t value_of(const isa::ShadowRead& read, const View& tile);
-    void split(std::uint32_t number, std::size_t reads);
-    void end(Node& node, PhaseResult result);
 
     mutable std::shared_mutex mutex_;
-    std::deque<Node> nodes_;
+    ReadTrie<PhaseResult> trie_;
     std::map<Start, Root> roots_;
     std::vector<Root*> to_judge_; ///< that have had so many phases that it can be told
     std::vector<std::vector<const isa::DecodedProgram*>> codes_;
     std::deque<SupervisorRegisters> registers_;
     std::atomic<std::int64_t> phases_ = 0;
     std::atomic<std::int64_t> classes_ = 0;
-    std::size_t kept_bytes_ = 0; ///< of nodes that end
 };
 
 } // namespace tessera::tile

@@ -84,6 +84,7 @@ struct ComputeOutcome {
 };
 
 class TileClasses;
+class WorkerClasses;
 
 /// Timing mode, for all tiles of a chip.
 struct TimingMode {
@@ -94,6 +95,7 @@ struct TimingMode {
     bool keeps_contexts = true; ///< somebody may ask what contexts did
     /// Of launched workers; null: every worker runs instruction by instruction.
     isa::StretchRecipes* recipes = nullptr;
+    WorkerClasses* workers = nullptr; ///< with recipes; null: no worker is compared with others
 };
 
 /// What timing mode did on a tile so far.

@@ -138,6 +138,7 @@ struct TileCore::Implementation {
     std::uint32_t registers_number = 0;
 
     // the running phase
+    Address phase_stub = 0;
     Cycles now = 0;                 ///< earliest next issue of the supervisor
     std::array<Cycles, 20> ready{}; ///< when each $m of the supervisor may be read
     Cycles weight_address_ready = 0;

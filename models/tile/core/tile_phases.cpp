@@ -26,6 +26,7 @@ constexpr std::uint32_t kAllUnknown = 0xfff;
 
 ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSpan>* recorded) {
     const isa::FpEnvironment rounding;
+    phase_stub = stub;
     outcome = ComputeOutcome{};
     worker_issues = 0;
     supervisor_jumps.begin();

@@ -6,6 +6,7 @@
 #include "models/isa/engine.h"
 #include "models/isa/stretch_recipes.h"
 #include "models/tile/core/tile_core_implementation.h"
+#include "models/tile/core/worker_classes.h"
 
 #include <fmt/format.h>
 
@@ -118,7 +119,9 @@ void TileCore::Implementation::run_worker(isa::Context& worker) {
     const bool by_recipe = timing != nullptr && timing->recipes != nullptr && !audited &&
                            !has_wait_loops && machine_target.steps_sharing == 1 &&
                            !worker.shadow->may_scatter();
-    if (by_recipe) {
+    if (by_recipe && timing->workers != nullptr) {
+        timing->workers->run(worker, *timing->recipes, {phase_stub, worker.target, code_number});
+    } else if (by_recipe) {
         timing->recipes->run(worker);
     } else {
         engine->run_worker(worker);

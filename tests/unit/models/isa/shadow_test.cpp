@@ -167,6 +167,96 @@ TEST_CASE("shared words are read as one", "[unit][isa]") {
     CHECK((memory.shadow.reads() == expected));
 }
 
+TEST_CASE("what a worker reads and leaves is told beside the phase, which stays as it is",
+          "[unit][isa]") {
+    using Kind = ShadowRead::Kind;
+    constexpr std::uint32_t kUsed = 100; // words, few, so that most are met again
+    std::mt19937 random(3);
+    std::int64_t of_worker_alone = 0;
+    for (int round = 0; round < 300; ++round) {
+        Memory followed;
+        Memory plain;
+        for (std::uint32_t word = 0; word < kUsed; ++word) {
+            if (random() % 4 != 0) {
+                followed.put(word, word);
+                plain.put(word, word);
+            }
+        }
+        if (random() % 2 == 0) {
+            followed.shared.push_back({{10, 20}, 4711});
+            plain.shared = followed.shared;
+        }
+        followed.begin();
+        plain.begin();
+        for (int worker = 0; worker < 4; ++worker) {
+            const std::vector<std::byte> bytes = followed.bytes;
+            const std::vector<std::uint64_t> bits = followed.bits;
+            std::vector<bool> read(kUsed);
+            std::vector<bool> written(kUsed);
+            followed.shadow.follow_worker();
+            for (int access = 0; access < 40; ++access) {
+                const auto word = static_cast<std::uint32_t>(random() % kUsed);
+                const auto count =
+                    static_cast<std::uint32_t>(1 + random() % std::min(kUsed - word, 8U));
+                switch (random() % 4) {
+                case 0:
+                    CHECK(followed.shadow.read(word * 4) == plain.shadow.read(word * 4));
+                    read[word] = read[word] || !written[word];
+                    break;
+                case 1: {
+                    const bool known = random() % 2 == 0;
+                    const auto value = static_cast<std::uint32_t>(random());
+                    for (Memory* const memory : {&followed, &plain}) {
+                        std::memcpy(&memory->bytes[word * std::size_t{4}], &value, 4);
+                        memory->shadow.store(word * 4, known);
+                    }
+                    written[word] = true;
+                    break;
+                }
+                case 2:
+                    followed.shadow.lose(WordRange{word, count});
+                    plain.shadow.lose(WordRange{word, count});
+                    std::fill_n(written.begin() + word, count, true);
+                    break;
+                default:
+                    CHECK(followed.shadow.are_known({word, count}) ==
+                          plain.shadow.are_known({word, count}));
+                }
+            }
+            const auto told = followed.shadow.worker_followed();
+            std::vector<bool> told_read(kUsed);
+            for (const ShadowRead& one : told.reads) {
+                if (one.kind == Kind::AreKnown) {
+                    continue;
+                }
+                REQUIRE(one.kind == Kind::Word);
+                CHECK_FALSE(told_read[one.word]); // once
+                told_read[one.word] = true;
+                std::uint32_t value = 0; // as it was when the worker began
+                std::memcpy(&value, &bytes[one.word * std::size_t{4}], 4);
+                CHECK(one.value == isa::shadow_value(word_bits::get(bits.data(), one.word), value));
+            }
+            CHECK((told_read == read));
+            std::vector<bool> told_written(kUsed);
+            for (const auto* const ranges : {&told.lost, &told.stored}) {
+                for (const std::uint32_t word : words_of(*ranges)) {
+                    CHECK_FALSE(told_written[word]);
+                    told_written[word] = true;
+                    CHECK(followed.known.get(word) == (ranges == &told.stored));
+                }
+            }
+            CHECK((told_written == written));
+            of_worker_alone += std::ssize(told.reads);
+        }
+        CHECK((followed.shadow.reads() == plain.shadow.reads()));
+        CHECK((followed.shadow.lost() == plain.shadow.lost()));
+        CHECK((followed.shadow.stored() == plain.shadow.stored()));
+        CHECK((followed.bits == plain.bits));
+        of_worker_alone -= std::ssize(plain.shadow.reads());
+    }
+    CHECK(of_worker_alone > 1000); // workers read what others have read before
+}
+
 TEST_CASE("passes that are skipped lose what they would have stored", "[unit][isa]") {
     std::mt19937 random(2);
     for (int round = 0; round < 500; ++round) {

@@ -8,6 +8,7 @@
 #include "models/program/known_words.h"
 #include "models/tile/core/tile_classes.h"
 #include "models/tile/core/tile_core.h"
+#include "models/tile/core/worker_classes.h"
 #include "tests/support/random_code.h"
 
 #include <catch2/catch.hpp>
@@ -64,7 +65,7 @@ public:
 
     /// A phase with these words at kData. `unknown`: how many words behind them are not known.
     Left run(const std::vector<std::uint32_t>& data, isa::StretchRecipes* recipes,
-             std::uint32_t unknown = 0) {
+             std::uint32_t unknown = 0, tile::WorkerClasses* workers = nullptr) {
         std::vector<std::uint64_t> memory(static_cast<std::size_t>(spec_.memory.bytes()) / 8);
         auto* const words = reinterpret_cast<std::uint32_t*>(memory.data());
         for (std::uint32_t word = 0; word < 2 * memory.size(); ++word) {
@@ -76,7 +77,7 @@ public:
         known_.forget(kTile, kData + static_cast<Address>(data.size()) * 4, Bytes{4} * unknown);
         tile::TileClasses classes;
         tile::TileCore core(spec_, kTile, reinterpret_cast<std::byte*>(memory.data()));
-        tile::TimingMode mode{known_, classes, nullptr, true, recipes};
+        tile::TimingMode mode{known_, classes, nullptr, true, recipes, workers};
         core.set_timing(mode);
         core.load(image_, cache_);
         Left left;
