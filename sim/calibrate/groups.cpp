@@ -15,6 +15,17 @@ namespace {
 constexpr Target kIssueModel{.error_mean = {}, .error_p90 = {}, .error_most = 0.03};
 constexpr Target kOnChip{.error_mean = 0.10, .error_p90 = 0.25, .error_most = {}};
 constexpr Target kEach{.error_mean = {}, .error_p90 = {}, .error_most = 0.25};
+/// One word between two chips: the mean of the times' ratios, and nine rows of ten.
+constexpr Target kBetweenChips{.error_mean = {},
+                               .error_p90 = 0.08,
+                               .error_most = {},
+                               .ratio_mean = Range{.least = 0.95, .most = 1.05}};
+/// Of each row.
+constexpr Target each(double most) {
+    return {.error_mean = {}, .error_p90 = {}, .error_most = most};
+}
+/// Rows that no mechanism of the model explains: printed and not judged.
+constexpr Target kOpen{.error_mean = {}, .error_p90 = {}, .error_most = {}};
 constexpr Group::Marks kRead{.read = true};
 constexpr Group::Marks kChosen{.chosen = true};
 constexpr Group::Marks kConstant{.constant = true};
@@ -77,6 +88,11 @@ const std::vector<Group>& groups() {
         {"remote buffer", kEach, Kind::Micro, kConstant},
         {"remote buffer: rows", kEach, Kind::Micro, kConstant},
         {"host", kEach, Kind::Micro, kConstant},
+        {"links: one word", kBetweenChips},
+        {"links: near chips", each(0.12)},
+        {"links: bulk", each(0.10)},
+        {"links: words of all tiles", kOpen},
+        {"links: random bulk", kOpen},
         {"matrix-unit vertex", times(0.97, 1.03, 0.05), Kind::Kernels},
         {"dense FP16: n <= 256", times(0.85, 1.18, 0.30), Kind::Kernels},
         {"dense FP16: n > 256", times(0.92, 1.08, 0.20), Kind::Kernels},
@@ -111,16 +127,20 @@ const Group& group_of(const std::string& name) {
 
 bool is_in(const std::string& group, const std::string& asked) {
     const Group::Kind kind = group_of(group).kind;
+    if (asked == kLinkGroups) {
+        return group.rfind("links: ", 0) == 0;
+    }
     return group == asked || asked == (kind == Group::Kind::Micro    ? kMicroGroups
                                        : kind == Group::Kind::Models ? kModelGroups
                                                                      : kKernelGroups);
 }
 
 void check_group_name(const std::string& name) {
-    if (name == kMicroGroups || name == kKernelGroups || name == kModelGroups) {
+    if (name == kMicroGroups || name == kKernelGroups || name == kModelGroups ||
+        name == kLinkGroups) {
         return;
     }
-    std::vector<std::string> names{kMicroGroups, kKernelGroups, kModelGroups};
+    std::vector<std::string> names{kMicroGroups, kKernelGroups, kModelGroups, kLinkGroups};
     for (const Group& group : groups()) {
         if (name == group.name) {
             return;

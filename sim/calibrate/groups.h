@@ -34,6 +34,8 @@ struct Group {
 inline constexpr const char* kMicroGroups = "micro";
 inline constexpr const char* kKernelGroups = "kernels";
 inline constexpr const char* kModelGroups = "models";
+/// All groups of traffic between chips, which are Micro.
+inline constexpr const char* kLinkGroups = "links";
 
 /// In the order in which they are told.
 [[nodiscard]] const std::vector<Group>& groups();

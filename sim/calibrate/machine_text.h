@@ -15,9 +15,12 @@ struct NamedMachine {
     std::vector<std::string> sets; ///< tiles and clock, where the row gives them
 };
 
+/// Whether a row is of several chips: by its column `ipus`, "x4" in the machine's name, or a topology
+/// between chips.
+[[nodiscard]] bool says_several_chips(const ReferenceRow& row);
+
 /// The first word names the machine, capitals apart; "1216 tiles" and "1.6 GHz" or "1600 MHz" are
-/// its tiles and clock. Rows of several chips (column `ipus`, "x4" in the name, a topology between
-/// chips) are not covered, nor are machines that are not in `machines`.
+/// its tiles and clock. Machines that are not in `machines` are not covered.
 /// @throws ConfigError at the cell where a number of tiles or a clock is none
 [[nodiscard]] std::variant<NamedMachine, NotCovered>
 machine_of(const ReferenceRow& row, const std::vector<std::string>& machines);

@@ -24,7 +24,7 @@ bool matches(const Rule& rule, const ReferenceRow& row) {
 
 template <class Visit> void for_each_rule(const Visit& visit) {
     for (const auto* rules :
-         {&exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
+         {&link_rules(), &exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
           &attention_rules(), &streaming_rules(), &product_rules(), &convolution_rules()}) {
         std::for_each(rules->begin(), rules->end(), visit);
     }
@@ -178,8 +178,11 @@ bool is_time(const ReferenceRow& row) {
 }
 
 Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& machines) {
-    const auto named = machine_of(row, machines);
     const Rule* rule = rule_of(row);
+    if (says_several_chips(row) && (rule == nullptr || !rule->of_several_chips)) {
+        return NotCovered{"more than one chip", rule == nullptr ? "" : rule->group};
+    }
+    const auto named = machine_of(row, machines);
     if (const auto* refused = std::get_if<NotCovered>(&named)) {
         return NotCovered{refused->reason, rule == nullptr ? "" : rule->group};
     }

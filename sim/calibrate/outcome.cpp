@@ -88,7 +88,7 @@ std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibrati
         }
         outcome.failed += use == "failed" ? 1 : 0;
         outcome.not_modelled += use == "not modelled" ? 1 : 0;
-        if (use == "judged") {
+        if (use == "judged" || use == "open") {
             of.add(row);
             outcome.worst.push_back(&row);
         }
@@ -163,7 +163,9 @@ std::string RowOutcome::use() const {
     if (!simulated) {
         return not_modelled ? "not modelled" : "failed";
     }
-    return row.text("calibrates").empty() ? "judged" : "calibrated";
+    return !row.text("calibrates").empty()                ? "calibrated"
+           : group_of(measurement()->group).target.asks() ? "judged"
+                                                          : "open";
 }
 
 std::string RowOutcome::note() const {
@@ -175,8 +177,11 @@ std::string RowOutcome::note() const {
     }
     const std::string taken = row.text("calibrates");
     const std::string& assumed = measurement()->assumed;
-    return taken.empty() ? (assumed.empty() ? "" : "assumed: " + assumed)
-                         : fmt::format("{} was taken from this row", taken);
+    const std::string open = use() == "open" ? "open, not judged" : "";
+    return !taken.empty() ? fmt::format("{} was taken from this row", taken)
+           : assumed.empty()
+               ? open
+               : fmt::format("{}{}assumed: {}", open, open.empty() ? "" : "; ", assumed);
 }
 
 std::vector<GroupOutcome> group_outcomes(const Calibration& calibration) {

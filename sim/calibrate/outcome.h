@@ -47,8 +47,8 @@ struct RowOutcome {
     [[nodiscard]] std::optional<double> no_sync_ratio() const;
     /// The gap of a judged kernel row with one run.
     [[nodiscard]] std::optional<Gap> gap() const;
-    /// "judged", "calibrated" (column `calibrates` says what was taken from it), "failed",
-    /// "not modelled" or "not covered".
+    /// "judged", "open" (its group has no target), "calibrated" (column `calibrates` says what was
+    /// taken from it), "failed", "not modelled" or "not covered".
     [[nodiscard]] std::string use() const;
     /// Why it failed or is not covered, what was assumed, or what was taken from it.
     [[nodiscard]] std::string note() const;

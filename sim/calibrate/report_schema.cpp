@@ -91,7 +91,8 @@ json row_properties() {
         {"words_per_tile", number("received in all exchanges, mean over the tiles")},
         {"steps", number("executions of compute sets, exchanges and streams")},
         {"use",
-         {{"enum", json::array({"judged", "calibrated", "failed", "not modelled", "not covered"})},
+         {{"enum",
+           json::array({"judged", "open", "calibrated", "failed", "not modelled", "not covered"})},
           {"description", "calibrated: a constant was taken from this row; not modelled: its run "
                           "needs what is not modelled"}}},
         {"group", text("with which it is judged")},

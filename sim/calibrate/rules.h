@@ -30,11 +30,13 @@ struct Rule {
     const char* group;     ///< of measurements that name none themselves
     std::vector<Says> row; ///< all must hold
     std::function<Mapped(const ReferenceRow&, const RowMachine&)> measure;
+    bool of_several_chips = false; ///< rows of several chips are covered by such rules alone
 };
 
 [[nodiscard]] const std::vector<Rule>& attention_rules();
 [[nodiscard]] const std::vector<Rule>& convolution_rules();
 [[nodiscard]] const std::vector<Rule>& exchange_rules();
+[[nodiscard]] const std::vector<Rule>& link_rules();
 [[nodiscard]] const std::vector<Rule>& memory_rules();
 [[nodiscard]] const std::vector<Rule>& product_rules();
 [[nodiscard]] const std::vector<Rule>& reduction_rules();

@@ -5,7 +5,7 @@ tessera_test(test_unit_calibrate SYSTEMC UNSANITIZED LABELS unit
     unit/sim/calibrate/csv_test.cpp
     unit/sim/calibrate/mapping_test.cpp
     unit/sim/calibrate/kept_runs_test.cpp
-    unit/sim/calibrate/kernel_report_test.cpp
+    unit/sim/calibrate/kernel_report_test.cpp unit/sim/calibrate/link_rules_test.cpp
     unit/sim/calibrate/pairs_test.cpp
     unit/sim/calibrate/product_rules_test.cpp
     unit/sim/calibrate/reading_test.cpp

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Rows of traffic between chips: which chips send what, and what is judged.
+#include "sim/calibrate/groups.h"
+#include "sim/calibrate/reference.h"
+#include "tests/support/source_path.h"
+#include "tests/unit/sim/calibrate/support.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::calibrate;
+using namespace tessera::test;
+using nlohmann::json;
+
+namespace {
+
+const std::vector<std::string> kKnown{"bow", "gc2", "gc200", "gc2_ladder16", "m2000", "tiny"};
+constexpr int kTiles = 1216;
+
+using Columns = std::vector<std::pair<std::string, std::string>>;
+
+Measurement link_row(Columns columns) {
+    columns.emplace_back("machine", "GC2 (1216 tiles, 1.6 GHz)");
+    return std::get<Measurement>(measurement_of(row_of(columns), kKnown));
+}
+
+Measurement pair_row(int from, int to) {
+    return link_row({{"workload", "one-word transfer, IPU pair on a ladder"},
+                     {"topology", "IPU ladder"},
+                     {"from_chip", std::to_string(from)},
+                     {"to_chip", std::to_string(to)},
+                     {"unit", "us"}});
+}
+
+Measurement rate_row(const std::string& workload, const std::string& topology) {
+    return link_row({{"workload", workload},
+                     {"topology", topology},
+                     {"metric", "aggregate_bandwidth"},
+                     {"unit", "GB/s"}});
+}
+
+} // namespace
+
+TEST_CASE("one word between two chips is sent on a ladder of the boards up to the farther chip") {
+    for (const auto& [from, to] : {std::pair{1, 0}, {0, 1}, {2, 0}, {3, 12}, {15, 14}}) {
+        CAPTURE(from, to);
+        const Run run = pair_row(from, to).runs.at(0);
+        CHECK(run.workload["pattern"] == "point_to_point");
+        CHECK(run.workload["source"] == from);
+        CHECK(run.workload["destination"] == to);
+        CHECK(run.workload["bytes"] == 4);
+        CHECK(run.workload["tile"] == kTiles / 2);
+        CHECK(run.machine == "gc2_ladder16");
+        CHECK(run.machine_sets.back() ==
+              "system.chips=" + std::to_string(2 * (std::max(from, to) / 2 + 1)));
+        CHECK(run.mode == "timing");
+        CHECK(pair_row(from, to).group == "links: one word");
+    }
+}
+
+TEST_CASE("words about the topology are chips of a ladder") {
+    const auto chips = [](const std::string& topology) {
+        const json workload = link_row({{"workload", "point-to-point, one word, idle system"},
+                                        {"topology", topology},
+                                        {"unit", "us"}})
+                                  .runs.at(0)
+                                  .workload;
+        return std::pair{workload["source"].get<int>(), workload["destination"].get<int>()};
+    };
+    CHECK(chips("other IPU, same board") == std::pair{0, 1});
+    CHECK(chips("other IPU, other board, direct link") == std::pair{0, 2});
+    CHECK(chips("other IPU, other board, no direct link") == std::pair{0, 3});
+}
+
+TEST_CASE("a rate between chips is of the bytes of all messages") {
+    const std::string board = "other IPU, same board";
+    const struct {
+        Measurement row;
+        std::string pattern;
+        int messages;
+    } cases[] = {
+        {rate_row("point-to-point, one pair, large message", board), "point_to_point", 1},
+        {rate_row("IPU to IPU, one direction, all tiles", board), "bulk", kTiles},
+        {rate_row("IPU to IPU, both directions, all tiles", board), "bulk_both", 2 * kTiles},
+    };
+    for (const auto& [row, pattern, messages] : cases) {
+        CAPTURE(pattern);
+        const json& workload = row.runs.at(0).workload;
+        CHECK(workload["pattern"] == pattern);
+        const double cycles = messages * workload["bytes"].get<double>(); // at 1 B a cycle
+        const double clock_hz = 1.6e9;
+        // half of the cycles again are the barrier
+        CHECK(row.read({result_of(cycles / 1.5, clock_hz)}) == Approx(clock_hz / 1e9));
+    }
+}
+
+TEST_CASE("rows of several chips that no rule of links knows are not covered") {
+    const auto reason = [](const Columns& columns) {
+        return std::get<NotCovered>(measurement_of(row_of(columns), kKnown)).reason;
+    };
+    CHECK(reason({{"workload", "gather one word each"}, {"topology", "2 IPUs same board"}}) ==
+          "more than one chip");
+    CHECK(reason({{"workload", "IPU to IPU, one direction"},
+                  {"topology", "other IPU, same board"},
+                  {"machine", "GC200"}}) == "no system of machine gc200");
+}
+
+TEST_CASE("rows between chips that constants were taken from are not judged") {
+    Reference own;
+    add_rows(own, read_csv(source_path("configs/reference/measured/links.csv")));
+    std::map<std::string, std::pair<int, int>> rows; // judged or open, fitted
+    for (const ReferenceRow& row : own.rows) {
+        CAPTURE(row.id());
+        const Mapped mapped = measurement_of(row, kKnown);
+        REQUIRE(std::holds_alternative<Measurement>(mapped));
+        const std::string& group = std::get<Measurement>(mapped).group;
+        CHECK(is_in(group, kLinkGroups));
+        const bool is_fitted = !row.text("calibrates").empty();
+        ++(is_fitted ? rows[group].second : rows[group].first);
+        if (group == "links: one word") {
+            const auto board = [&](const char* column) {
+                return static_cast<int>(*row.number(column)) / 2;
+            };
+            const int rails = std::abs(board("from_chip") - board("to_chip"));
+            CHECK(is_fitted == (rails % 4 < 2));
+        }
+    }
+    CHECK(rows["links: one word"] == std::pair{74, 105});
+    CHECK(rows["links: near chips"] == std::pair{3, 0});
+    CHECK(rows["links: bulk"] == std::pair{8, 2});
+    CHECK(rows["links: words of all tiles"] == std::pair{4, 2});
+    CHECK(rows["links: random bulk"] == std::pair{2, 0});
+    CHECK_FALSE(group_of("links: random bulk").target.asks());
+    CHECK(group_of("links: bulk").target.asks());
+    CHECK_FALSE(is_in("host", kLinkGroups));
+}
