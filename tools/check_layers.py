@@ -45,7 +45,8 @@ ALLOWED = {
     "models/machine_file": ["base", "models/spec", "models/link/core"],
     "models/ipu": UNIT + UNITS,
     "models/listeners": DATA + ["traces", "models/events"],
-    "models/simulation": UNIT + ["models/ipu", "models/listeners"],
+    "models/system": UNIT + UNITS + ["models/ipu"],
+    "models/simulation": UNIT + ["models/ipu", "models/listeners", "models/system"],
     "kernels/workload": DATA,
     "kernels/pattern": DATA + ["kernels/workload"],
     "kernels/vertex": DATA + ["kernels/workload"],
@@ -67,6 +68,7 @@ ALLOWED = {
     "kernels/pipeline": FAMILY,
     "kernels/job": DATA + ["kernels"],
     "kernels/micro": FAMILY + ["kernels/rearrange"],
+    "kernels/chips": FAMILY + ["kernels/collective", "kernels/micro"],
     "sim/cli": ["base"],
     "sim/process": ["base", "traces", "sim/cli"],
     "sim/result": BELOW + ["sim/cli", "sim/process"],
@@ -86,7 +88,7 @@ ALLOWED = {
 
 # The only folders whose files may include SystemC, and not their cores.
 SYSTEMC = ["models/ports", "models/tile", "models/exchange", "models/sync", "models/memory",
-           "models/link", "models/ipu", "models/simulation", "sim", "tests"]
+           "models/link", "models/ipu", "models/system", "models/simulation", "sim", "tests"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

@@ -27,6 +27,7 @@ SLOW = {"bert_base_training", "bert_layer", "bert_layer_training", "dense_4096_f
         "spmm_static_b1_4096"}
 TIMED = {"bert_base_training", "dynamic_training", "dynamic_training_gradient"}  # only in timing mode, which draws what values decide
 TINY = ("tiny_", "four_tiles")
+OF_CHIPS = ("collective", "link_pattern")
 USUAL = [()]
 TIMING = [("--mode", "timing", "--audit", "1000000"), ("--mode", "timing", "--threads", "1")]
 ORDERS = [("--threads", "1", "--shuffle", "1"), ("--threads", "3", "--shuffle", "2"),
@@ -52,7 +53,7 @@ def entry_of(result):
 
 
 def run(tessera, workload, folder, order):
-    machine = "tiny" if workload.startswith(TINY) else "bow"
+    machine = "tiny" if workload.startswith(TINY) else "tiny4" if workload.startswith(OF_CHIPS) else "bow"
     command = [tessera, "run", workload, "--machine", machine, "-q", "--out", str(folder)]
     command += order
     if (order and order not in TIMING) or workload in SLOW:

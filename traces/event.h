@@ -18,10 +18,10 @@
 
 namespace tessera::traces {
 
-/// What a cycle was spent on: the five words of the result's statistics, in their order.
-enum class Kind : std::uint8_t { Compute, Exchange, Sync, Stream, Idle };
-inline constexpr std::array<std::string_view, 5> kKindWords = {"compute", "exchange", "sync",
-                                                               "stream", "idle"};
+/// What a cycle was spent on: the words of the result's statistics.
+enum class Kind : std::uint8_t { Compute, Exchange, Sync, Stream, Idle, Link };
+inline constexpr std::array<std::string_view, 6> kKindWords = {"compute", "exchange", "sync",
+                                                               "stream",  "idle",     "link"};
 [[nodiscard]] constexpr std::string_view word(Kind kind) {
     return kKindWords[static_cast<std::size_t>(kind)];
 }

@@ -4,14 +4,31 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <variant>
 
 namespace tessera::catalog {
+namespace {
+
+bool is_of_chips(const workload::Workload& workload) {
+    return std::holds_alternative<workload::CollectiveWorkload>(workload.kind) ||
+           std::holds_alternative<workload::LinkPatternWorkload>(workload.kind);
+}
+
+} // namespace
 
 std::vector<Diagnostic> mistakes_on(const spec::LoadedMachine& machine,
                                     const LoadedWorkload& workload) {
     const std::int64_t chips = machine.spec.system.chips;
-    if (chips == 1) {
+    if (is_of_chips(workload.workload) == (chips > 1)) {
         return {};
+    }
+    if (chips == 1) {
+        const config::Document document{.root = {}, .origins = workload.origins, .duplicates = {}};
+        return {document.at_value(
+            "/kind",
+            fmt::format("workload {} is of several chips, and machine {} has one",
+                        workload.workload.name, machine.spec.name),
+            "--machine tiny4 has four small ones; --set system.chips=4 gives any machine four")};
     }
     const config::Document document{.root = {}, .origins = machine.origins, .duplicates = {}};
     return {document.at_value("/system/chips",

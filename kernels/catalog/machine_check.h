@@ -10,8 +10,8 @@
 
 namespace tessera::catalog {
 
-/// Returns why `workload` does not run on `machine`, though each of both is right by itself: the
-/// machine has several chips, and the workload is of one. Empty if it runs.
+/// Returns why `workload` does not run on `machine`, though each of both is right by itself: one is of
+/// several chips and the other of one. Empty if it runs.
 [[nodiscard]] std::vector<Diagnostic> mistakes_on(const spec::LoadedMachine& machine,
                                                   const LoadedWorkload& workload);
 

@@ -254,6 +254,8 @@ Shape workload_shape_of(Families families) {
         alternative<StreamedTriadWorkload>("streamed_triad",
                                            config::shape_of<StreamedTriadWorkload>()),
         alternative<TopKWorkload>("top_k", top_k_shape()),
+        alternative<CollectiveWorkload>("collective", config::shape_of<CollectiveWorkload>()),
+        alternative<LinkPatternWorkload>("link_pattern", config::shape_of<LinkPatternWorkload>()),
         alternative<PipelineWorkload>("pipeline", pipeline_shape(families))};
     return out;
 }

@@ -215,6 +215,8 @@ private:
     }
     [[nodiscard]] Step renumbered(Step step) const {
         switch (step.kind) {
+        case Step::Kind::LinkExchange:
+            throw NotModelled("link exchanges in a part of a graph: not modelled");
         case Step::Kind::ComputeSet:
             step.index += sets_;
             break;

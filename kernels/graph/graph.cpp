@@ -137,6 +137,10 @@ CopyId Graph::add_stream_copy(StreamCopy copy) {
     return append(stream_copies, std::move(copy));
 }
 
+LinkId Graph::add_link_exchange(LinkExchange exchange) {
+    return append(link_exchanges, std::move(exchange));
+}
+
 void Graph::close() {
     fields.shrink_to_fit();
     for (ComputeSet& set : compute_sets) {
@@ -174,6 +178,10 @@ Step run(ComputeSetId set) {
 
 Step run(ExchangeId exchange) {
     return leaf(Step::Kind::Exchange, exchange.index);
+}
+
+Step run(LinkId exchange) {
+    return leaf(Step::Kind::LinkExchange, exchange.index);
 }
 
 Step sequence(std::vector<Step> steps) {

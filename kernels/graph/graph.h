@@ -43,6 +43,7 @@ using TableId = Id<struct Table>;
 using ComputeSetId = Id<struct ComputeSet>;
 using ExchangeId = Id<struct Exchange>;
 using CopyId = Id<struct StreamCopy>;
+using LinkId = Id<struct LinkExchange>;
 
 /// The memory region in which a buffer must be placed.
 enum class Where : std::uint8_t { Any, Region0, Region1 };
@@ -193,6 +194,7 @@ struct TilePlace {
 /// | If | [0] if the word is not 0, else [1], which may be missing | word |
 /// | ComputeSet, Exchange | none | index |
 /// | Sync | none | zone |
+/// | LinkExchange | none | index |
 /// | StreamCopy, StreamStart | none | index, row or word |
 /// | StreamWait | none | index |
 ///
@@ -205,7 +207,7 @@ struct Step {
     Kind kind = Kind::Sequence;
     std::uint32_t index = 0;
     std::uint32_t count = 1;
-    program::SyncZone zone = program::SyncZone::Internal;
+    program::SyncZone zone = program::SyncZone::chip();
     std::int64_t row = 0; ///< first row of a stream copy, unless `word` has it
     std::int64_t row_a_round = 0;
     std::vector<BufferId> rounds = {}; ///< made by Graph::add_round()
@@ -263,6 +265,34 @@ struct StreamCopy {
     std::vector<StreamPiece> pieces = {};
     /// Empty: the step says which neighbouring rows the copy moves.
     std::vector<RowNumbers> rows_from = {};
+};
+
+/// A place that depends on a word of the same tile, like program::LinkIndex.
+struct LinkIndex {
+    Place word; ///< the offset is a multiple of 4
+    std::int64_t sign = 0;
+    Bytes stride = 0;
+    std::int64_t count = 1;
+    std::int64_t shift = 0;
+};
+
+/// Bytes of a tile that go to another chip or come from one, like program::LinkMessage.
+struct LinkMessage {
+    std::uint32_t channel = 0;
+    std::uint32_t index = 0;
+    TileId tile = 0;
+    Place place;
+    Bytes bytes = 0;
+    std::optional<LinkIndex> indexed = {};
+};
+
+/// Messages between this chip and others of its group of a zone. The role is always Role::Link.
+struct LinkExchange {
+    std::string name;
+    std::string owner;
+    program::SyncZone zone = program::SyncZone::group(0);
+    std::vector<LinkMessage> sends = {};
+    std::vector<LinkMessage> receives = {};
 };
 
 /// A strided block of a tensor, like program::Piece.
@@ -335,6 +365,7 @@ public:
         add_message(exchange, tile, from, bytes, std::span(&to, 1));
     }
     CopyId add_stream_copy(StreamCopy copy);
+    LinkId add_link_exchange(LinkExchange exchange);
 
     /// Frees the unused capacity of the pools. Call it when nothing more will be added.
     void close();
@@ -352,6 +383,7 @@ public:
     std::vector<ComputeSet> compute_sets;
     std::vector<Exchange> exchanges;
     std::vector<StreamCopy> stream_copies;
+    std::vector<LinkExchange> link_exchanges;
     std::vector<program::RemoteBuffer> remote_buffers;
     std::vector<TileId> io_tiles; ///< ascending; only they take part in background copies
     std::vector<Table> tables;
@@ -379,9 +411,10 @@ private:
 [[nodiscard]] Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
                            ElementType type);
 
-/// Returns a step that runs the compute set or the exchange.
+/// Returns a step that runs the compute set, the exchange or the link exchange.
 [[nodiscard]] Step run(ComputeSetId set);
 [[nodiscard]] Step run(ExchangeId exchange);
+[[nodiscard]] Step run(LinkId exchange);
 /// Appends steps that run the compute sets and exchanges, in this order.
 template <class... Ids> void run_next(std::vector<Step>& steps, Ids... ids) {
     (steps.push_back(run(ids)), ...);

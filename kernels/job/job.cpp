@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/job/job.h"
 
+#include "kernels/job/chips_job.h"
 #include "kernels/job/micro_job.h"
 #include "kernels/job/pipeline_job.h"
 
@@ -18,6 +19,9 @@ std::unique_ptr<Job> make_job(const workload::Workload& workload) {
     }
     if (const auto* pipeline = std::get_if<workload::PipelineWorkload>(&workload.kind)) {
         return pipeline_job(source_of(*pipeline));
+    }
+    if (auto job = make_chips_job(workload)) {
+        return job;
     }
     return make_micro_job(workload);
 }

@@ -8,6 +8,7 @@
 #include "kernels/workload/workload.h"
 #include "models/program/array_id.h"
 #include "models/program/program.h"
+#include "models/program/system_program.h"
 #include "models/spec/machine_spec.h"
 
 #include <nlohmann/json.hpp>
@@ -27,6 +28,7 @@ namespace tessera::job {
 struct HostArray {
     program::ArrayId array;
     std::span<const std::byte> bytes;
+    std::size_t chip = 0;
 };
 
 /// A tensor that the workload is run for, as the host sees it: row-major.
@@ -67,6 +69,9 @@ struct PatternFacts {
 /// it.
 using ReadArray = std::function<std::vector<std::byte>(program::ArrayId array)>;
 
+/// The same of a chip.
+using ReadChip = std::function<std::vector<std::byte>(std::size_t chip, program::ArrayId array)>;
+
 /// A tensor that a job wants to see as a compute set, an exchange or a stream copy of its program leaves
 /// it.
 struct Look {
@@ -102,6 +107,10 @@ public:
         return plan(machine, Operands::Made);
     }
 
+    /// After plan(): the programs of a system's chips, of which plan() has given that of chip 0; null for
+    /// a workload of one chip.
+    [[nodiscard]] virtual const program::SystemProgram* system() const { return nullptr; }
+
     /// By closed forms instead of plan(): patterns are made, and nothing else. Nothing where there
     /// are none for such a workload. @throws as plan()
     [[nodiscard]] virtual std::optional<Estimate> estimate(const spec::MachineSpec& /*machine*/) {
@@ -135,6 +144,10 @@ public:
     [[nodiscard]] virtual double encode_s() const { return 0; }
     /// Compares what the run left with the host reference, on `threads` host threads.
     [[nodiscard]] virtual CheckOutcome check(const ReadArray& read, int threads) = 0;
+    /// The same of a workload of several chips.
+    [[nodiscard]] virtual CheckOutcome check_chips(const ReadChip& read, int threads) {
+        return check([&](program::ArrayId array) { return read(0, array); }, threads);
+    }
     /// After plan(). The first one is the answer; none where bytes are moved for their own sake.
     [[nodiscard]] virtual std::vector<Result> results() const = 0;
 

@@ -2,6 +2,7 @@
 #include "kernels/job/micro_job.h"
 
 #include "base/error.h"
+#include "kernels/job/compared.h"
 #include "kernels/lower/lower.h"
 #include "kernels/micro/micro.h"
 
@@ -15,34 +16,6 @@
 
 namespace tessera::job {
 namespace {
-
-/// The first byte in which the two differ, or nothing.
-std::optional<std::size_t> first_difference(std::span<const std::byte> got,
-                                            std::span<const std::byte> expected) {
-    TESSERA_ASSERT(got.size() == expected.size());
-    if (got.empty() ||
-        std::memcmp(got.data(), expected.data(), got.size()) == 0) { // many times as fast
-        return std::nullopt;
-    }
-    const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first;
-    return at == got.end() ? std::nullopt
-                           : std::optional(static_cast<std::size_t>(at - got.begin()));
-}
-
-struct Compared {
-    std::size_t bytes = 0;
-    std::string wrong; ///< the first difference, as a sentence; empty: none
-};
-
-void compare(const std::string& tensor, std::span<const std::byte> got,
-             std::span<const std::byte> expected, Compared& compared) {
-    compared.bytes += got.size();
-    if (const auto at = first_difference(got, expected); at && compared.wrong.empty()) {
-        compared.wrong = fmt::format("WRONG: tensor {}: byte {}: got {:#04x}, expected {:#04x}",
-                                     tensor, *at, std::to_integer<unsigned>(got[*at]),
-                                     std::to_integer<unsigned>(expected[*at]));
-    }
-}
 
 template <class Kind> class MicroJob final : public Job {
 public:
@@ -95,16 +68,7 @@ public:
             compared.wrong = fmt::format("WRONG: tensor {}: {} copies arrived, expected {}",
                                          name_of(arrivals_->tensor), arrived_, arrivals_->copies);
         }
-        CheckOutcome outcome;
-        outcome.passed = compared.wrong.empty();
-        outcome.text = outcome.passed
-                           ? fmt::format("exact: all {} bytes as expected", compared.bytes)
-                           : compared.wrong;
-        outcome.json = {{"passed", outcome.passed},
-                        {"exact_required", true},
-                        {"bytes", compared.bytes},
-                        {"sentence", outcome.text}};
-        return outcome;
+        return outcome_of(compared);
     }
     std::vector<Result> results() const override {
         std::vector<Result> results;

@@ -184,6 +184,28 @@ program::Tensor bound_tensor(const Places& places, graph::Tensor tensor) {
     return made;
 }
 
+program::LinkExchange bound_link_exchange(const Places& places,
+                                          const graph::LinkExchange& exchange) {
+    program::LinkExchange made{exchange.name, exchange.zone, {}, {}};
+    made.owner = exchange.owner;
+    const auto bind = [&](const std::vector<graph::LinkMessage>& messages,
+                          std::vector<program::LinkMessage>& bound) {
+        for (const graph::LinkMessage& message : messages) {
+            program::LinkPlace place{message.tile, places.of(message.tile, message.place),
+                                     message.bytes};
+            if (const auto& index = message.indexed) {
+                place.indexed =
+                    program::LinkIndex{places.of(message.tile, index->word), index->sign,
+                                       index->stride, index->count, index->shift};
+            }
+            bound.push_back({message.channel, message.index, place});
+        }
+    };
+    bind(exchange.sends, made.sends);
+    bind(exchange.receives, made.receives);
+    return made;
+}
+
 program::StreamCopy bound_copy(const Places& places, const graph::StreamCopy& copy) {
     program::StreamCopy made{copy.name, copy.remote_buffer, copy.direction, copy.rows, {}};
     made.owner = copy.owner;

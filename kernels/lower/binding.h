@@ -66,5 +66,7 @@ private:
 /// Takes the pieces, of which there are most of all.
 [[nodiscard]] program::Tensor bound_tensor(const Places& places, graph::Tensor tensor);
 [[nodiscard]] program::StreamCopy bound_copy(const Places& places, const graph::StreamCopy& copy);
+[[nodiscard]] program::LinkExchange bound_link_exchange(const Places& places,
+                                                        const graph::LinkExchange& exchange);
 
 } // namespace tessera::lower

@@ -24,6 +24,7 @@ Bytes own_bytes(const spec::ControlSpec& control, const program::Step& step) {
     case Kind::ComputeSet:
         return control.step_bytes;
     case Kind::Exchange:
+    case Kind::LinkExchange:
     case Kind::StreamCopy:
     case Kind::StreamStart:
         return control.exchange_bytes;

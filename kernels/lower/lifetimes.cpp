@@ -176,6 +176,9 @@ private:
             use(step, number_if_used(step), false);
             add(step, number_of(graph_, graph::CopyId{step.index}));
             return;
+        case Step::Kind::LinkExchange:
+            add(step, number_of(graph_, graph::LinkId{step.index}));
+            return;
         case Step::Kind::Sync:
             leaves.emplace_back();
         }
@@ -399,7 +402,7 @@ bool is_empty(const graph::Graph& graph, const Step& leaf) {
 std::vector<std::uint32_t> last_runs(const graph::Graph& graph) {
     const Walk walk(graph);
     std::vector<std::uint32_t> last(graph.compute_sets.size() + graph.exchanges.size() +
-                                    graph.stream_copies.size());
+                                    graph.stream_copies.size() + graph.link_exchanges.size());
     for (std::uint32_t at = 0; at < walk.leaves.size(); ++at) {
         if (const auto& leaf = walk.leaves[at]) {
             last[leaf->step] = std::max(last[leaf->step], at);

@@ -361,6 +361,9 @@ Lowered PlacedGraph::lower(exchange_plan::KnownSchedules& known) && {
     for (const graph::StreamCopy& copy : graph.stream_copies) {
         program.stream_copies.push_back(bound_copy(places, copy));
     }
+    for (const graph::LinkExchange& exchange : graph.link_exchanges) {
+        program.link_exchanges.push_back(bound_link_exchange(places, exchange));
+    }
     lowered.exchanges = std::move(fitting.exchanges.stats);
     lowered.steps = std::move(steps);
     lowered.bytes_by_buffer = fitting.placing.bytes_by_buffer;

@@ -63,6 +63,9 @@ public:
         for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
             add(graph::CopyId{i}, graph_.stream_copies[i]);
         }
+        for (std::uint32_t i = 0; i < graph_.link_exchanges.size(); ++i) {
+            add(graph::LinkId{i}, graph_.link_exchanges[i]);
+        }
         const auto in_control = control_uses_of(graph_);
         for (std::uint32_t i = 0; i < in_control.size(); ++i) {
             add(number_of_control_use(graph_, i), *in_control[i]);
@@ -144,6 +147,25 @@ private:
             add(number_of(graph_, id), piece.tile, piece.place, piece.bytes,
                 read ? Access::Write : Access::Read, 0, [] { return std::string("a piece"); });
         }
+    }
+    /// The place of an index is any of its places.
+    void add(graph::LinkId id, const graph::LinkExchange& exchange) {
+        const auto add_all = [&](const std::vector<graph::LinkMessage>& messages, Access access) {
+            for (const graph::LinkMessage& message : messages) {
+                Bytes bytes = message.bytes;
+                Access one = access;
+                if (message.indexed) {
+                    const graph::LinkIndex& index = *message.indexed;
+                    add_words(number_of(graph_, id), message.tile, index.word, 1, Access::Read);
+                    bytes += index.stride * (index.count - 1);
+                    one = access == Access::Write ? Access::WritePart : access;
+                }
+                add(number_of(graph_, id), message.tile, message.place, bytes, one, 0,
+                    [] { return std::string("a message"); });
+            }
+        };
+        add_all(exchange.sends, Access::Read);
+        add_all(exchange.receives, Access::Write);
     }
     void add(StepNumber number, const graph::Step& step) {
         if (step.word) {
@@ -303,7 +325,11 @@ Called called(const graph::Graph& graph, StepNumber step) {
     if (number < graph.stream_copies.size()) {
         return of(graph.stream_copies[number]);
     }
-    return called(graph, *control_uses_of(graph).at(number - graph.stream_copies.size()));
+    number -= graph.stream_copies.size();
+    if (number < graph.link_exchanges.size()) {
+        return of(graph.link_exchanges[number]);
+    }
+    return called(graph, *control_uses_of(graph).at(number - graph.link_exchanges.size()));
 }
 
 /// Of one compute set, buffer and tile.

@@ -68,6 +68,10 @@ private:
 [[nodiscard]] inline StepNumber number_of(const graph::Graph& graph, graph::CopyId copy) {
     return static_cast<StepNumber>(graph.compute_sets.size() + graph.exchanges.size()) + copy.index;
 }
+[[nodiscard]] inline StepNumber number_of(const graph::Graph& graph, graph::LinkId exchange) {
+    return number_of(graph, graph::CopyId{static_cast<std::uint32_t>(graph.stream_copies.size())}) +
+           exchange.index;
+}
 /// Steps of the control program that use memory themselves, in tree order: whiles, ifs and begins of
 /// stream copies that read a word, and repeats that store their round.
 [[nodiscard]] inline bool uses_memory(const graph::Step& step) {
@@ -79,7 +83,8 @@ private:
 [[nodiscard]] std::vector<const graph::Step*> control_uses_of(const graph::Graph& graph);
 [[nodiscard]] inline StepNumber number_of_control_use(const graph::Graph& graph,
                                                       std::uint32_t use) {
-    return number_of(graph, graph::CopyId{static_cast<std::uint32_t>(graph.stream_copies.size())}) +
+    return number_of(graph,
+                     graph::LinkId{static_cast<std::uint32_t>(graph.link_exchanges.size())}) +
            use;
 }
 

@@ -5,6 +5,7 @@
 #include "base/element_type.h"
 #include "kernels/workload/compute_workloads.h"
 #include "kernels/workload/exchange_workloads.h"
+#include "kernels/workload/link_workloads.h"
 #include "kernels/workload/micro_workloads.h"
 #include "kernels/workload/mistake.h"
 #include "kernels/workload/operand_spec.h"
@@ -139,7 +140,7 @@ struct Workload {
     std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
                  SelfCopyWorkload, RearrangeWorkload, MemoryStreamWorkload, ReductionWorkload,
                  StencilWorkload, RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload,
-                 TopKWorkload, PipelineWorkload>
+                 TopKWorkload, CollectiveWorkload, LinkPatternWorkload, PipelineWorkload>
         kind;
 };
 

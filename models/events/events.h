@@ -24,7 +24,9 @@ enum class Doing : std::uint8_t {
     Exchange,   ///< prologue and its own row
     Told,       ///< hears a word that the control program goes on with
     Stream,     ///< waits for a copy that has begun
-    Awaited     ///< waits for other tiles of a copy that has not
+    Awaited,    ///< waits for other tiles of a copy that has not
+    Link,       ///< prologue of a link exchange, its turn, and the wait for its messages
+    Delayed     ///< its chip has not begun
 };
 
 /// The launch whose busiest worker has most more to do than the mean one. A launch is all that is
@@ -79,7 +81,7 @@ struct ContextSpan {
 /// many they are, cycles and work are those of all. The same holds of what follows.
 struct Span {
     Doing doing = Doing::Control;
-    std::uint32_t index = 0; ///< of the compute set, exchange or stream copy
+    std::uint32_t index = 0; ///< of the compute set, exchange, stream copy or link exchange
     std::int64_t step = 0;   ///< number of the step in order of execution, from 1
     Cycles begin = 0;
     Cycles end = 0;
@@ -163,6 +165,18 @@ struct Flight {
     std::int64_t times = 1;
 };
 
+/// A chip's part of a link exchange is over: all turns of its tiles and all messages to them.
+struct Linked {
+    std::uint32_t exchange = 0;
+    std::int64_t step = 0;
+    Cycles begin = 0; ///< the release
+    Cycles end = 0;   ///< of the last turn and message
+    Bytes bytes = 0;  ///< to this chip, counted where they are written
+    Bytes sent_bytes = 0;
+    Cycles bound_cycles = 0;
+    std::string_view bound_by; ///< edge, context, lane or turn
+};
+
 /// Hears the events of one chip, all from one thread but passed(). Each event is told in the cycle
 /// in which it ends, so of one tile in order of time.
 class Listener {
@@ -175,6 +189,7 @@ public:
     virtual void segment(const Segment& /*segment*/) {}
     virtual void released(const Release& /*release*/) {}
     virtual void moved(const Moved& /*moved*/) {}
+    virtual void linked(const Linked& /*linked*/) {}
     virtual void copy_begun(const Flight& /*flight*/) {}
     virtual void copy_ended(const Flight& /*flight*/) {}
 

@@ -11,11 +11,11 @@ namespace tessera::events {
 
 /// What tiles meet at a barrier for.
 struct Meeting {
-    enum class Purpose { Sync, Exchange, Value, End };
+    enum class Purpose { Sync, Exchange, Link, Value, End };
     Purpose purpose = Purpose::Sync;
     std::int64_t step = 0; ///< number of the step in order of execution, from 1
-    program::SyncZone zone = program::SyncZone::Internal;
-    std::uint32_t exchange = 0;    ///< Exchange: which
+    program::SyncZone zone = {};
+    std::uint32_t exchange = 0;    ///< Exchange: which; Link: which link exchange
     program::TileValue value = {}; ///< Value: what all tiles are told
 
     friend bool operator==(const Meeting& left, const Meeting& right) {

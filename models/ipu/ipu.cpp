@@ -92,8 +92,9 @@ struct Ipu::Timing {
 
 Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
          const program::Program& program, RunOptions options)
-    : sc_module(name), outer_barrier("outer_barrier"), spec_(spec), program_(program),
-      options_(std::move(options)), host_threads_(std::make_unique<HostThreads>(options_.threads)),
+    : sc_module(name), outer_barrier("outer_barrier"), links("links"), spec_(spec),
+      program_(program), options_(std::move(options)),
+      host_threads_(std::make_unique<HostThreads>(options_.threads)),
       for_each_([this](std::size_t items, const std::function<void(std::size_t)>& body) {
           host_threads_->for_each(items, body);
       }),
@@ -158,6 +159,10 @@ void Ipu::check_program() const {
         }
     }
     program::check_control(program_);
+    if (options_.links.size() != program_.link_exchanges.size()) {
+        throw ProgramError(fmt::format("link exchange {}: this chip belongs to no system",
+                                       program_.link_exchanges.front().name));
+    }
 }
 
 tile::WalkFacts Ipu::facts() {
@@ -165,6 +170,13 @@ tile::WalkFacts Ipu::facts() {
     made.timing = timing_ != nullptr ? &timing_->mode : nullptr;
     for (std::uint32_t copy = 0; copy < program_.stream_copies.size(); ++copy) {
         made.tiles_of_copy.push_back(stream_ports_.tiles_of(copy));
+    }
+    for (const program::BoundExchange& exchange : options_.links) {
+        made.tiles_of_link.push_back(exchange.tiles);
+    }
+    const auto& delays = spec_.system.chip_delay;
+    if (spec_.system.chips > 1 && static_cast<std::size_t>(options_.chip) < delays.size()) {
+        made.begins_at = delays[static_cast<std::size_t>(options_.chip)];
     }
     const auto watched = [&](program::Step::Kind kind, std::size_t steps) {
         std::vector<bool> wanted(steps);
@@ -456,6 +468,15 @@ void Ipu::open(const events::Meeting& meeting) {
         stream_ports_.check_ranges("a control step", {&word, 1});
         check_known(meeting.value);
         fabric_.tell(meeting.value);
+    } else if (meeting.purpose == Purpose::Link) {
+        const tile::TileWalk& walk = tiles_.front().walk();
+        std::vector<memory::TileRange> ranges;
+        for (const program::LinkUse& use :
+             links->open(options_.chip, meeting.exchange, walk.steps(), walk.round())) {
+            ranges.push_back({use.tile, use.address, use.bytes});
+        }
+        stream_ports_.check_ranges(
+            "link exchange " + program_.link_exchanges[meeting.exchange].name, ranges);
     } else if (meeting.purpose == Purpose::Exchange) {
         check_undisturbed(meeting.exchange);
         const Bytes bytes = fabric_.open(meeting.exchange);
@@ -509,6 +530,20 @@ void Ipu::follow(TileId tile, Cycles begin, Cycles end) {
             path_.push_back({tile, part});
         }
     }
+}
+
+void Ipu::links_over(std::span<const TileId> tiles) {
+    if (failure_ != nullptr) {
+        return; // its tiles do not wait for messages
+    }
+    for_each_(tiles.size(), [&](std::size_t item) { tiles_[tiles[item]].link_over(); });
+    for (const TileId tile : tiles) {
+        tiles_[tile].wake();
+    }
+}
+
+void Ipu::linked(const events::Linked& linked) {
+    tell([&](events::Listener& listener) { listener.linked(linked); });
 }
 
 void Ipu::copy_begun(const events::Flight& flight) {

@@ -11,8 +11,8 @@
 //       |  +-----------fabric---> exchange_fabric
 //       +--------------witness--------------------------------> chip --> listeners
 //
-// Ports: outer_barrier, asked for syncs of the external zone where it is bound. Nothing is shared with
-//   another chip of the same process.
+// Ports: outer_barrier, by zone, asked for meetings of the zone's groups where it is bound; links, told of
+//   link exchanges; is the LinkUser of the links. Nothing else is shared with another chip.
 // Timing mode counts rounds of a repeat that leave all tiles as they were: the round is told again in
 //   slow motion, the release comes again when they are over, and the last round runs. Where copies alone
 //   stop tiles, the end of one of them takes the place of the release.
@@ -52,9 +52,12 @@ namespace tessera::ipu {
 class Ipu : public sc_core::sc_module,
             public ports::Witness,
             public ports::AtRelease,
-            public ports::AtCopy {
+            public ports::AtCopy,
+            public ports::LinkUser {
 public:
-    sc_core::sc_port<ports::OuterBarrier, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outer_barrier;
+    sc_core::sc_port<ports::OuterBarrier, 0, sc_core::SC_ZERO_OR_MORE_BOUND>
+        outer_barrier; ///< by zone
+    sc_core::sc_port<ports::Links, 1, sc_core::SC_ZERO_OR_MORE_BOUND> links;
 
     /// Loads all images. `spec`, `program` and the listeners outlive the chip.
     /// @throws ProgramError if an image or the control program does not fit the machine.
@@ -70,6 +73,11 @@ public:
     }
     /// When the program ended.
     [[nodiscard]] Cycles finished_at() const { return *finished_at_; }
+    [[nodiscard]] bool has_finished() const { return finished_at_.has_value(); }
+    /// Whom an outer barrier wakes.
+    [[nodiscard]] ports::Sleeper& barrier() { return sync_unit_; }
+    /// Steps that tile 0 has behind it.
+    [[nodiscard]] std::int64_t steps() const { return tiles_.front().walk().steps(); }
 
     [[nodiscard]] ChipMemory& memory() { return memory_; }
     /// The known words in timing mode; null otherwise.
@@ -85,12 +93,14 @@ public:
     Cycles at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) override;
     void copy_begun(const events::Flight& flight) override;
     void copy_ended(const events::Flight& flight) override;
+    void links_over(std::span<const TileId> tiles) override;
+    void linked(const events::Linked& linked) override;
 
 private:
     struct HostThreads;
     /// A repeat as it was at the first release of its round.
     struct RepeatMark {
-        std::vector<tile::ControlCursor::Place> position;
+        std::vector<program::ControlCursor::Place> position;
         std::size_t level = 0; ///< of the repeat in it
         Cycles cycle = 0;
         std::int64_t steps = 0;

@@ -4,6 +4,7 @@
 
 #include "models/events/events.h"
 #include "models/memory/ask_host.h"
+#include "models/program/system_binding.h"
 
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,8 @@ struct RunOptions {
     memory::AskHost ask_host = {};
     /// For tests: what happens in one cycle happens in an order that follows from the number.
     std::optional<std::uint64_t> shuffle = std::nullopt;
-    std::int64_t chip = 0; ///< its number among the chips of a simulation
+    std::int64_t chip = 0;                          ///< its number among the chips of a simulation
+    std::vector<program::BoundExchange> links = {}; ///< its parts of link exchanges, by number
 };
 
 } // namespace tessera::ipu

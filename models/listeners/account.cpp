@@ -34,7 +34,10 @@ Cycles CyclesByKind::*kind_of(Doing doing) {
         return &CyclesByKind::exchange;
     case Doing::Stream:
         return &CyclesByKind::stream;
+    case Doing::Link:
+        return &CyclesByKind::link;
     case Doing::Awaited:
+    case Doing::Delayed:
         break;
     }
     return &CyclesByKind::idle;
@@ -65,7 +68,8 @@ void add_to(std::vector<PathShare>& path, TileId tile, const events::Span& span)
 Account::Account(const program::Program& program, std::int64_t tiles)
     : tiles_(static_cast<std::size_t>(tiles)), arrived_(tiles_.size()),
       compute_sets_(records_of(program.compute_sets)), exchanges_(records_of(program.exchanges)),
-      streams_(records_of(program.stream_copies)), background_(tiles) {}
+      streams_(records_of(program.stream_copies)), links_(records_of(program.link_exchanges)),
+      background_(tiles) {}
 
 StepRecord* Account::record_of(Doing doing, std::uint32_t index) {
     switch (doing) {
@@ -75,6 +79,9 @@ StepRecord* Account::record_of(Doing doing, std::uint32_t index) {
         return &exchanges_[index];
     case Doing::Stream:
         return &streams_[index];
+    case Doing::Link:
+        return &links_[index];
+    case Doing::Delayed:
     case Doing::Control:
     case Doing::Told:
     case Doing::Awaited:
@@ -187,7 +194,7 @@ void Account::released(const events::Release& release) {
         add_to(path_, part.tile, span);
         if (StepRecord* const record = record_of(span.doing, span.index)) {
             take_path(*record, part);
-        } else {
+        } else if (span.doing != Doing::Delayed) {
             control_cycles_ += span.cycles();
         }
     }
@@ -200,7 +207,7 @@ void Account::released(const events::Release& release) {
 
 counts::Counts Account::counts() const {
     counts::Counts all;
-    for (const auto* records : {&compute_sets_, &exchanges_, &streams_}) {
+    for (const auto* records : {&compute_sets_, &exchanges_, &streams_, &links_}) {
         for (const StepRecord& record : *records) {
             all.add(record.counts);
         }
@@ -219,6 +226,18 @@ void Account::moved(const events::Moved& moved) {
     record.counts.at(Group::Words, counts::Word::Received) += moved.bytes / kBytesOfWord;
     record.counts.at(Group::Barriers) += moved.times;
     record.bound_cycles += moved.bound_cycles;
+}
+
+void Account::linked(const events::Linked& linked) {
+    StepRecord& record = links_[linked.exchange];
+    record.tile_cycles.resize(tiles_.size());
+    record.executions += 1;
+    record.bytes += linked.bytes;
+    record.sent_bytes += linked.sent_bytes;
+    record.counts.at(Group::Barriers) += 1;
+    record.bound_cycles += linked.bound_cycles;
+    record.bound_by = linked.bound_by;
+    record.transfer_cycles += linked.end - linked.begin;
 }
 
 void Account::copy_begun(const events::Flight& flight) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where the cycles of a run went: the machine's phases, which are those of its critical path, and
-// for every tile five numbers that sum to the run.
+// for every tile six numbers that sum to the run.
 //
-// Law: compute + exchange + sync + stream + idle = cycles, for every tile.
+// Law: compute + exchange + sync + stream + link + idle = cycles, for every tile.
 #pragma once
 
 #include "base/units.h"
@@ -19,15 +19,16 @@
 
 namespace tessera::listeners {
 
-/// Cycles by kind: of the machine's phases (idle is 0) or of one tile.
+/// Cycles by kind: of the machine's phases (idle is what its chip begins later) or of one tile.
 struct CyclesByKind {
     Cycles compute = 0;
     Cycles exchange = 0;
     Cycles sync = 0;
     Cycles stream = 0;
+    Cycles link = 0;
     Cycles idle = 0;
 
-    [[nodiscard]] Cycles sum() const { return compute + exchange + sync + stream + idle; }
+    [[nodiscard]] Cycles sum() const { return compute + exchange + sync + stream + link + idle; }
 };
 
 /// What a tile had of the critical path.
@@ -68,7 +69,7 @@ struct PathWork {
         0; ///< fewest cycles in which this could have been done; at most those taken
 };
 
-/// One compute set, exchange or stream copy over all its executions.
+/// One compute set, exchange, stream copy or link exchange over all its executions.
 struct StepRecord {
     std::string name;
     program::Role role = program::Role::Work;
@@ -88,7 +89,9 @@ struct StepRecord {
     TileSums sums;               ///< of which `mean` is made
     std::vector<PathShare> path; ///< whose `cycles` are, ascending by tile
     PathWork critical;           ///< what was done in `cycles`
-    Cycles transfer_cycles = 0;  ///< stream copies only: from start to end, waited for or not
+    Cycles transfer_cycles =
+        0; ///< stream copies and link exchanges: from start to end, waited for or not
+    std::string bound_by = {}; ///< link exchanges: what their bound is of, in the last execution
 };
 
 class Account final : public events::Listener {
@@ -98,6 +101,7 @@ public:
     void segment(const events::Segment& segment) override;
     void released(const events::Release& release) override;
     void moved(const events::Moved& moved) override;
+    void linked(const events::Linked& linked) override;
     void copy_begun(const events::Flight& flight) override;
     void copy_ended(const events::Flight& flight) override;
 
@@ -114,6 +118,8 @@ public:
     [[nodiscard]] const std::vector<StepRecord>& compute_sets() const { return compute_sets_; }
     [[nodiscard]] const std::vector<StepRecord>& exchanges() const { return exchanges_; }
     [[nodiscard]] const std::vector<StepRecord>& streams() const { return streams_; }
+    /// Link exchanges.
+    [[nodiscard]] const std::vector<StepRecord>& links() const { return links_; }
 
 private:
     struct Service {
@@ -135,6 +141,7 @@ private:
     std::vector<StepRecord> compute_sets_;
     std::vector<StepRecord> exchanges_;
     std::vector<StepRecord> streams_;
+    std::vector<StepRecord> links_;
     std::vector<PathShare> path_;
     std::vector<Service> services_; ///< of stream copies, since the last release
     Executions executions_;

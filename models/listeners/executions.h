@@ -29,7 +29,7 @@ public:
     void take(TileId tile, const events::Span& span) {
         using events::Doing;
         if (span.doing != Doing::ComputeSet && span.doing != Doing::Exchange &&
-            span.doing != Doing::Stream) {
+            span.doing != Doing::Stream && span.doing != Doing::Link) {
             return;
         }
         const std::size_t place = place_of(span.step);

@@ -41,15 +41,36 @@ void check_streams(const program::Program& program, std::span<const StepRecord> 
     }
 }
 
+void check_links(const program::Program& program, std::span<const StepRecord> records) {
+    TESSERA_ASSERT(records.size() == program.link_exchanges.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const auto& exchange = program.link_exchanges[i];
+        const auto check = [&](const std::vector<program::LinkMessage>& messages, Bytes got,
+                               const char* does) {
+            Bytes once = 0;
+            for (const program::LinkMessage& message : messages) {
+                once += message.place.bytes;
+            }
+            if (got != once * records[i].executions) {
+                throw ProgramError(fmt::format("link exchange {}: got {} bytes {}, expected {}",
+                                               exchange.name, got, does,
+                                               once * records[i].executions));
+            }
+        };
+        check(exchange.sends, records[i].sent_bytes, "sent");
+        check(exchange.receives, records[i].bytes, "received");
+    }
+}
+
 void check_cycles(Cycles cycles, std::span<const CyclesByKind> tiles) {
     for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
         const CyclesByKind& spent = tiles[tile];
         if (spent.sum() != cycles || spent.idle < 0) {
             throw ProgramError(fmt::format(
-                "tile_{}: got {} compute + {} exchange + {} sync + {} stream + {} idle = {} "
-                "cycles, expected the {} of the run",
-                tile, spent.compute, spent.exchange, spent.sync, spent.stream, spent.idle,
-                spent.sum(), cycles));
+                "tile_{}: got {} compute + {} exchange + {} sync + {} stream + {} link + {} idle = "
+                "{} cycles, expected the {} of the run",
+                tile, spent.compute, spent.exchange, spent.sync, spent.stream, spent.link,
+                spent.idle, spent.sum(), cycles));
         }
     }
 }
@@ -97,6 +118,7 @@ void Laws::released(const events::Release& release) {
 void Laws::check() const {
     check_bytes(program_, account_.exchanges());
     check_streams(program_, account_.streams());
+    check_links(program_, account_.links());
     check_cycles(account_.cycles(), account_.tiles());
 }
 

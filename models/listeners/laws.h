@@ -20,8 +20,12 @@ void check_bytes(const program::Program& program, std::span<const StepRecord> re
 /// ProgramError naming the copy and both numbers
 void check_streams(const program::Program& program, std::span<const StepRecord> records);
 
-/// compute + exchange + sync + stream + idle = `cycles`, for every tile. @throws ProgramError
-/// naming the first tile of which that is not so, with its five numbers
+/// Every link exchange sent and delivered its messages as often as it ran. `records` are by exchange.
+/// @throws ProgramError naming the exchange and both numbers
+void check_links(const program::Program& program, std::span<const StepRecord> records);
+
+/// compute + exchange + sync + stream + link + idle = `cycles`, for every tile. @throws ProgramError
+/// naming the first tile of which that is not so, with its six numbers
 void check_cycles(Cycles cycles, std::span<const CyclesByKind> tiles);
 
 /// Holds a run to all of them. While it hears it, also that spans of a tile

@@ -56,6 +56,9 @@ const std::string* Rounds::owner_of(const events::Span& span) const {
         return &program_.exchanges.at(span.index).owner;
     case Doing::Stream:
         return &program_.stream_copies.at(span.index).owner;
+    case Doing::Link:
+        return &program_.link_exchanges.at(span.index).owner;
+    case Doing::Delayed:
     case Doing::Control:
     case Doing::Told:
     case Doing::Awaited:

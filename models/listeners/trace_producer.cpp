@@ -27,7 +27,10 @@ traces::Kind trace_kind(Doing doing) {
         return traces::Kind::Exchange;
     case Doing::Stream:
         return traces::Kind::Stream;
+    case Doing::Link:
+        return traces::Kind::Link;
     case Doing::Awaited:
+    case Doing::Delayed:
         break;
     }
     return traces::Kind::Idle;
@@ -69,6 +72,9 @@ TraceProducer::TraceProducer(const program::Program& program, const spec::Machin
     }
     for (const auto& copy : program.stream_copies) {
         streams_.push_back(label(copy));
+    }
+    for (const auto& exchange : program.link_exchanges) {
+        links_.push_back(label(exchange));
     }
     name_entries(program, names);
     find_memory(program);
@@ -169,7 +175,10 @@ TraceProducer::Label TraceProducer::label_of(const events::Span& span) const {
         return told_;
     case Doing::Stream:
         return streams_[span.index];
+    case Doing::Link:
+        return links_[span.index];
     case Doing::Awaited:
+    case Doing::Delayed:
         break;
     }
     return {};

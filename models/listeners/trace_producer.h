@@ -74,6 +74,7 @@ private:
     std::vector<Label> compute_sets_;
     std::vector<Label> exchanges_;
     std::vector<Label> streams_;
+    std::vector<Label> links_;
     Label control_;
     Label told_;
     std::vector<Entry> entries_; ///< ascending; where no codelet is, unnamed

@@ -6,17 +6,20 @@
 //   tile --Streams--> stream ports ----AtCopy--> chip, then Sleeper --> tiles that wait
 //   tile --Fabric---> exchange fabric
 //   tile --Witness--> chip
-//   sync unit --OuterBarrier--> what is between chips, then Sleeper --> sync unit
+//   sync unit --OuterBarrier--> a zone, then Sleeper --> sync unit
+//   chip --Links--> link fabric, then LinkUser --> chip
 #pragma once
 
 #include "models/events/events.h"
 #include "models/events/meeting.h"
 #include "models/program/program.h"
+#include "models/program/system_binding.h"
 
 #include <systemc>
 
 #include <cstdint>
 #include <exception>
+#include <span>
 
 namespace tessera::ports {
 
@@ -80,6 +83,25 @@ public:
         TileId last = 0;
     };
     [[nodiscard]] virtual Begun begun(std::uint32_t copy) const = 0;
+};
+
+/// The links between chips.
+class Links : public virtual sc_core::sc_interface {
+public:
+    /// Chip `chip` is released in this cycle to link exchange `exchange` of its program, step `step`
+    /// of its run, `round` of the repeat around it. Returns what its messages use of its memory.
+    /// @throws ProgramError where a place is outside memory, or two messages use one word.
+    virtual std::span<const program::LinkUse> open(std::int64_t chip, std::uint32_t exchange,
+                                                   std::int64_t step, std::int64_t round) = 0;
+};
+
+/// A chip as the links see it.
+class LinkUser : public virtual sc_core::sc_interface {
+public:
+    /// In this cycle the parts of `tiles`, ascending, are over.
+    virtual void links_over(std::span<const TileId> tiles) = 0;
+    /// The chip's part is over; told before the last of its tiles go on.
+    virtual void linked(const events::Linked& linked) = 0;
 };
 
 /// Who is told what tiles do.

@@ -25,6 +25,8 @@ Indexed indexed_by(const Step& step, const Program& program) {
         return {"compute set", program.compute_sets.size()};
     case Kind::Exchange:
         return {"exchange", program.exchanges.size()};
+    case Kind::LinkExchange:
+        return {"link exchange", program.link_exchanges.size()};
     case Kind::Call:
         return {"function", program.functions.size()};
     case Kind::StreamCopy:

@@ -58,6 +58,7 @@ public:
         case Kind::StreamCopy:
         case Kind::StreamStart:
         case Kind::StreamWait:
+        case Kind::LinkExchange:
             break;
         }
         return {.has_barrier = true};

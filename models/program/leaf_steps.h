@@ -30,6 +30,7 @@ inline void append_leaf_steps(const Program& program, const Step& step,
     case Step::Kind::StreamCopy:
     case Step::Kind::StreamStart:
     case Step::Kind::StreamWait:
+    case Step::Kind::LinkExchange:
         leaves.push_back(&step);
     }
 }
@@ -41,7 +42,7 @@ inline void append_leaf_steps(const Program& program, const Step& step,
     return leaves;
 }
 
-/// The name of the compute set, exchange or stream copy; a step of another kind is called by its
+/// The name of the compute set, exchange, stream copy or link exchange; a step of another kind is called by its
 /// kind.
 [[nodiscard]] inline std::string step_name(const Program& program, const Step& leaf) {
     switch (leaf.kind) {
@@ -53,6 +54,8 @@ inline void append_leaf_steps(const Program& program, const Step& step,
     case Step::Kind::StreamStart:
     case Step::Kind::StreamWait:
         return program.stream_copies.at(leaf.index).name;
+    case Step::Kind::LinkExchange:
+        return program.link_exchanges.at(leaf.index).name;
     case Step::Kind::Sync:
         return "sync";
     case Step::Kind::Sequence:

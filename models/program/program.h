@@ -182,8 +182,21 @@ struct TileValue {
     Address address = 0; ///< a multiple of 4
 };
 
-/// Who meets at a barrier.
-enum class SyncZone { Internal, External, Host };
+/// Who meets at a barrier: the tiles of a chip, they and the host, or the tiles of all chips of a group
+/// of zone `number`. A zone is a partition of a system's chips into groups; where there is no system a
+/// group is one chip.
+struct SyncZone {
+    enum class Kind : std::uint8_t { Chip, Host, Group };
+    Kind kind = Kind::Chip;
+    std::uint32_t number = 0;
+
+    [[nodiscard]] static constexpr SyncZone chip() { return {}; }
+    [[nodiscard]] static constexpr SyncZone host() { return {Kind::Host}; }
+    [[nodiscard]] static constexpr SyncZone group(std::uint32_t number) {
+        return {Kind::Group, number};
+    }
+    friend constexpr bool operator==(const SyncZone&, const SyncZone&) = default;
+};
 
 /// Some rounds of a repeat: first, first + every and so on, as far as they are below `end`.
 struct SomeRounds {
@@ -211,6 +224,7 @@ struct SomeRounds {
 /// | Sync | none | zone |
 /// | StreamCopy | none: stream_copies[index], begun and ended | index, row or value |
 /// | StreamStart, StreamWait | none: a copy in the background | index; start: row or value |
+/// | LinkExchange | none | index |
 ///
 /// Rounds of a repeat count from 0. A stream copy's first row is `row + row_a_round * round`, with
 /// the round of the innermost repeat around it. `rounds` are words that have the round: a tile's own
@@ -229,12 +243,13 @@ struct Step {
         Sync,
         StreamCopy,
         StreamStart,
-        StreamWait
+        StreamWait,
+        LinkExchange
     };
     Kind kind = Kind::Sequence;
     std::uint32_t index = 0;
     std::uint32_t count = 1;
-    SyncZone zone = SyncZone::Internal;
+    SyncZone zone = {};
     std::int64_t row = 0; ///< first row of a stream copy, where no value says it
     std::int64_t row_a_round = 0;
     std::optional<TileValue> value;
@@ -247,6 +262,45 @@ struct Step {
 struct Function {
     std::string name;
     Step body;
+};
+
+/// An address that depends on a word of the same tile, and on the round of the innermost repeat, both
+/// read when the step begins: address + stride * ((word + sign * round + shift) mod count), the
+/// remainder being 0 or more. So chips of different ranks run one program.
+struct LinkIndex {
+    Address word = 0;      ///< where it stands; a multiple of 4; it is signed
+    std::int64_t sign = 0; ///< 1, -1, or 0: the round does not matter
+    Bytes stride = 0;      ///< a multiple of 4
+    std::int64_t count = 1;
+    std::int64_t shift = 0;
+};
+
+/// Bytes of a tile that go to another chip or come from one. Multiples of 4.
+struct LinkPlace {
+    TileId tile = 0;
+    Address address = 0;
+    Bytes bytes = 0;
+    std::optional<LinkIndex> indexed = {};
+};
+
+/// A message of a link exchange, as one of its two chips has it: it goes out by a channel or comes in
+/// by it. `index` counts the messages of the channel in this exchange, each way, from 0. Which chip is
+/// at a channel's other end a program does not say (system_program.h).
+struct LinkMessage {
+    std::uint32_t channel = 0;
+    std::uint32_t index = 0;
+    LinkPlace place;
+};
+
+/// A barrier of the chips of a group, behind which messages go from tiles of one to tiles of another.
+/// Exchanges of the group's chips that have the same name are one.
+struct LinkExchange {
+    std::string name;
+    SyncZone zone = SyncZone::group(0);
+    std::vector<LinkMessage> sends; ///< a tile's go in this order
+    std::vector<LinkMessage> receives;
+    Role role = Role::Link;
+    std::string owner = {};
 };
 
 /// Rows of bytes outside the chip that stream copies read and write.
@@ -329,6 +383,7 @@ struct Program {
         image_of_tile; ///< one entry a tile; kNoImage = the tile holds nothing
     std::vector<ComputeSet> compute_sets;
     std::vector<Exchange> exchanges;
+    std::vector<LinkExchange> link_exchanges;
     Step control;
     std::vector<Function> functions;
     std::vector<RemoteBuffer> remote_buffers;

@@ -10,7 +10,7 @@
 
 namespace tessera::program {
 
-enum class Role : std::uint8_t { Work, Bring, Reduce, Rearrange, Stream, Control };
+enum class Role : std::uint8_t { Work, Bring, Reduce, Rearrange, Stream, Control, Link };
 
 struct RoleWord {
     Role role;
@@ -18,13 +18,14 @@ struct RoleWord {
     const char* sentence;
 };
 /// In the order of Role.
-inline constexpr std::array<RoleWord, 6> kRoles{{
+inline constexpr std::array<RoleWord, 7> kRoles{{
     {Role::Work, "work", "computes what the kernel is there for"},
     {Role::Bring, "bring", "words go to tiles that need them"},
     {Role::Reduce, "reduce", "partial results become one, or go where they become one"},
     {Role::Rearrange, "rearrange", "what stands on a tile gets another place or layout there"},
     {Role::Stream, "stream", "rows come from outside the chip, or go there"},
     {Role::Control, "control", "finds out what the control program goes on with"},
+    {Role::Link, "link", "words go to other chips and come from them"},
 }};
 
 [[nodiscard]] constexpr std::string_view word(Role role) {

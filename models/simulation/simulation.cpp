@@ -5,6 +5,9 @@
 #include "models/ipu/core/tensor_io.h"
 #include "models/ipu/ipu.h"
 #include "models/listeners/laws.h"
+#include "models/ports/clock.h"
+#include "models/program/system_binding.h"
+#include "models/system/system.h"
 
 #include <fmt/format.h>
 
@@ -93,6 +96,7 @@ struct Simulation::Implementation {
     }
     /// As SystemC looks for objects from the youngest one on.
     ~Implementation() {
+        system.reset();
         while (!chips.empty()) {
             chips.pop_back();
         }
@@ -100,7 +104,31 @@ struct Simulation::Implementation {
     Implementation(const Implementation&) = delete;
     Implementation& operator=(const Implementation&) = delete;
 
+    /// Joins the chips.
+    void join(const spec::MachineSpec& spec, const program::SystemProgram& program) {
+        std::vector<ipu::Ipu*> all;
+        for (RunningChip& one : chips) {
+            all.push_back(&one.chip);
+        }
+        system = std::make_unique<system::System>(spec, program, *binding, all);
+    }
+    /// @throws ProgramError where a chip has not ended its program.
+    void check_ended(std::optional<Cycles> max_cycles) const {
+        const bool all = std::ranges::all_of(
+            chips, [](const RunningChip& one) { return one.chip.has_finished(); });
+        if (all) {
+            return;
+        }
+        const std::string where =
+            system != nullptr ? system->waiting() : "tiles wait for each other";
+        const bool limited = max_cycles && sc_core::sc_pending_activity();
+        throw ProgramError(limited ? fmt::format("not over after {} cycles: {}", *max_cycles, where)
+                                   : fmt::format("nobody can go on: {}", where));
+    }
+
+    std::unique_ptr<const program::SystemBinding> binding;
     std::deque<RunningChip> chips;
+    std::unique_ptr<system::System> system;
 };
 
 Simulation::Simulation(std::vector<Chip> chips)
@@ -109,6 +137,43 @@ Simulation::Simulation(std::vector<Chip> chips)
 Simulation::Simulation(const spec::MachineSpec& spec, const program::Program& program,
                        ipu::RunOptions options)
     : Simulation(std::vector<Chip>{{spec, program, std::move(options)}}) {}
+
+Simulation::Simulation(const spec::MachineSpec& spec, const program::SystemProgram& system,
+                       std::vector<ipu::RunOptions> options) {
+    TESSERA_ASSERT(options.size() == system.chips());
+    if (static_cast<std::int64_t>(system.chips()) != spec.system.chips) {
+        throw ProgramError(fmt::format("got programs for {} chips, expected {} (system.chips)",
+                                       system.chips(), spec.system.chips));
+    }
+    if (static_cast<std::int64_t>(system.zones.size()) > spec.system.zones) {
+        throw ProgramError(fmt::format("got {} zones, expected at most {} (system.zones)",
+                                       system.zones.size(), spec.system.zones));
+    }
+    auto binding = std::make_unique<program::SystemBinding>(
+        program::bind(system, static_cast<TileId>(spec.chip.tiles)));
+    program::check_meetings(system);
+    std::vector<Chip> chips;
+    for (std::size_t chip = 0; chip < system.chips(); ++chip) {
+        chips.push_back({spec, system.of_chip(chip), std::move(options[chip])});
+        chips.back().options.links = binding->exchanges[chip];
+    }
+    implementation_ = std::make_unique<Implementation>(chips);
+    implementation_->binding = std::move(binding);
+    implementation_->join(spec, system);
+    for (const program::Ranks& ranks : system.ranks) {
+        for (std::size_t chip = 0; chip < system.chips(); ++chip) {
+            const auto& tensors = system.of_chip(chip).tensors;
+            const auto found = std::ranges::find(tensors, ranks.tensor, &program::Tensor::name);
+            if (found == tensors.end()) {
+                throw ProgramError(fmt::format("ranks of chip {}: its program has no tensor {}",
+                                               chip, ranks.tensor));
+            }
+            write({program::ArrayId::Kind::Tensor,
+                   static_cast<std::uint32_t>(found - tensors.begin())},
+                  std::as_bytes(std::span(ranks.words_of_chip.at(chip))), chip);
+        }
+    }
+}
 
 Simulation::~Simulation() = default;
 
@@ -149,9 +214,14 @@ void Simulation::read_part(const program::Tensor& part, std::span<std::byte> hos
     ipu::read_tensor(part, implementation_->chips.at(chip).chip.memory(), host);
 }
 
-void Simulation::run() {
-    sc_core::sc_start();
+void Simulation::run(std::optional<Cycles> max_cycles) {
+    if (max_cycles) {
+        sc_core::sc_start(ports::Clock::until(*max_cycles + 1)); // what happens then is not run
+    } else {
+        sc_core::sc_start();
+    }
     implementation_->check_finished();
+    implementation_->check_ended(max_cycles);
     const auto& chips = implementation_->chips;
     for (std::size_t number = 0; number < chips.size(); ++number) {
         const auto& one = chips[number];
@@ -167,6 +237,25 @@ std::optional<ipu::TimingFacts> Simulation::timing(std::size_t chip) const {
 
 const listeners::Account& Simulation::account(std::size_t chip) const {
     return implementation_->chips.at(chip).account;
+}
+
+std::size_t Simulation::chips() const {
+    return implementation_->chips.size();
+}
+
+std::vector<EdgeRecord> Simulation::edges() const {
+    std::vector<EdgeRecord> records;
+    if (implementation_->system == nullptr) {
+        return records;
+    }
+    const link::LinkFabric& links = implementation_->system->links();
+    for (std::size_t edge = 0; edge < links.edges().size(); ++edge) {
+        const link::Edge& joins = links.topology().edges[edge];
+        const auto& use = links.edges()[edge];
+        records.push_back({joins.from, joins.to, joins.links, use.payload_bytes, use.bytes,
+                           use.busy_cycles, use.most_waiting});
+    }
+    return records;
 }
 
 Cycles Simulation::systemc_cycles(std::size_t chip) const {

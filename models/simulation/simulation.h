@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One run of chips side by side with SystemC out of sight, each accounted for and held to the laws.
-// Chips have nothing to do with each other. SystemC elaborates once a process: so does this.
+// One run of chips side by side with SystemC out of sight, each accounted for and held to the laws. They
+// have nothing to do with each other, or are the chips of a system. SystemC elaborates once a process:
+// so does this.
 //
 // Contract:
 // - Inside sc_main: construct, write() the operands, run() once, read() the results.
@@ -12,6 +13,7 @@
 #include "models/listeners/account.h"
 #include "models/program/array_id.h"
 #include "models/program/program.h"
+#include "models/program/system_program.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
@@ -29,6 +31,17 @@ struct Chip {
     ipu::RunOptions options; ///< `chip` follows from the place in the list
 };
 
+/// What went over an edge between two chips.
+struct EdgeRecord {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    std::int64_t links = 1;
+    Bytes payload_bytes = 0;
+    Bytes bytes = 0;               ///< with what packets have besides
+    Cycles busy_cycles = 0;        ///< of all its links together
+    std::int64_t most_waiting = 0; ///< packets
+};
+
 class Simulation {
 public:
     /// Elaborates the chips `ipu_0`, `ipu_1` .. and loads their images. @throws ProgramError
@@ -36,6 +49,10 @@ public:
     /// The same of one chip.
     Simulation(const spec::MachineSpec& spec, const program::Program& program,
                ipu::RunOptions options);
+    /// The chips of a system; `options` are by chip. @throws ProgramError also as program::bind() and
+    /// program::check_meetings().
+    Simulation(const spec::MachineSpec& spec, const program::SystemProgram& system,
+               std::vector<ipu::RunOptions> options);
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
@@ -50,9 +67,9 @@ public:
                    std::size_t chip = 0) const;
 
     /// Runs the control programs of all chips to their ends and checks the laws of listeners/laws.h.
-    /// Of several chips' faults the earliest is told, and it names its chip. @throws ProgramError,
-    /// NotModelled
-    void run();
+    /// Of several chips' faults the earliest is told, and it names its chip. @throws ProgramError, also
+    /// where nobody can go on or `max_cycles` are over before the programs have ended; NotModelled
+    void run(std::optional<Cycles> max_cycles = {});
 
     /// The facts of timing mode; nothing otherwise.
     [[nodiscard]] std::optional<ipu::TimingFacts> timing(std::size_t chip = 0) const;
@@ -60,6 +77,9 @@ public:
     /// Cycles that SystemC's clock has counted up to the end of the chip's program; equals
     /// account().cycles() after run().
     [[nodiscard]] Cycles systemc_cycles(std::size_t chip = 0) const;
+    [[nodiscard]] std::size_t chips() const;
+    /// What went over the edges of a system's links, by edge. Empty where there is none.
+    [[nodiscard]] std::vector<EdgeRecord> edges() const;
 
 private:
     struct Implementation;

@@ -27,7 +27,8 @@ struct SyncSpec {
         d.field("hop_ns", &SyncSpec::hop_ns)
             .unit("ns")
             .range(0, 1000)
-            .says("each way, for each board from the first of the domain to the farthest that meets")
+            .says(
+                "each way, for each board from the first of the domain to the farthest that meets")
             .from("docs/evidence.md#links")
             .unused_with("system.chips", {1})
             .used_by({"barriers between chips"});

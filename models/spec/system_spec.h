@@ -38,7 +38,7 @@ struct LinksSpec {
     Cycles turn_cycles = 78;
     Cycles block_cycles = 23;
     std::int64_t contexts = 32;
-    std::int64_t buffer_packets = 64;
+    std::int64_t buffer_packets = 128;
     std::vector<RouteSpec> routes;
 
     template <class Description> static void describe(Description& d) {
@@ -169,7 +169,7 @@ struct SystemSpec {
             .unit("cycles")
             .range(0, 1024)
             .says("by chip, when its tiles begin; chips that are not named begin at once")
-            .empty_if_absent("all chips begin at once")
+            .empty_if_absent("all begin at once")
             .from(kSource)
             .unused_with("system.chips", {1});
         d.object("links", &SystemSpec::links).says("the links between chips");

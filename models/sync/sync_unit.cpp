@@ -23,6 +23,8 @@ std::string text_of(const Meeting& meeting) {
         return fmt::format("a sync in step {}", meeting.step);
     case Meeting::Purpose::Exchange:
         return fmt::format("exchange {} in step {}", meeting.exchange, meeting.step);
+    case Meeting::Purpose::Link:
+        return fmt::format("link exchange {} in step {}", meeting.exchange, meeting.step);
     case Meeting::Purpose::Value:
         return fmt::format("the word of tile_{} at {:#x} after step {}", meeting.value.tile,
                            meeting.value.address, meeting.step);
@@ -69,10 +71,13 @@ void SyncUnit::arrive(TileId tile, const Meeting& meeting) {
     if (--missing_ > 0) {
         return;
     }
-    waits_outside_ = meeting.purpose == Meeting::Purpose::Sync &&
-                     meeting.zone == program::SyncZone::External && outer.size() > 0;
+    waits_outside_ = meeting.zone.kind == program::SyncZone::Kind::Group && outer.size() > 0;
     if (waits_outside_) {
-        outer->arrive(chip_, meeting);
+        if (meeting.zone.number >= static_cast<std::uint32_t>(outer.size())) {
+            throw ProgramError(fmt::format("{}: {} is for zone {}, expected one below {}", name(),
+                                           text_of(meeting), meeting.zone.number, outer.size()));
+        }
+        outer[static_cast<int>(meeting.zone.number)]->arrive(chip_, meeting);
     } else {
         ev_last_arrived_.notify(Clock::until(last_arrival_ + barrier_cycles(meeting)));
     }
@@ -82,12 +87,12 @@ Cycles SyncUnit::barrier_cycles(const Meeting& meeting) const {
     if (meeting.purpose == Meeting::Purpose::End) {
         return 0;
     }
-    switch (meeting.zone) {
-    case program::SyncZone::Internal:
+    switch (meeting.zone.kind) {
+    case program::SyncZone::Kind::Chip:
         return spec_.sync.internal_cycles;
-    case program::SyncZone::External:
+    case program::SyncZone::Kind::Group:
         return spec_.sync.external_cycles;
-    case program::SyncZone::Host:
+    case program::SyncZone::Kind::Host:
         break;
     }
     return timing::host_port(spec_).latency_cycles;

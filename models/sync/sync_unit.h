@@ -2,10 +2,10 @@
 // The barriers of a chip: releases every tile a fixed time after the last one arrives.
 //
 //   tiles: arrive ... arrive --barrier_cycles--> at_release (once) --> wake (all tiles)
-//                            --outer: arrive ... wake--> the same
+//                            --outer[zone]: arrive ... wake--> the same
 //
-// Ports: is the tiles' Barrier; at_release, told before they are released; outer, asked for syncs of
-//   the external zone where it is bound, and whose Sleeper the unit is.
+// Ports: is the tiles' Barrier; at_release, told before they are released; outer, asked for
+//   meetings of its zone where it is bound, and whose Sleeper the unit is.
 // Timing: release = cycle of the last arrival + barrier_cycles(meeting), or when the outer barrier
 //   wakes the unit.
 // Not modelled: the skew of the release over the rows of the grid; waiting for other chips where no
@@ -28,7 +28,7 @@ public:
     sc_core::sc_port<ports::AtRelease, 1, sc_core::SC_ZERO_OR_MORE_BOUND> at_release;
     sc_core::sc_port<ports::Sleeper, 0, sc_core::SC_ZERO_OR_MORE_BOUND>
         tiles; ///< in any order; woken in that of their binding
-    sc_core::sc_port<ports::OuterBarrier, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outer;
+    sc_core::sc_port<ports::OuterBarrier, 0, sc_core::SC_ZERO_OR_MORE_BOUND> outer; ///< by zone
     sc_core::sc_port<ports::Witness> witness;
 
     /// A barrier of tiles 0 .. `participants` - 1 (1 or more) of chip `chip`.

@@ -60,6 +60,9 @@ void Tile::compute_ahead(bool together) {
         walk_.copy_ended(begun.cycle, begun.last, begun.ended);
         return;
     }
+    case Stop::Kind::Links:
+        walk_.link_over(Clock::now());
+        return;
     case Stop::Kind::Failed:
         return;
     }
@@ -102,6 +105,9 @@ bool Tile::act() {
         }
         awaited_ = stop.call.copy;
         streams->wait(walk_.tile(), stop.call.copy);
+        return false;
+    case Stop::Kind::Links:
+        ahead_ = false;
         return false;
     case Stop::Kind::Failed:
         fail();

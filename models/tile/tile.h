@@ -63,6 +63,8 @@ public:
 
     /// What it waited for has come: it goes on to where it meets or waits for others.
     void wake() override;
+    /// Its part of a link exchange is over: the way on, on any host thread, before wake().
+    void link_over() { compute_ahead(); }
 
     [[nodiscard]] const TileWalk& walk() const { return walk_; }
 

@@ -34,9 +34,10 @@ struct RunCommand {
     int threads = 1;
     std::optional<int> shuffle; ///< seed of another order of simultaneous events
     std::string mode; ///< as written: functional, timing, auto or estimate; empty: functional
-    std::optional<int> audit; ///< tiles, in timing mode
-    std::string point;        ///< what a key of `store` begins with, or empty
-    std::string store;        ///< folder of a sweep's results; empty: all *.sweep here
+    std::optional<int> audit;      ///< tiles, in timing mode
+    std::optional<int> max_cycles; ///< the run ends with a mistake where it takes more
+    std::string point;             ///< what a key of `store` begins with, or empty
+    std::string store;             ///< folder of a sweep's results; empty: all *.sweep here
     bool check = true;
     bool quiet = false; ///< no summary
 };

@@ -58,7 +58,7 @@ void refuse_with_several(const Given& given, const RunCommand& run) {
 /// Options of a run's program, data, trace and order, which estimates have none of.
 void refuse_without_a_run(const Given& given) {
     for (const char* option : {"out", "memory", "trace", "trace-tiles", "trace-level",
-                               "trace-clock", "shuffle", "no-check"}) {
+                               "trace-clock", "shuffle", "max-cycles", "no-check"}) {
         if (given.has(option)) {
             throw UsageError(fmt::format("run: --{}: --mode estimate makes no program and runs "
                                          "nothing; its result is that of --json",
@@ -107,6 +107,13 @@ Command make_run(const Given& given) {
         if (*run.shuffle < 0) {
             throw UsageError(
                 fmt::format("run: --shuffle: got {}, expected 0 or more", *run.shuffle));
+        }
+    }
+    if (given.has("max-cycles")) {
+        run.max_cycles = given.number("max-cycles");
+        if (*run.max_cycles < 1) {
+            throw UsageError(
+                fmt::format("run: --max-cycles: got {}, expected 1 or more", *run.max_cycles));
         }
     }
     run.mode = given.text("mode");

@@ -65,6 +65,9 @@ CommandSpec run_command() {
                  number("audit", "N",
                         "tiles that timing mode runs in full and holds against what it counted (2 "
                         "if not given)"),
+                 number("max-cycles", "N",
+                        "end the run with a mistake where it takes more, and say where each chip "
+                        "is"),
                  number("shuffle", "SEED",
                         "take simultaneous events in another order, as a test; the result does not "
                         "depend on it"),
@@ -73,7 +76,8 @@ CommandSpec run_command() {
                       Completes::Nothing),
                  text("store", "DIR", "a sweep's results (all *.sweep here if not given)",
                       Completes::Directory),
-                 flag("no-check", "do not compare the result with the host reference"), quiet()},
+                 flag("no-check", "do not compare the result with the host reference"),
+                 quiet()},
             .examples = {{"tessera run cora",
                           "the Cora citation graph times a dense matrix, on a Bow chip"},
                          {"tessera run graph.mtx --set workload.n=512",
@@ -140,7 +144,7 @@ CommandSpec calibrate_command_spec() {
                   Completes::Directory),
              text("group", "G",
                   "only rows of this group, for example STREAM, or of all that are micro, "
-                  "kernels or models",
+                  "links, kernels or models",
                   Completes::Nothing),
              text("json", "FILE",
                   "write the result as JSON; - for stdout, the table then goes to stderr"),

@@ -17,6 +17,9 @@ namespace tessera::result {
 static_assert(std::endian::native == std::endian::little, "digests are of little-endian bytes");
 
 void Digest::add(std::span<const std::byte> bytes) {
+    if (bytes.empty()) {
+        return; // a null pointer begins a CRC anew
+    }
     crc_ = crc32_z(crc_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
@@ -61,6 +64,9 @@ public:
                 numbers(row.tile, row.address);
             });
         });
+        for (const program::LinkExchange& exchange : program.link_exchanges) {
+            add(exchange); // without their number: programs of one chip have none
+        }
         add(program.control);
         each(program.functions, [&](const program::Function& function) { add(function.body); });
         each(program.remote_buffers, [&](const program::RemoteBuffer& buffer) {
@@ -119,9 +125,38 @@ private:
         });
     }
 
+    /// The chip is 0, the host 2; groups have the rest.
+    static std::uint32_t number_of(const program::SyncZone& zone) {
+        switch (zone.kind) {
+        case program::SyncZone::Kind::Chip:
+            return 0;
+        case program::SyncZone::Kind::Host:
+            return 2;
+        case program::SyncZone::Kind::Group:
+            break;
+        }
+        return zone.number == 0 ? 1 : 2 + zone.number;
+    }
+
+    void add(const program::LinkExchange& exchange) {
+        digest_.add(exchange.name);
+        number(exchange.zone.number);
+        for (const auto* messages : {&exchange.sends, &exchange.receives}) {
+            each(*messages, [&](const program::LinkMessage& message) {
+                const program::LinkPlace& place = message.place;
+                numbers(message.channel, message.index, place.tile, place.address, place.bytes,
+                        place.indexed.has_value());
+                if (place.indexed) {
+                    numbers(place.indexed->word, place.indexed->sign, place.indexed->stride,
+                            place.indexed->count, place.indexed->shift);
+                }
+            });
+        }
+    }
+
     void add(const program::Step& step) {
-        numbers(static_cast<int>(step.kind), step.index, step.count, static_cast<int>(step.zone),
-                step.row, step.row_a_round, step.value.has_value());
+        numbers(static_cast<int>(step.kind), step.index, step.count, number_of(step.zone), step.row,
+                step.row_a_round, step.value.has_value());
         if (step.value) {
             numbers(step.value->tile, step.value->address);
         }
@@ -166,12 +201,41 @@ std::string program_digest(const program::Program& program) {
     return ProgramDigest().of(program);
 }
 
-std::string tile_cycles_digest(const listeners::Account& account) {
+std::string program_digest(const program::SystemProgram& system) {
     Digest digest;
-    for (const listeners::CyclesByKind& tile : account.tiles()) {
-        const std::array<Cycles, 5> kinds{tile.compute, tile.exchange, tile.sync, tile.stream,
-                                          tile.idle};
-        digest.add(std::as_bytes(std::span(kinds)));
+    const auto number = [&](auto value) { digest.add(static_cast<std::int64_t>(value)); };
+    for (const auto& program : system.programs) {
+        digest.add(program_digest(*program));
+    }
+    for (std::size_t chip = 0; chip < system.chips(); ++chip) {
+        number(system.program_of_chip[chip]);
+        for (const program::Peer& peer : system.peers[chip]) {
+            number(peer.chip);
+            number(peer.channel);
+        }
+        for (const auto& groups : system.zones) {
+            number(groups[chip]);
+        }
+        for (const program::Ranks& ranks : system.ranks) {
+            for (const std::int32_t word : ranks.words_of_chip[chip]) {
+                number(word);
+            }
+        }
+    }
+    return digest.text();
+}
+
+std::string tile_cycles_digest(std::span<const listeners::Account* const> chips) {
+    Digest digest;
+    for (const listeners::Account* const account : chips) {
+        for (const listeners::CyclesByKind& tile : account->tiles()) {
+            const std::array<Cycles, 5> kinds{tile.compute, tile.exchange, tile.sync, tile.stream,
+                                              tile.idle};
+            digest.add(std::as_bytes(std::span(kinds)));
+            if (chips.size() > 1) { // one chip alone has no links
+                digest.add(tile.link);
+            }
+        }
     }
     return digest.text();
 }

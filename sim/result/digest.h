@@ -5,6 +5,7 @@
 
 #include "models/listeners/account.h"
 #include "models/program/program.h"
+#include "models/program/system_program.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +32,11 @@ private:
 /// program, vertices, stream copies, remote buffers and the places of tensors. Names do not count, nor do
 /// the values that the host writes before the run.
 [[nodiscard]] std::string program_digest(const program::Program& program);
+/// Of the programs of all chips, and of how they belong together.
+[[nodiscard]] std::string program_digest(const program::SystemProgram& system);
 
-/// The digest of every tile's cycles by kind, tile by tile: five 64-bit little-endian numbers each.
-[[nodiscard]] std::string tile_cycles_digest(const listeners::Account& account);
+/// The digest of every tile's cycles by kind, tile by tile: five 64-bit little-endian numbers each,
+/// and of several chips six.
+[[nodiscard]] std::string tile_cycles_digest(std::span<const listeners::Account* const> chips);
 
 } // namespace tessera::result

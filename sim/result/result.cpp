@@ -25,11 +25,12 @@ using listeners::CyclesByKind;
 using listeners::StepRecord;
 using nlohmann::json;
 
-constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
+constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 6> kKinds{{
     {"compute", &CyclesByKind::compute},
     {"exchange", &CyclesByKind::exchange},
     {"sync", &CyclesByKind::sync},
     {"stream", &CyclesByKind::stream},
+    {"link", &CyclesByKind::link},
     {"idle", &CyclesByKind::idle},
 }};
 
@@ -38,13 +39,14 @@ struct ExplanationPart {
     const char* word;
     const char* sentence;
 };
-constexpr std::array<ExplanationPart, 11> kExplanationParts{{
+constexpr std::array<ExplanationPart, 12> kExplanationParts{{
     {"compute", "compute", "mean over all tiles of the compute sets that are nothing of the below"},
     {"exchange", "exchange", "bounds of the exchanges that are nothing of the below"},
     {"exchange_overhead", "exchange overhead",
      "what exchanges take beyond their bounds: prologue, latency, return, gaps in the schedule"},
     {"sync", "sync", "barriers"},
     {"stream", "stream", "the machine waited for stream copies"},
+    {"link", "link", "the machine waited for messages between chips, or for its chip to begin"},
     {"control", "control",
      "the control program's own instructions and values, compute sets without a vertex, and steps "
      "of role control: means of compute sets, bounds of exchanges"},
@@ -223,6 +225,71 @@ Table<StreamRecord> stream_table() {
           &Copy::counts}});
 }
 
+Table<StepFacts> link_table() {
+    using Set = StepFacts;
+    return step_table<Set>(
+        "sum over executions of what the busiest edge, context or lane needed; never more than "
+        "transfer_cycles",
+        {{"bytes", Byte, "delivered to the chip", &Set::bytes},
+         {"sent_bytes", Byte, "sent by it", &Set::sent_bytes},
+         {"bound_by", Word,
+          "what bound_cycles is of: edge, context, lane or turn; of the last "
+          "execution",
+          &Set::bound_by},
+         {"transfer_cycles", Cycle,
+          "sum over executions from the release until the last tile goes on",
+          &Set::transfer_cycles}});
+}
+
+Table<ChipRecord> chips_table() {
+    using Chip = ChipRecord;
+    Table<Chip> table{{"chip", Number, "its number", &Chip::chip},
+                      {"cycles", Cycle, "until its program ended", &Chip::cycles}};
+    for (const auto& [kind, cycles] : kKinds) {
+        table.push_back({kind, Cycle, "of them, on its critical path",
+                         [of = cycles](const Chip& chip) { return chip.phases.*of; }});
+    }
+    return table;
+}
+
+Table<simulation::EdgeRecord> edge_table() {
+    using Edge = simulation::EdgeRecord;
+    return {{"from", Number, "chip", &Edge::from},
+            {"to", Number, "chip", &Edge::to},
+            {"links", Count, "beside each other", &Edge::links},
+            {"bytes", Byte, "of messages", &Edge::payload_bytes},
+            {"link_bytes", Byte, "with what packets have besides", &Edge::bytes},
+            {"busy_cycles", Cycle, "of all its links together", &Edge::busy_cycles},
+            {"most_waiting", Count, "packets that waited for it at once", &Edge::most_waiting}};
+}
+
+std::optional<std::vector<StepFacts>> link_records(const RunFacts& facts) {
+    if (facts.chips.empty()) {
+        return std::nullopt;
+    }
+    std::vector<StepFacts> links;
+    for (const StepRecord& record : facts.account.links()) {
+        links.push_back({record, link_sentence(record)});
+    }
+    return links;
+}
+
+std::optional<std::vector<ChipRecord>> chip_records(const RunFacts& facts) {
+    if (facts.chips.empty()) {
+        return std::nullopt;
+    }
+    std::vector<ChipRecord> chips;
+    for (const Account* const account : facts.chips) {
+        chips.push_back(
+            {static_cast<std::int64_t>(chips.size()), account->cycles(), account->phases()});
+    }
+    return chips;
+}
+
+std::optional<std::vector<simulation::EdgeRecord>> edge_records(const RunFacts& facts) {
+    return facts.chips.empty() ? std::nullopt : std::optional(facts.edges);
+}
+
 Table<CyclesByKind> phase_table() {
     Table<CyclesByKind> table;
     for (const auto& [kind, cycles] : kKinds) {
@@ -244,7 +311,7 @@ Table<Account> tiles_table() {
             return cycles;
         };
         table.push_back({kind + std::string("_cycles"),
-                         "per tile; the five kinds of a tile sum to cycles", range_table(), all});
+                         "per tile; the six kinds of a tile sum to cycles", range_table(), all});
     }
     return table;
 }
@@ -252,7 +319,8 @@ Table<Account> tiles_table() {
 Table<Account> busy_table() {
     return {{"compute", Count, "in compute sets", tiles_that(computes), "compute"},
             {"exchange", Count, "in exchanges", tiles_that(exchanges), "exchange"},
-            {"stream", Count, "in stream copies", tiles_that(streams), "stream"}};
+            {"stream", Count, "in stream copies", tiles_that(streams), "stream"},
+            {"link", Count, "in link exchanges", tiles_that(links), "link"}};
 }
 
 Table<Explanation> explanation_table() {
@@ -422,9 +490,16 @@ Table<ResultRecord> results_table() {
 
 Table<RunFacts> digest_table() {
     return {{"program", Word, "of what the machine is given to do: its bytes and where arrays are",
-             [](const RunFacts& facts) { return program_digest(facts.program); }},
-            {"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
-             [](const RunFacts& facts) { return tile_cycles_digest(facts.account); }},
+             [](const RunFacts& facts) {
+                 return facts.system != nullptr ? program_digest(*facts.system)
+                                                : program_digest(facts.program);
+             }},
+            {"tile_cycles", Word, "of every tile's cycles of each kind, chip after chip",
+             [](const RunFacts& facts) {
+                 const std::array<const Account*, 1> alone{&facts.account};
+                 return facts.chips.empty() ? tile_cycles_digest(alone)
+                                            : tile_cycles_digest(facts.chips);
+             }},
             {"output", Word, "of the names and bytes of all tensors that the run makes and keeps",
              &RunFacts::output_digest}};
 }
@@ -456,7 +531,8 @@ Table<RunFacts> result_table() {
           "that arrives last",
           phase_table(), account(&Account::phases)},
          {"tiles", "the tiles' view", tiles_table(), account(std::identity{})},
-         {"tiles_busy", Count, "tiles that computed, exchanged or streamed",
+         {"tiles_busy", Count,
+          "tiles that computed, exchanged, streamed or had to do with other chips",
           account(tiles_that(takes_part))},
          {"tiles_busy_by_kind",
           "tiles that took part in some step of the kind; a tile may count in several",
@@ -466,6 +542,12 @@ Table<RunFacts> result_table() {
          {"exchanges", "in the program's order", "one step", exchange_table(), exchange_records},
          {"streams", "stream copies, in the program's order", "one step", stream_table(),
           stream_records},
+         {"link_exchanges", "between chips, in the program's order; of systems", "one step",
+          link_table(), link_records},
+         {"chips", "of systems: the chips; the rest of the result is of the one that ends last",
+          "a chip", chips_table(), chip_records},
+         {"edges", "of systems: what went over the links, each way by itself", "an edge",
+          edge_table(), edge_records},
          {"counts", "what the run did, over all tiles; the steps, and barriers of none",
           counts_table(std::nullopt), account(&Account::counts)},
          {"explanation", "where the machine's cycles went; the parts sum to the run",

@@ -16,6 +16,8 @@
 #include "models/listeners/account.h"
 #include "models/listeners/rounds.h"
 #include "models/program/program.h"
+#include "models/program/system_program.h"
+#include "models/simulation/simulation.h"
 #include "models/spec/machine_spec.h"
 #include "traces/exporters/exporter.h"
 
@@ -59,14 +61,17 @@ struct RunFacts {
     const nlohmann::json& workload_resolved;
     const job::Job& job;
     const program::Program& program;
-    const listeners::Account& account;
+    const listeners::Account& account;      ///< of several chips, of the one that ends last
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
     std::optional<ipu::TimingFacts> timing = std::nullopt; ///< nothing in functional mode
     /// Of a run with a sequence of patterns.
     std::optional<std::vector<listeners::Round>> rounds = std::nullopt;
-    std::string output_digest;              ///< of the tensors that the run makes and keeps
-    std::vector<ResultRecord> results = {}; ///< of a functional run
+    std::string output_digest;                      ///< of the tensors that the run makes and keeps
+    std::vector<ResultRecord> results = {};         ///< of a functional run
+    const program::SystemProgram* system = nullptr; ///< null: one chip
+    std::vector<const listeners::Account*> chips = {}; ///< of a system
+    std::vector<simulation::EdgeRecord> edges = {};    ///< of its links
     HostFacts host;
 };
 

@@ -31,6 +31,7 @@ const char* part_of(program::Role role, const char* kind) {
     case program::Role::Work:
     case program::Role::Bring:
     case program::Role::Stream:
+    case program::Role::Link:
         break;
     }
     return kind;
@@ -118,6 +119,9 @@ std::vector<KernelShare> kernel_shares(const RunFacts& facts) {
             const StepRecord& record = account.exchanges()[index];
             add(facts.program.exchanges[index].owner, &KernelShare::exchange, record,
                 record.executions * facts.machine.sync.internal_cycles);
+        } else if (leaf->kind == program::Step::Kind::LinkExchange) {
+            add(facts.program.link_exchanges[index].owner, &KernelShare::link,
+                account.links()[index], 0);
         } else if (leaf->kind != program::Step::Kind::Sync) {
             add(facts.program.stream_copies[index].owner, &KernelShare::stream,
                 account.streams()[index], 0);
@@ -163,6 +167,7 @@ Explanation explanation(const Account& account) {
     }
     out["sync"].cycles += static_cast<double>(account.phases().sync);
     out["stream"].cycles += static_cast<double>(account.phases().stream);
+    out["link"].cycles += static_cast<double>(account.phases().link + account.phases().idle);
     out["control"].cycles += static_cast<double>(account.control_cycles());
     for (auto& [key, part] : out) {
         part.percent = 100.0 * ratio(part.cycles, static_cast<double>(account.cycles()));
@@ -226,8 +231,13 @@ bool streams(const Account& account, std::size_t tile) {
     return account.tiles()[tile].stream > 0;
 }
 
+bool links(const Account& account, std::size_t tile) {
+    return account.tiles()[tile].link > 0;
+}
+
 bool takes_part(const Account& account, std::size_t tile) {
-    return computes(account, tile) || exchanges(account, tile) || streams(account, tile);
+    return computes(account, tile) || exchanges(account, tile) || streams(account, tile) ||
+           links(account, tile);
 }
 
 } // namespace tessera::result

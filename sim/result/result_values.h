@@ -28,6 +28,7 @@ struct KernelShare {
     Cycles exchange = 0;
     Cycles sync = 0;
     Cycles stream = 0;
+    Cycles link = 0;
     Cycles rearrange = 0;
 };
 
@@ -39,6 +40,13 @@ struct StepFacts : listeners::StepRecord {
 struct StreamRecord : StepFacts {
     std::string peer;
     const char* direction = "";
+};
+
+/// A chip of a system.
+struct ChipRecord {
+    std::int64_t chip = 0;
+    Cycles cycles = 0;
+    listeners::CyclesByKind phases;
 };
 
 struct MemoryPeak {
@@ -74,6 +82,7 @@ using Explanation = std::map<std::string, Share>; ///< by key; parts of no cycle
 [[nodiscard]] bool computes(const listeners::Account& account, std::size_t tile);
 [[nodiscard]] bool exchanges(const listeners::Account& account, std::size_t tile);
 [[nodiscard]] bool streams(const listeners::Account& account, std::size_t tile);
+[[nodiscard]] bool links(const listeners::Account& account, std::size_t tile);
 [[nodiscard]] bool takes_part(const listeners::Account& account, std::size_t tile);
 
 } // namespace tessera::result

@@ -372,6 +372,24 @@ std::string stream_sentence(const StepRecord& record) {
                        percent(record.bound_cycles, record.transfer_cycles));
 }
 
+std::string link_sentence(const StepRecord& record) {
+    if (const auto off = off_the_path(record)) {
+        return *off;
+    }
+    const std::string bound =
+        record.bound_by == "barrier"
+            ? fmt::format(
+                  "; its bound is {:.0f} % of that time, and less than the barrier before it",
+                  percent(record.bound_cycles, record.transfer_cycles))
+        : record.bound_by.empty()
+            ? std::string()
+            : fmt::format("; its bound, of {}, is {:.0f} % of that time", record.bound_by,
+                          percent(record.bound_cycles, record.transfer_cycles));
+    return fmt::format("{} {} waiting {:.0f} % of the time from its release to its end{}",
+                       who(record), grammar(record).is,
+                       percent(record.cycles, record.transfer_cycles), bound);
+}
+
 CriticalPath critical_path(const listeners::Account& account) {
     CriticalPath path;
     const auto add = [&path](const std::vector<StepRecord>& records) {
@@ -382,6 +400,8 @@ CriticalPath critical_path(const listeners::Account& account) {
     add(account.compute_sets());
     add(account.exchanges());
     add(account.streams());
+    add(account.links());
+    path.by_role[static_cast<std::size_t>(program::Role::Link)] += account.phases().idle;
     path.by_role[static_cast<std::size_t>(program::Role::Control)] += account.control_cycles();
     path.barriers = account.phases().sync;
     path.tiles = static_cast<std::int64_t>(account.path().size());

@@ -35,6 +35,7 @@ struct CriticalPath {
                                                std::int64_t workers);
 [[nodiscard]] std::string exchange_sentence(const listeners::StepRecord& record);
 [[nodiscard]] std::string stream_sentence(const listeners::StepRecord& record);
+[[nodiscard]] std::string link_sentence(const listeners::StepRecord& record);
 
 /// On the path for most of the step; 0 where none is.
 [[nodiscard]] TileId critical_tile(const listeners::StepRecord& record);

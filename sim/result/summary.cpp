@@ -242,9 +242,12 @@ private:
 
     [[nodiscard]] std::vector<const json*> slowest_first() const {
         std::vector<const json*> steps;
-        for (const char* list : {"compute_sets", "exchanges", "streams"}) {
-            for (const auto& step : result_[list]) {
-                steps.push_back(&step);
+        for (const char* list : {"compute_sets", "exchanges", "streams", "link_exchanges"}) {
+            if (const auto found = result_.find(list);
+                found != result_.end()) { // links: of systems
+                for (const auto& step : *found) {
+                    steps.push_back(&step);
+                }
             }
         }
         std::stable_sort(steps.begin(), steps.end(), [](const json* left, const json* right) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <utility>
 
 namespace tessera::run {
@@ -26,26 +27,28 @@ struct Observers::Trace {
 
     traces::NameTable names;
     traces::Exporter exporter;
-    std::optional<traces::CriticalTile> critical; ///< where that tile is to be in it
-    std::optional<listeners::TraceProducer> producer;
+    std::optional<traces::CriticalTile> critical;   ///< where that tile is to be in it
+    std::deque<listeners::TraceProducer> producers; ///< by chip
 
 private:
     Trace(const cli::RunCommand& command, const spec::MachineSpec& machine,
           const std::string& workload, const traces::Selection& selection)
-        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
+        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection, machine),
+                   names,
                    {.metadata = {.workload = workload,
                                  .machine = machine.name,
                                  .clock_hz = machine.chip.clock_hz,
                                  .version = TESSERA_VERSION,
-                                 .clock = traces::parse_clock(command.trace_clock)}}) {
-        if (selection.with_critical) {
+                                 .clock = traces::parse_clock(command.trace_clock),
+                                 .chips = static_cast<std::uint32_t>(machine.system.chips)}}) {
+        if (selection.with_critical && machine.system.chips == 1) { // it is one of one chip
             critical.emplace(exporter, selection);
         }
     }
 
     /// The exporter takes any tile where one of them is added at the end.
-    static traces::Selection shown(traces::Selection selection) {
-        if (selection.with_critical) {
+    static traces::Selection shown(traces::Selection selection, const spec::MachineSpec& machine) {
+        if (selection.with_critical && machine.system.chips == 1) {
             selection.tiles.assign(selection.tiles.size(), true);
         }
         return selection;
@@ -68,13 +71,28 @@ std::vector<events::Listener*> Observers::hear(job::Job& job, const program::Pro
         program, [this](std::int64_t done, std::int64_t total) { simulating_->at(done, total); });
     std::vector<events::Listener*> all{&*progress_};
     if (trace_ != nullptr) {
-        all.push_back(&trace_->producer.emplace(program, machine_, trace_->sink(), trace_->names));
+        all.push_back(
+            &trace_->producers.emplace_back(program, machine_, trace_->sink(), trace_->names));
     }
     if (const auto copy = job.round_copy()) {
         all.push_back(&rounds_.emplace(program, *copy));
     }
     if (looks) {
         all.push_back(&looks_.emplace(job, program, command_.threads));
+    }
+    return all;
+}
+
+std::vector<ipu::RunOptions> Observers::options_of_chips(const program::SystemProgram& system,
+                                                         ipu::RunOptions first) {
+    std::vector<ipu::RunOptions> all(system.chips(), first);
+    for (std::size_t chip = 1; chip < all.size(); ++chip) {
+        all[chip].listeners.clear();
+        if (trace_ != nullptr) {
+            all[chip].listeners.push_back(
+                &trace_->producers.emplace_back(system.of_chip(chip), machine_, trace_->sink(),
+                                                trace_->names, static_cast<std::uint32_t>(chip)));
+        }
     }
     return all;
 }

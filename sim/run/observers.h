@@ -36,6 +36,9 @@ public:
     /// Who listens to a run of the job's program; all three outlive the run. `looks`: the job does.
     [[nodiscard]] std::vector<events::Listener*> hear(job::Job& job,
                                                       const program::Program& program, bool looks);
+    /// How each chip of a system is run: `first`, which has heard, is chip 0's.
+    [[nodiscard]] std::vector<ipu::RunOptions>
+    options_of_chips(const program::SystemProgram& system, ipu::RunOptions first);
     /// Where they read; before the operands stand.
     void read_from(const simulation::Simulation& simulation);
     /// The operands stand on the tiles, and nothing has run.

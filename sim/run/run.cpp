@@ -151,8 +151,21 @@ std::vector<result::ResultRecord> result_records(const job::Job& job) {
 /// Of the names and bytes of all tensors that the run makes and keeps, and of results outside the
 /// tiles.
 std::string output_digest(const job::Job& job, const program::Program& program,
-                          const job::ReadArray& read) {
+                          const simulation::Simulation& simulation) {
     result::Digest output;
+    const auto read = [&](program::ArrayId array) { return simulation.read(array); };
+    if (const program::SystemProgram* const system = job.system()) {
+        for (std::size_t chip = 0; chip < system->chips(); ++chip) {
+            const auto& tensors = system->of_chip(chip).tensors;
+            for (std::size_t i = 0; i < tensors.size(); ++i) {
+                if (tensors[i].kept) {
+                    output.add(tensors[i].name);
+                    output.add(simulation.read(program::tensor(i), chip));
+                }
+            }
+        }
+        return output.text();
+    }
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
         const program::ArrayId tensor = program::tensor(i);
         if (program.tensors[i].kept && (!is_operand(job, tensor) || is_result(job, tensor))) {
@@ -167,6 +180,38 @@ std::string output_digest(const job::Job& job, const program::Program& program,
         }
     }
     return output.text();
+}
+
+/// The chip whose program ends last, the lowest number of equals.
+std::size_t last_to_end(const simulation::Simulation& simulation) {
+    std::size_t last = 0;
+    for (std::size_t chip = 1; chip < simulation.chips(); ++chip) {
+        if (simulation.account(chip).cycles() > simulation.account(last).cycles()) {
+            last = chip;
+        }
+    }
+    return last;
+}
+
+std::vector<const listeners::Account*> accounts_of(const simulation::Simulation& simulation) {
+    std::vector<const listeners::Account*> accounts;
+    for (std::size_t chip = 0; chip < simulation.chips(); ++chip) {
+        accounts.push_back(&simulation.account(chip));
+    }
+    return accounts;
+}
+
+/// Of all chips together.
+std::optional<ipu::TimingFacts> timing_of(const simulation::Simulation& simulation) {
+    std::optional<ipu::TimingFacts> all = simulation.timing();
+    for (std::size_t chip = 1; all && chip < simulation.chips(); ++chip) {
+        const ipu::TimingFacts one = *simulation.timing(chip);
+        all->phases += one.phases;
+        all->phases_run += one.phases_run;
+        all->audited_tiles += one.audited_tiles;
+        all->unknown_addresses += one.unknown_addresses;
+    }
+    return all;
 }
 
 bool has_data(const cli::RunCommand& command) {
@@ -285,14 +330,20 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
     if (!with_data) {
         options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
     }
-    simulation::Simulation simulation(machine, program, std::move(options));
+    const program::SystemProgram* const system = job->system();
+    simulation::Simulation simulation =
+        system != nullptr
+            ? simulation::Simulation(machine, *system,
+                                     observers.options_of_chips(*system, std::move(options)))
+            : simulation::Simulation(machine, program, std::move(options));
     running = &simulation;
     observers.read_from(simulation);
     for (const auto& operand : job->operands()) {
-        simulation.write(operand.array, operand.bytes);
+        simulation.write(operand.array, operand.bytes, operand.chip);
     }
     observers.begin();
-    at_the_workload(configuration, [&] { simulation.run(); }); // steps are checked as they end
+    at_the_workload(configuration,
+                    [&] { simulation.run(command.max_cycles); }); // steps are checked as they end
     host.check_s = observers.seconds();
     host.simulate_s = watch.lap() - host.check_s;
     observers.end();
@@ -301,14 +352,18 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
     std::optional<job::CheckOutcome> check;
     if (checks) {
         const Activity checking("checking");
-        check = job->check(read, command.threads);
+        const auto read_chip = [&](std::size_t chip, program::ArrayId array) {
+            return simulation.read(array, chip);
+        };
+        check = system != nullptr ? job->check_chips(read_chip, command.threads)
+                                  : job->check(read, command.threads);
     }
     host.check_s += watch.lap();
 
     RunReport report;
     std::string digest;
     if (with_data) {
-        digest = output_digest(*job, program, read);
+        digest = output_digest(*job, program, simulation);
     }
     if (with_data && !command.out_directory.empty()) {
         report.outputs = result_files(*job, read);
@@ -331,14 +386,18 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
         .workload_name = configuration.workload.workload.name,
         .workload_resolved = configuration.workload.resolved,
         .job = *job,
-        .program = program,
-        .account = simulation.account(),
+        .program = system != nullptr ? system->of_chip(last_to_end(simulation)) : program,
+        .account = simulation.account(last_to_end(simulation)),
         .check = std::move(check),
         .trace = std::move(traced),
-        .timing = simulation.timing(),
+        .timing = timing_of(simulation),
         .rounds = observers.rounds(),
         .output_digest = digest,
         .results = with_data ? result_records(*job) : std::vector<result::ResultRecord>{},
+        .system = system,
+        .chips =
+            system != nullptr ? accounts_of(simulation) : std::vector<const listeners::Account*>{},
+        .edges = simulation.edges(),
         .host = host});
     return report;
 }

@@ -70,6 +70,9 @@ private:
         case Step::Kind::StreamCopy:
             copy(program_.stream_copies.at(step.index));
             break;
+        case Step::Kind::LinkExchange:
+            parts.insert({"link exchanges", "barriers between chips"});
+            break;
         case Step::Kind::StreamWait:
             break;
         }
@@ -90,9 +93,10 @@ private:
     }
 
     void barrier(program::SyncZone zone) {
-        parts.insert(zone == program::SyncZone::Internal   ? "barriers"
-                     : zone == program::SyncZone::External ? "barriers between chips"
-                                                           : "barriers with the host");
+        using Kind = program::SyncZone::Kind;
+        parts.insert(zone.kind == Kind::Chip    ? "barriers"
+                     : zone.kind == Kind::Group ? "barriers between chips"
+                                                : "barriers with the host");
     }
 
     void copy(const program::StreamCopy& copy) {

@@ -200,7 +200,7 @@ TEST_CASE("called steps cost their calls besides") {
 TEST_CASE("a barrier lasts as its zone says") {
     HandProgram hand(test::four_tiles(), test::kStubs);
     for (const auto zone :
-         {program::SyncZone::Internal, program::SyncZone::External, program::SyncZone::Host}) {
+         {program::SyncZone::chip(), program::SyncZone::group(0), program::SyncZone::host()}) {
         auto sync = HandProgram::step(Kind::Sync);
         sync.zone = zone;
         hand.then(sync);

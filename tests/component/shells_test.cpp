@@ -31,7 +31,7 @@ void in_order(std::size_t items, const std::function<void(std::size_t)>& body) {
 }
 const ForEach kInOrder = in_order;
 
-Meeting sync_in_step(std::int64_t step, program::SyncZone zone = program::SyncZone::Internal) {
+Meeting sync_in_step(std::int64_t step, program::SyncZone zone = program::SyncZone::chip()) {
     return {.purpose = Purpose::Sync, .step = step, .zone = zone};
 }
 
@@ -265,11 +265,11 @@ TEST_CASE("the barrier releases a fixed time after the last arrival") {
     CHECK(chip.calls[0].last == 1); // the lowest of those that came last
     CHECK(chip.calls[0].last_arrival == 40);
     CHECK(chip.calls[0].cycle == 40 + 126);
-    CHECK(unit.barrier_cycles(sync_in_step(1, program::SyncZone::External)) == 600);
-    CHECK(unit.barrier_cycles(sync_in_step(1, program::SyncZone::Host)) == 2000);
+    CHECK(unit.barrier_cycles(sync_in_step(1, program::SyncZone::group(0))) == 600);
+    CHECK(unit.barrier_cycles(sync_in_step(1, program::SyncZone::host())) == 2000);
     CHECK(unit.barrier_cycles({.purpose = Purpose::End}) == 0);
     for (const TileId tile : {0U, 1U, 2U, 3U}) {
-        unit.arrive(tile, sync_in_step(2, program::SyncZone::External));
+        unit.arrive(tile, sync_in_step(2, program::SyncZone::group(0)));
     }
     run_for(601);
     REQUIRE(chip.calls.size() == 2);
@@ -308,7 +308,7 @@ TEST_CASE("a barrier of several chips releases a chip when it wakes its sync uni
         unit->witness.bind(witness);
     }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    const auto external = sync_in_step(3, program::SyncZone::External);
+    const auto external = sync_in_step(3, program::SyncZone::group(0));
     first.arrive(0, external);
     CHECK(outer.arrivals.empty());
     run_for(40);
@@ -384,7 +384,7 @@ TEST_CASE("two tiles that arrive at a barrier from different steps are told") {
                       "tile_3 at the end of the program after step 1");
     CHECK_THROWS_AS(unit.arrive(0, {.purpose = Purpose::Exchange, .step = 1, .exchange = 4}),
                     ProgramError);
-    CHECK_THROWS_AS(unit.arrive(0, sync_in_step(1, program::SyncZone::Host)), ProgramError);
+    CHECK_THROWS_AS(unit.arrive(0, sync_in_step(1, program::SyncZone::host())), ProgramError);
 }
 
 TEST_CASE("an exchange moves its words when it opens and holds each tile for its own row") {

@@ -8,6 +8,7 @@
 #include "models/simulation/simulation.h"
 #include "sim/run/unused_parameters.h"
 #include "tests/component/hand_program.h"
+#include "tests/system/chip_programs.h"
 #include "tests/unit/base/config/scratch.h"
 
 #include <algorithm>
@@ -27,6 +28,47 @@ inline Cycles simulate(const spec::MachineSpec& machine, const program::Program&
     simulation::Simulation simulation(machine, program, {});
     simulation.run();
     return simulation.account().cycles();
+}
+
+/// Of the chip that ends last.
+inline Cycles simulate(ChipPrograms& chips, std::set<std::string>& parts) {
+    const program::SystemProgram& system = chips.finished();
+    parts = run::parts_of(system.of_chip(0));
+    simulation::Simulation simulation(chips.machine(), system, options_of(chips));
+    simulation.run();
+    Cycles last = 0;
+    for (std::size_t chip = 0; chip < simulation.chips(); ++chip) {
+        last = std::max(last, simulation.account(chip).cycles());
+    }
+    return last;
+}
+
+/// So many bytes from each tile of a chip to that of another.
+inline Scene messages_scene(std::size_t from, std::size_t to, Bytes bytes) {
+    return [=](const spec::MachineSpec& machine, std::set<std::string>& parts) {
+        ChipPrograms chips(machine);
+        for (TileId tile = 0; tile < machine.chip.tiles; ++tile) {
+            chips.message("messages", {from, tile}, {to, tile}, bytes);
+        }
+        chips.all_link("messages");
+        return simulate(chips, parts);
+    };
+}
+
+/// A sync in each of so many zones of all chips.
+inline Scene zones_scene(std::uint32_t zones) {
+    return [=](const spec::MachineSpec& machine, std::set<std::string>& parts) {
+        ChipPrograms chips(machine);
+        for (std::uint32_t zone = 0; zone < zones; ++zone) {
+            if (zone > 0) {
+                chips.all_in_one_zone();
+            }
+            for (std::size_t chip = 0; chip < chips.hands.size(); ++chip) {
+                chips.then(chip, ChipPrograms::sync_step(zone));
+            }
+        }
+        return simulate(chips, parts);
+    };
 }
 
 inline Scene workload_scene(const std::string& text) {
@@ -234,7 +276,7 @@ inline HandProgram control_program(const spec::MachineSpec& machine) {
     }
     hand.then_exchange(hand.exchange("message", {transfer(0, kMessage, {3})}));
     for (const auto zone :
-         {program::SyncZone::Internal, program::SyncZone::External, program::SyncZone::Host}) {
+         {program::SyncZone::chip(), program::SyncZone::group(0), program::SyncZone::host()}) {
         auto sync = HandProgram::step(program::Step::Kind::Sync);
         sync.zone = zone;
         hand.then(sync);

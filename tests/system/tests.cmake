@@ -127,6 +127,10 @@ tessera_test(test_system_parameters SYSTEMC UNSANITIZED LABELS system
   SOURCES system/parameters_test.cpp
   LINK tessera_commands tessera_machine tessera_exchange_plan tessera_isa)
 
+tessera_test(test_system_chips SYSTEMC UNSANITIZED LABELS system
+  SOURCES system/chips_test.cpp system/collectives_test.cpp
+  LINK tessera_commands tessera_machine tessera_exchange_plan tessera_isa)
+
 add_test(NAME "every test has a time limit"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py"
           "${CMAKE_CTEST_COMMAND}"

@@ -31,6 +31,8 @@ REDUCED = {
     "masked_attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "class_ids": "chip.tiles=16 workload.tensors.logits.shape=[32,50] workload.tensors.classes.shape=[32]"
                  " workload.tensors.classes.below=50 workload.steps.0.classes=50",
+    "collective": "chip.tiles=4 system.chips=4 workload.elements=1000",
+    "link_pattern": "chip.tiles=4 system.chips=2",
     "converge": "chip.tiles=16 workload.tensors.a.shape=[64,64] workload.tensors.x.shape=[64,32]",
     "cora": "chip.tiles=64 workload.n=16",
     "cora_dense": "chip.tiles=64 workload.m=300 workload.k=300 workload.n=128",
@@ -131,6 +133,8 @@ MISJUDGED = 0.02
 
 # The roles that steps of each kind of workload have, by list of the result.
 ROLES = {
+    "collective": {"compute_sets": {"reduce"}, "link_exchanges": {"link"}},
+    "link_pattern": {"link_exchanges": {"link"}},
     "exchange_pattern": {"exchanges": {"bring"}, "compute_sets": {"rearrange"}},
     "host_transfer": {"streams": {"stream"}},
     "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
@@ -154,7 +158,7 @@ SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "pipeline": {"work"
               "spmm": {"work"},
               "stencil": {"work", "bring", "rearrange"},
               "streamed_triad": {"work", "bring", "stream"},
-              "exchange_pattern": {"bring"}, "sync": set(), "top_k": {"work"}}
+              "exchange_pattern": {"bring"}, "collective": {"reduce"}, "link_pattern": set(), "sync": set(), "top_k": {"work"}}
 
 
 @functools.cache
@@ -229,8 +233,8 @@ class ReducedTest(unittest.TestCase, Rules):
             kinds.add(kind)
             seen = set()
             with self.subTest(name=name):
-                for steps in ("compute_sets", "exchanges", "streams"):
-                    roles = {step["role"] for step in result[steps]}
+                for steps in ("compute_sets", "exchanges", "streams", "link_exchanges"):
+                    roles = {step["role"] for step in result.get(steps, [])}
                     self.assertLessEqual(roles, ROLES[kind].get(steps, set()), steps)
                     seen |= roles
                 self.assertLessEqual(SURE_ROLES[kind], seen)

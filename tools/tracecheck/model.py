@@ -4,8 +4,8 @@ cycles here. What is wrong with a slice, a sample or a track is found as it come
 
 import re
 
-KINDS = ("compute", "exchange", "sync", "stream", "idle")
-PHASES = KINDS[:4]
+KINDS = ("compute", "exchange", "sync", "stream", "idle", "link")
+PHASES = tuple(kind for kind in KINDS if kind != "idle")
 MAX_REASONS = 20
 NEVER_FALLING = ("words_moved",)
 

@@ -39,7 +39,10 @@ template <class Body> void TileWalk::guarded(const Body& body) {
 }
 
 void TileWalk::begin() {
-    guarded([&] { go_on(); });
+    guarded([&] {
+        add(Doing::Delayed, 0, facts_.begins_at);
+        go_on();
+    });
 }
 
 void TileWalk::released(Cycles cycle, const Heard& heard) {
@@ -51,6 +54,12 @@ void TileWalk::released(Cycles cycle, const Heard& heard) {
         if (stop_.meeting.purpose == Purpose::Exchange) {
             add(Doing::Exchange, stop_.meeting.exchange, heard.row_cycles, heard.lanes);
             passed(Kind::Exchange, stop_.meeting.exchange);
+        } else if (stop_.meeting.purpose == Purpose::Link) {
+            if (std::ranges::binary_search(facts_.tiles_of_link[stop_.meeting.exchange], tile_)) {
+                stop_.kind = Stop::Kind::Links;
+                stop_.cycle = at_;
+                return;
+            }
         } else if (stop_.meeting.purpose == Purpose::Value) {
             add(Doing::Told, 0, heard.word_cycles);
             const Step& step = *std::exchange(asking_, nullptr);
@@ -94,11 +103,20 @@ void TileWalk::copy_ended(Cycles begun, TileId last, Cycles ended) {
     });
 }
 
+void TileWalk::link_over(Cycles cycle) {
+    TESSERA_ASSERT(stop_.kind == Stop::Kind::Links);
+    guarded([&] {
+        add(Doing::Link, stop_.meeting.exchange,
+            cycle + facts_.machine.exchange.row_return_cycles - at_);
+        go_on();
+    });
+}
+
 void TileWalk::go_on() {
     while (true) {
-        const Visit visit = control_.next();
+        const program::Visit visit = control_.next();
         switch (visit.kind) {
-        case Visit::Kind::Round:
+        case program::Visit::Kind::Round:
             if (pauses_at(*visit.step)) {
                 paused_at_ = visit.step;
                 return;
@@ -108,24 +126,24 @@ void TileWalk::go_on() {
             }
             begin_round(*visit.step);
             continue;
-        case Visit::Kind::Called:
+        case program::Visit::Kind::Called:
             control_cost_ += facts_.machine.control.call_cycles;
             continue;
-        case Visit::Kind::Chosen:
+        case program::Visit::Kind::Chosen:
             control_cost_ += facts_.machine.control.branch_cycles;
             continue;
-        case Visit::Kind::Decide:
+        case program::Visit::Kind::Decide:
             spend_control();
             meet(Purpose::Value, visit.step);
             return;
-        case Visit::Kind::Run:
+        case program::Visit::Kind::Run:
             spend_control();
             ++steps_;
             if (run(*visit.step)) {
                 return;
             }
             continue;
-        case Visit::Kind::End:
+        case program::Visit::Kind::End:
             spend_control();
             if (!under_way_.empty()) {
                 throw ProgramError(fmt::format(
@@ -291,6 +309,9 @@ bool TileWalk::run(const Step& step) {
     case Kind::Sync:
         meet(Purpose::Sync, &step);
         return true;
+    case Kind::LinkExchange:
+        meet(Purpose::Link, &step);
+        return true;
     default:
         return stream(step);
     }
@@ -416,6 +437,9 @@ void TileWalk::meet(Purpose purpose, const Step* step) {
     stop_.meeting.step = steps_;
     if (purpose == Purpose::Exchange) {
         stop_.meeting.exchange = step->index;
+    } else if (purpose == Purpose::Link) {
+        stop_.meeting.exchange = step->index;
+        stop_.meeting.zone = facts_.program.link_exchanges[step->index].zone;
     } else if (purpose == Purpose::Sync) {
         stop_.meeting.zone = step->zone;
     } else if (purpose == Purpose::Value) {

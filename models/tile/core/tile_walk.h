@@ -4,6 +4,7 @@
 //   begin() --> stop: Barrier -> released()   --> next stop
 //                     Call    -> called()     -->
 //                     Wait    -> copy_ended() -->
+//                     Links   -> link_over()  -->
 //                     Failed  (no way on)
 //
 // Rounds of a repeat without a barrier are not walked one by one in timing mode: the way pauses in some of
@@ -18,10 +19,10 @@
 
 #include "models/events/events.h"
 #include "models/events/meeting.h"
+#include "models/program/control_cursor.h"
 #include "models/program/program.h"
 #include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
-#include "models/tile/core/control_cursor.h"
 #include "models/tile/core/round_state.h"
 #include "models/tile/core/tile_core.h"
 
@@ -44,6 +45,7 @@ struct Stop {
         Barrier, ///< for `meeting`
         Call,    ///< calls for a copy, and goes on
         Wait,    ///< until copy `call.copy` has ended `times` times
+        Links,   ///< until its part of the link exchange of `meeting` is over
         Failed   ///< with `failure`
     };
     Kind kind = Kind::Barrier;
@@ -67,6 +69,7 @@ struct WalkFacts {
     const program::Program& program; ///< has passed program::check_control()
     const program::TileMemory& memory;
     std::vector<std::vector<TileId>> tiles_of_copy = {}; ///< by stream copy, ascending
+    std::vector<std::vector<TileId>> tiles_of_link = {}; ///< by link exchange, ascending
     Watch watch = {};
     TimingMode* timing = nullptr; ///< null: with all data
     /// Repeats of which rounds may be counted in timing mode, and in which nothing stops.
@@ -74,6 +77,7 @@ struct WalkFacts {
     /// The same where copies alone stop tiles, with the copy whose end begins a round: all tiles
     /// that do anything in a round wait for it.
     std::map<const program::Step*, std::uint32_t> copy_repeats = {};
+    Cycles begins_at = 0; ///< when the chip begins
 };
 
 class TileWalk {
@@ -105,6 +109,9 @@ public:
     /// `ended`; both may be past.
     void copy_ended(Cycles begun, TileId last, Cycles ended);
 
+    /// Past its part of a link exchange: its turn was over and its messages were in at `cycle`.
+    void link_over(Cycles cycle);
+
     /// Whether the way may pause from now on.
     void let_pause(bool may) { may_pause_ = may; }
     /// Whether the way to the next stop is computed in part, up to a round of a lone repeat.
@@ -127,8 +134,12 @@ public:
     void forget_round(const program::Step& repeat) { round_states_.erase(&repeat); }
     /// Rounds of `repeat` with so many steps are behind the tile, which is as it was before them.
     void skip_rounds(const program::Step& repeat, std::int64_t rounds, std::int64_t steps);
-    [[nodiscard]] std::vector<ControlCursor::Place> position() const { return control_.position(); }
+    [[nodiscard]] std::vector<program::ControlCursor::Place> position() const {
+        return control_.position();
+    }
     [[nodiscard]] std::int64_t steps() const { return steps_; }
+    /// program::ControlCursor::round().
+    [[nodiscard]] std::int64_t round() const { return control_.round(); }
     /// The facts of timing mode, skipped rounds included.
     [[nodiscard]] KnownFacts known_facts() const;
 
@@ -190,7 +201,7 @@ private:
     const WalkFacts& facts_;
     TileId tile_;
     std::unique_ptr<TileCore> core_;
-    ControlCursor control_;
+    program::ControlCursor control_;
     bool wants_contexts_ = false;
     Cycles at_ = 0;           ///< how far the way has been computed
     Cycles control_cost_ = 0; ///< of the control program, not yet spent

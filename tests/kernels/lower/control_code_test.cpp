@@ -125,7 +125,7 @@ TEST_CASE("a control program is made of the loops that save most", "[kernels][co
                 steps.back().value.emplace();
             }
             if (below(12) == 0) {
-                steps.back().zone = program::SyncZone::External;
+                steps.back().zone = program::SyncZone::group(0);
             }
         }
         CAPTURE(seed);

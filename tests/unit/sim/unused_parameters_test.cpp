@@ -75,9 +75,9 @@ TEST_CASE("each step of a control program has its parts") {
     CHECK(parts({valued(step(Kind::While))}) == Parts{"decisions", "whiles"});
     CHECK(parts({valued(step(Kind::If, 0, {step(Kind::Exchange)}))}) ==
           Parts{"decisions", "exchanges"});
-    CHECK(parts({barrier(SyncZone::Internal)}) == Parts{"barriers"});
-    CHECK(parts({barrier(SyncZone::External)}) == Parts{"barriers between chips"});
-    CHECK(parts({barrier(SyncZone::Host)}) == Parts{"barriers with the host"});
+    CHECK(parts({barrier(SyncZone::chip())}) == Parts{"barriers"});
+    CHECK(parts({barrier(SyncZone::group(0))}) == Parts{"barriers between chips"});
+    CHECK(parts({barrier(SyncZone::host())}) == Parts{"barriers with the host"});
     CHECK(parts({step(Kind::StreamCopy, 0)}) == Parts{"reads of streaming memory"});
     CHECK(parts({step(Kind::StreamCopy, 1)}) == Parts{"writes to streaming memory"});
     CHECK(parts({step(Kind::StreamCopy, 2)}) == Parts{"reads from the host"});

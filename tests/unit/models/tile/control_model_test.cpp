@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random control programs, written out beforehand beside the walk that goes through them.
 #include "models/program/control_check.h"
+#include "models/program/control_cursor.h"
 #include "models/program/held_spans.h"
-#include "models/tile/core/control_cursor.h"
 
 #include <catch2/catch.hpp>
 
@@ -191,17 +191,17 @@ TEST_CASE("a control program is walked as it would be written out") {
         const WrittenOut expected(program, seed);
         std::vector<Met> met;
         std::vector<bool> computes; ///< by number of what was met: told before it
-        tile::ControlCursor cursor(program, 10);
+        program::ControlCursor cursor(program, 10);
         std::size_t decided = 0;
         while (met.size() <= expected.met.size()) {
             computes.push_back(cursor.computes_next());
-            const tile::Visit visit = cursor.next();
-            if (visit.kind == tile::Visit::Kind::End) {
+            const program::Visit visit = cursor.next();
+            if (visit.kind == program::Visit::Kind::End) {
                 break;
             }
             const char* const kinds = "E.rco?";
             met.push_back({kinds[static_cast<std::size_t>(visit.kind)], visit.step});
-            if (visit.kind == tile::Visit::Kind::Decide) {
+            if (visit.kind == program::Visit::Kind::Decide) {
                 CHECK(cursor.computes_next()); // perhaps
                 REQUIRE(decided < expected.answers.size());
                 cursor.decide(expected.answers[decided++]);

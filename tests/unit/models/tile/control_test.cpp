@@ -2,7 +2,7 @@
 // The walk of control programs and what is refused before one begins.
 #include "base/error.h"
 #include "models/program/control_check.h"
-#include "models/tile/core/control_cursor.h"
+#include "models/program/control_cursor.h"
 #include "models/timing/control_timing.h"
 
 #include <catch2/catch.hpp>
@@ -50,28 +50,28 @@ Program controlled_by(Step root) {
 /// `answers` gives.
 std::string walked(const Program& program, const std::string& answers = "") {
     std::string seen;
-    tile::ControlCursor cursor(program, 5);
+    program::ControlCursor cursor(program, 5);
     auto answer = answers.begin();
     while (true) {
-        const tile::Visit visit = cursor.next();
+        const program::Visit visit = cursor.next();
         switch (visit.kind) {
-        case tile::Visit::Kind::End:
-            CHECK(cursor.next().kind == tile::Visit::Kind::End);
+        case program::Visit::Kind::End:
+            CHECK(cursor.next().kind == program::Visit::Kind::End);
             CHECK(answer == answers.end());
             return seen;
-        case tile::Visit::Kind::Run:
+        case program::Visit::Kind::Run:
             seen.push_back(static_cast<char>('0' + visit.step->index));
             break;
-        case tile::Visit::Kind::Round:
+        case program::Visit::Kind::Round:
             seen.push_back('r');
             break;
-        case tile::Visit::Kind::Called:
+        case program::Visit::Kind::Called:
             seen.push_back('c');
             break;
-        case tile::Visit::Kind::Chosen:
+        case program::Visit::Kind::Chosen:
             seen.push_back('o');
             break;
-        case tile::Visit::Kind::Decide:
+        case program::Visit::Kind::Decide:
             seen.push_back('?');
             REQUIRE(answer != answers.end());
             cursor.decide(*answer++ == 'y');
@@ -136,18 +136,18 @@ TEST_CASE("a step is in a round of the innermost repeat around it") {
                          step(Kind::Sequence, 0, {step(Kind::Sync, 5)})}),
               step(Kind::Sync, 6)}));
     program.functions.push_back({"f", step(Kind::Sync, 7)});
-    tile::ControlCursor cursor(program, 5);
+    program::ControlCursor cursor(program, 5);
     std::string seen; // index and round of each step, "r" and the round at the begin of a round
     for (std::int64_t looks = 0;;) {
-        const tile::Visit visit = cursor.next();
-        if (visit.kind == tile::Visit::Kind::End) {
+        const program::Visit visit = cursor.next();
+        if (visit.kind == program::Visit::Kind::End) {
             break;
         }
-        if (visit.kind == tile::Visit::Kind::Decide) {
+        if (visit.kind == program::Visit::Kind::Decide) {
             CHECK(cursor.round() == looks / 2);
             cursor.decide(looks++ % 2 == 0); // one round of each while
-        } else if (visit.kind != tile::Visit::Kind::Called) {
-            const bool is_run = visit.kind == tile::Visit::Kind::Run;
+        } else if (visit.kind != program::Visit::Kind::Called) {
+            const bool is_run = visit.kind == program::Visit::Kind::Run;
             seen += (is_run ? std::to_string(visit.step->index) : "r") +
                     std::to_string(cursor.round()) + " ";
         }

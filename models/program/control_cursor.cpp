@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "models/tile/core/control_cursor.h"
+#include "models/program/control_cursor.h"
 
 #include "base/error.h"
 
@@ -7,11 +7,9 @@
 
 #include <algorithm>
 
-namespace tessera::tile {
+namespace tessera::program {
 namespace {
 
-using program::Program;
-using program::Step;
 using Kind = Step::Kind;
 
 /// Whether the walk of `step` meets anything but rounds of repeats.
@@ -87,7 +85,8 @@ bool ControlCursor::computes_next() const {
     ControlCursor ahead = *this;
     for (Visit met = ahead.next();; met = ahead.next()) {
         if (met.kind == Visit::Kind::Run) {
-            return met.step->kind != Kind::Exchange && met.step->kind != Kind::Sync;
+            return met.step->kind != Kind::Exchange && met.step->kind != Kind::Sync &&
+                   met.step->kind != Kind::LinkExchange;
         }
         if (met.kind == Visit::Kind::Decide || met.kind == Visit::Kind::End) {
             return false;
@@ -161,4 +160,4 @@ void ControlCursor::decide(bool not_zero) {
     }
 }
 
-} // namespace tessera::tile
+} // namespace tessera::program

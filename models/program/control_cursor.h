@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::tile {
+namespace tessera::program {
 
 /// What the walk met.
 struct Visit {
@@ -23,13 +23,13 @@ struct Visit {
         Decide  ///< `step` is a while or an if; decide() comes before the next next()
     };
     Kind kind = Kind::End;
-    const program::Step* step = nullptr;
+    const Step* step = nullptr;
 };
 
 class ControlCursor {
 public:
-    /// `program` outlives the cursor and has passed program::check_control().
-    ControlCursor(const program::Program& program, std::int64_t while_limit_rounds);
+    /// `program` outlives the cursor and has passed check_control().
+    ControlCursor(const Program& program, std::int64_t while_limit_rounds);
 
     [[nodiscard]] Visit next();
 
@@ -37,20 +37,20 @@ public:
     /// own. 0 where there is none.
     [[nodiscard]] std::int64_t round() const;
     /// That repeat; null where there is none.
-    [[nodiscard]] const program::Step* innermost_repeat() const;
+    [[nodiscard]] const Step* innermost_repeat() const;
 
     /// Steps that are walked, the outermost first.
     struct Place {
-        const program::Step* owner = nullptr; ///< the step that has them
-        std::size_t next = 0;                 ///< of its children
-        std::int64_t rounds = 0;              ///< begun
+        const Step* owner = nullptr; ///< the step that has them
+        std::size_t next = 0;        ///< of its children
+        std::int64_t rounds = 0;     ///< begun
 
         friend bool operator==(const Place&, const Place&) = default;
     };
     [[nodiscard]] std::vector<Place> position() const;
     /// So many rounds of the innermost walk of `repeat` are behind it, and the one that has begun is
     /// as many later.
-    void skip_rounds(const program::Step& repeat, std::int64_t rounds);
+    void skip_rounds(const Step& repeat, std::int64_t rounds);
 
     /// Whether something comes, or may come, before the next barrier.
     [[nodiscard]] bool computes_next() const;
@@ -62,20 +62,20 @@ public:
 private:
     /// Steps that are walked in order, perhaps several times.
     struct Level {
-        const program::Step* owner = nullptr;
-        std::span<const program::Step> steps;
+        const Step* owner = nullptr;
+        std::span<const Step> steps;
         std::size_t next = 0;
         std::int64_t rounds = 0; ///< begun
     };
     [[nodiscard]] const Level* innermost() const;
-    [[nodiscard]] Visit visit(const program::Step& step);
+    [[nodiscard]] Visit visit(const Step& step);
     [[nodiscard]] Visit end_round();
 
-    const program::Program& program_;
+    const Program& program_;
     std::int64_t while_limit_rounds_;
     bool begun_ = false;
     std::vector<Level> levels_;
-    const program::Step* undecided_ = nullptr;
+    const Step* undecided_ = nullptr;
 };
 
-} // namespace tessera::tile
+} // namespace tessera::program
