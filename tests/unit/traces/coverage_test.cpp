@@ -19,8 +19,10 @@ TEST_CASE("a covered run has no problems and its cycles add up by kind", "[unit]
     sink.span({worker_track(0, 1), Kind::Compute, kUnnamed, 5, 10});
     sink.span({worker_track(0, 1), Kind::Compute, kUnnamed, 20, 30});
     CHECK(sink.problems(50).empty());
-    CHECK(sink.totals(tile_track(0)) == std::array<Cycles, traces::kKindWords.size()>{40, 0, 10, 0, 0});
-    CHECK(sink.totals(worker_track(0, 1)) == std::array<Cycles, traces::kKindWords.size()>{15, 0, 0, 0, 0});
+    CHECK(sink.totals(tile_track(0)) ==
+          std::array<Cycles, traces::kKindWords.size()>{40, 0, 10, 0, 0});
+    CHECK(sink.totals(worker_track(0, 1)) ==
+          std::array<Cycles, traces::kKindWords.size()>{15, 0, 0, 0, 0});
     CHECK(sink.totals(tile_track(7)) == std::array<Cycles, traces::kKindWords.size()>{});
 }
 
@@ -75,5 +77,6 @@ TEST_CASE("spans may touch and be empty", "[unit][traces]") {
     CHECK(sink.problems(11).empty());
     CHECK(sink.problems(10).size() == 2);
     CHECK(sink.problems(12).size() == 2);
-    CHECK(sink.totals(tile_track(0)) == std::array<Cycles, traces::kKindWords.size()>{10, 0, 0, 0, 1});
+    CHECK(sink.totals(tile_track(0)) ==
+          std::array<Cycles, traces::kKindWords.size()>{10, 0, 0, 0, 1});
 }
