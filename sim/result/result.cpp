@@ -366,6 +366,7 @@ Table<KernelShare> kernel_table() {
         {"sync", Cycle, "cycles of the barriers before its exchanges", &Kernel::sync},
         {"stream", Cycle, "cycles in which the machine waited for its stream copies",
          &Kernel::stream},
+        {"link", Cycle, "cycles in which the machine waited for its link exchanges", &Kernel::link},
         {"rearrange_cycles", Cycle, "of all these, in steps of role rearrange", &Kernel::rearrange,
          "rearranging"}};
 }

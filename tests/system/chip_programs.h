@@ -20,6 +20,7 @@ inline spec::MachineSpec tiny_chips(std::int64_t chips) {
     spec::MachineSpec machine = four_tiles();
     machine.system.chips = chips;
     machine.system.links.contexts = 2;
+    machine.system.zones = 3;
     return machine;
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("words go from a tile of a chip to a tile of another, in both modes al
                 first = said;
             }
             CHECK(said == first);
-            CHECK(said["cycles"][0] == said["cycles"][1]);
+            CHECK(said["cycles"][0] > said["cycles"][1]); // the last word goes to chip 0
         }
     }
 }
@@ -296,7 +296,7 @@ TEST_CASE("programs with one mistake end with a message that names it") {
             chips.no_zones();
             chips.zone({0, 0, 1, 1});
         },
-        {"chips 1 and 2", "in different groups of zone 0"});
+        {"have messages for each other and are in different groups of zone 0"});
     told([](auto& chips) { chips.no_zones(); }, {"its zone is not one of the system's 0"});
     told([](auto& chips) { chips.hands[3].program().link_exchanges.front().name = "rang"; },
          {"chip 3 at its other end has no link exchange of that name"});
@@ -350,7 +350,7 @@ TEST_CASE("programs with one mistake end with a message that names it") {
             program::LinkPlace& place = chips.link(1, "ring").receives.front().place;
             place.indexed = program::LinkIndex{kSecond, 0, 1 << 20, 16, 1};
         },
-        {"ipu_1", "outside"});
+        {"ipu_1", "expected them inside tile memory"});
     told(
         [](auto& chips) { // decisions differ
             for (std::size_t chip = 0; chip < 4; ++chip) {

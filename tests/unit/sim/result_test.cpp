@@ -199,7 +199,8 @@ TEST_CASE("a step goes to the part of the explanation that its role says") {
         {Role::Reduce, {"reduction", "reduction"}},
         {Role::Rearrange, {"rearrangement", "rearrangement"}},
         {Role::Stream, {"compute", "exchange"}},
-        {Role::Control, {"control", "control"}}};
+        {Role::Control, {"control", "control"}},
+        {Role::Link, {"compute", "exchange"}}};
     for (const auto& role : program::kRoles) {
         CAPTURE(role.word);
         Scene scene;

@@ -83,8 +83,11 @@ TEST_CASE("no line of a summary is longer than asked for, whatever the names and
     for (const char* large : {"cycles", "bound_cycles", "executions"}) {
         step[large] = 123456789;
     }
-    result["phases"] = {
-        {"compute", result["cycles"]}, {"exchange", 0}, {"sync", 0}, {"stream", 0}}; // 100 %
+    result["phases"] = {{"compute", result["cycles"]},
+                        {"exchange", 0},
+                        {"sync", 0},
+                        {"stream", 0},
+                        {"link", 0}}; // 100 %
     result["sentence"] = "a very long sentence of many words " + std::string(60, 'x') + " and " +
                          std::string(60, 'y') + " for those who like that";
     for (const std::size_t columns : {80U, 100U, 140U}) {
