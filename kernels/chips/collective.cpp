@@ -310,7 +310,7 @@ public:
     std::vector<std::byte> bytes;
 };
 
-/// What each chip begins with and ends with: the schedule, step by step.
+/// Returns what each chip begins with, and what the schedule leaves on it, step by step.
 ChipValues values_of(const Layout& layout, CollectiveKind kind, std::uint64_t seed,
                      std::int64_t repeats) {
     const auto chips = static_cast<std::size_t>(layout.chips);

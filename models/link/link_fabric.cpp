@@ -56,7 +56,7 @@ std::span<const program::LinkUse> LinkFabric::open(std::int64_t chip, std::uint3
         into_address_[message] = address_of(number, place, round);
         use_of(place, into_address_[message], true, message);
     }
-    for (const program::LinkUse& use : uses_) { // inside memory
+    for (const program::LinkUse& use : uses_) { // at() throws outside memory
         static_cast<void>(words_[number].memory->at(use.tile, use.address, use.bytes));
     }
     if (bound.indexed) {
@@ -87,7 +87,7 @@ std::span<const program::LinkUse> LinkFabric::open(std::int64_t chip, std::uint3
         const program::BoundMessage& message = binding_.messages[bound.sends[at]];
         const auto tile = message.from.tile;
         if (at == 0 || binding_.messages[bound.sends[at - 1]].from.tile != tile) {
-            ++part.open[tile]; // its turn
+            ++part.open[tile]; // the turn is to end too
         }
         messages.push_back(this->message(bound.sends[at]));
     }
@@ -106,7 +106,7 @@ Message LinkFabric::message(std::uint32_t number) const {
             .bytes = bound.from.bytes};
 }
 
-/// Of the messages to the chip: it is not over before they are in.
+/// The bound is of the messages to the chip: its part is not over before they are in.
 const LinkBound& LinkFabric::bound_of(std::size_t chip, std::uint32_t exchange) {
     const auto [place, is_new] = bounds_.try_emplace({chip, exchange});
     if (is_new) {
@@ -187,7 +187,7 @@ void LinkFabric::on_event() {
     }
 }
 
-/// What the tile sends, when its turn begins.
+/// Takes the bytes that the tile sends, when its turn begins.
 void LinkFabric::read(std::size_t chip, TileId tile) {
     const auto& sends = binding_.exchanges[chip][parts_[chip].told.exchange].sends;
     const auto tile_of = [&](std::uint32_t message) {
