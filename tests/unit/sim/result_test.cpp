@@ -517,6 +517,7 @@ TEST_CASE("a kernel has the cycles of its steps, each once, and of the barriers 
                               {"exchange", exchange},
                               {"sync", sync},
                               {"stream", stream},
+                              {"link", 0},
                               {"rearrange_cycles", rearrange}};
     };
     constexpr double kWhole = 160 + 2 * (kBarrier + 40) + 30 + 20 + 5;
