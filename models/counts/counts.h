@@ -66,6 +66,7 @@ enum class Only : std::uint8_t { All };
 enum class Group : std::uint8_t {
     WorkerIssues,
     WorkerBundles,
+    WorkerFullBundles,
     MatrixSteps,
     VectorOperations,
     MemoryBytes,
@@ -134,6 +135,8 @@ inline constexpr std::array kGroups{
               StepKind::ComputeSet, kClasses},
     GroupSpec{"worker_bundles", "instructions and bundles executed by workers, by class",
               StepKind::ComputeSet, kClasses},
+    GroupSpec{"worker_full_bundles", "of these the bundles of two instructions, fnop not counted",
+              StepKind::ComputeSet, kOnly},
     GroupSpec{"matrix_steps", "steps of the matrix units, by type", StepKind::ComputeSet,
               kMatrixSteps},
     GroupSpec{"vector_operations", "instructions of the vector units, by element type and width",

@@ -174,7 +174,7 @@ struct Linked {
     Bytes bytes = 0;  ///< to this chip, counted where they are written
     Bytes sent_bytes = 0;
     Cycles bound_cycles = 0;
-    std::string_view bound_by; ///< edge, context, lane or turn
+    std::string_view bound_by; ///< edge, context, lane, turn or barrier
 };
 
 /// Hears the events of one chip, all from one thread but passed(). Each event is told in the cycle

@@ -39,11 +39,13 @@ counts::InstructionCounts<std::int32_t> counted(counts::InstructionCounts<std::i
     using counts::Group;
     auto kind = counts::Class::Control;
     bool first = true;
+    std::size_t instructions = 0;
     for (const Operation& half : halves) {
         const counts::Instruction& one = counts_of(half.opcode);
         if (std::exchange(first, false) || !is_nop(half)) {
             kind = one.kind;
         }
+        instructions += is_nop(half) ? 0 : 1;
         if (one.step) {
             ++sums[counts::number_of(Group::MatrixSteps, *one.step)];
         }
@@ -55,6 +57,9 @@ counts::InstructionCounts<std::int32_t> counted(counts::InstructionCounts<std::i
     }
     sums[counts::number_of(Group::WorkerIssues, kind)] += issues;
     ++sums[counts::number_of(Group::WorkerBundles, kind)];
+    if (instructions > 1) {
+        ++sums[counts::number_of(Group::WorkerFullBundles, counts::Only::All)];
+    }
     return sums;
 }
 

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "models/spec/amp_spec.h"
+#include "models/spec/area_spec.h"
 #include "models/spec/chip_spec.h"
 #include "models/spec/control_spec.h"
+#include "models/spec/energy_spec.h"
 #include "models/spec/exchange_spec.h"
 #include "models/spec/host_spec.h"
 #include "models/spec/memory_spec.h"
@@ -33,6 +35,8 @@ struct MachineSpec {
     StreamingSpec streaming;
     HostSpec host;
     SystemSpec system;
+    EnergySpec energy;
+    AreaSpec area;
 
     template <class Description> static void describe(Description& d) {
         d.fixed("schema_version", 1).required().says("version of this file's format");
@@ -51,6 +55,8 @@ struct MachineSpec {
         d.object("streaming", &MachineSpec::streaming).says("the memory behind the chip's gateway");
         d.object("host", &MachineSpec::host).says("the link to the host");
         d.object("system", &MachineSpec::system).says("several chips; without it there is one");
+        d.object("energy", &MachineSpec::energy).says("energy by kind of event; moves no cycle");
+        d.object("area", &MachineSpec::area).says("area of the parts of a chip; moves no cycle");
     }
 };
 

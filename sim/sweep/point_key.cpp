@@ -109,6 +109,8 @@ const std::string& PointKeys::sha256_of(const std::filesystem::path& file) {
 
 std::string PointKeys::part_of(const spec::LoadedMachine& machine) {
     nlohmann::json config = without_names(machine.resolved);
+    config.erase("energy");
+    config.erase("area");
     if (machine.spec.system.chips == 1) {
         config.erase("system");
         config.at("sync").erase("hop_ns");

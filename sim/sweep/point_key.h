@@ -49,7 +49,8 @@ public:
     explicit PointKeys(int model_version) : model_version_(model_version) {}
 
     /// The text of a machine in keys: every parameter with the type that its description gives it,
-    /// but neither its name nor its description. A machine of one chip has no parameters of systems
+    /// but neither its name nor its description, nor what weighs energy and area, as no run depends
+    /// on that. A machine of one chip has no parameters of systems
     /// in its keys, so that its keys are those of before there were systems.
     [[nodiscard]] static std::string part_of(const spec::LoadedMachine& machine);
     /// The same of a workload, with what the files that it names hold instead of their names.
