@@ -22,7 +22,7 @@ FAMILY = DATA + ["kernels/family", "kernels/function", "kernels/graph", "kernels
 
 # What a room of sim/ stands on, and one that runs something and tells of it.
 BELOW = ["base", "traces", "models", "kernels"]
-ON_RESULTS = BELOW + ["sim/cli", "sim/process", "sim/result"]
+ON_RESULTS = BELOW + ["sim/cli", "sim/cost", "sim/process", "sim/recording", "sim/result"]
 
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
@@ -71,8 +71,10 @@ ALLOWED = {
     "kernels/chips": FAMILY + ["kernels/collective", "kernels/micro"],
     "sim/cli": ["base"],
     "sim/process": ["base", "traces", "sim/cli"],
-    "sim/result": BELOW + ["sim/cli", "sim/process"],
-    "sim/sweep": BELOW,
+    "sim/cost": ["base", "models/counts", "models/spec"],
+    "sim/recording": ["base", "models", "traces"],
+    "sim/result": BELOW + ["sim/cli", "sim/cost", "sim/process"],
+    "sim/sweep": BELOW + ["sim/cost"],
     "sim/vertex": BELOW + ["sim/result"],
     "sim/run": ON_RESULTS + ["sim/sweep"],
     "sim/pattern": ON_RESULTS,

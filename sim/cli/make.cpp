@@ -47,7 +47,8 @@ void refuse_with_several(const Given& given, const RunCommand& run) {
     const char* const several = run.workloads.size() > 1  ? "workloads"
                                 : run.machines.size() > 1 ? "machines"
                                                           : nullptr;
-    for (const auto& [option, one] : {std::pair{"trace", "trace"}, {"memory", "report"}}) {
+    for (const auto& [option, one] :
+         {std::pair{"trace", "trace"}, {"memory", "report"}, {"record", "recording"}}) {
         if (several != nullptr && given.has(option)) {
             throw UsageError(
                 fmt::format("run: --{}: got several {}, expected one a {}", option, several, one));
@@ -57,7 +58,7 @@ void refuse_with_several(const Given& given, const RunCommand& run) {
 
 /// Options of a run's program, data, trace and order, which estimates have none of.
 void refuse_without_a_run(const Given& given) {
-    for (const char* option : {"out", "memory", "trace", "trace-tiles", "trace-level",
+    for (const char* option : {"out", "memory", "record", "trace", "trace-tiles", "trace-level",
                                "trace-clock", "shuffle", "max-cycles", "no-check"}) {
         if (given.has(option)) {
             throw UsageError(fmt::format("run: --{}: --mode estimate makes no program and runs "
@@ -71,7 +72,8 @@ void refuse_without_a_run(const Given& given) {
 
 Command make_run(const Given& given) {
     RunCommand run;
-    refuse_empty("run", given, {"json", "csv", "out", "memory", "trace", "point", "store"});
+    refuse_empty("run", given,
+                 {"json", "csv", "out", "memory", "record", "trace", "point", "store"});
     run.workloads = given.operands();
     take_machines(given, run);
     run.point = given.text("point");
@@ -95,6 +97,7 @@ Command make_run(const Given& given) {
     run.out_directory = given.text("out");
     refuse_dash_folder("run", run.out_directory, "out");
     run.memory = given.text("memory");
+    run.record = given.text("record");
     run.trace = given.text("trace");
     run.trace_tiles = given.text("trace-tiles");
     run.trace_level = given.text("trace-level");

@@ -34,11 +34,14 @@ CommandSpec run_command() {
                  text("csv", "FILE",
                       "write a line for each run, kernel and step; - for stdout, as with --json"),
                  text("out", "DIR",
-                      "write result.json, output.npy and trace.pftrace.gz to DIR; of several "
-                      "results each is output.NAME.npy",
+                      "write result.json, output.npy, recording.bin.gz and trace.pftrace.gz to "
+                      "DIR; of several results each is output.NAME.npy",
                       Completes::Directory),
                  text("memory", "FILE",
                       "write what stands in tile memory in each step, as JSON; - for stdout"),
+                 text("record", "FILE",
+                      "write what each tile did in each step, and when; compressed if FILE ends in "
+                      ".gz"),
                  text("trace", "FILE",
                       "write a trace: of value changes if FILE ends in .vcd, of Chrome's events if "
                       "in .json, else Perfetto's; compressed if .gz follows, - for stdout"),

@@ -2,6 +2,7 @@
 #include "sim/result/result.h"
 
 #include "base/config/json_text.h"
+#include "sim/result/cost_tables.h"
 #include "sim/result/digest.h"
 #include "sim/result/memory_report.h"
 #include "sim/result/result_head.h"
@@ -517,7 +518,7 @@ Table<RunFacts> result_table() {
         return
             [of](const Facts& facts) -> decltype(auto) { return std::invoke(of, facts.account); };
     };
-    return with_head<Facts>(
+    Table<Facts> table{
         {{"cycles", Cycle, "of the run: the sum of phases", account(&Account::cycles)},
          {"useful_bytes", Byte, "that the workload moves for its user", useful_bytes},
          {"gbytes_per_s", Rate, "useful_bytes over seconds, in 1e9 bytes a second",
@@ -576,8 +577,11 @@ Table<RunFacts> result_table() {
           [](const Facts& facts) { return facts.check ? facts.check->json : json(nullptr); }},
          {"trace", "of --trace", trace_table(), &Facts::trace},
          {"host", "what the host spent; the only part that differs between equal runs",
-          host_table(), std::identity{}}},
-        head_of);
+          host_table(), std::identity{}}}};
+    for (const auto& entry : cost_table()) {
+        table.push_back(entry);
+    }
+    return with_head<Facts>(std::move(table), head_of);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "models/spec/matrix_unit.h"
+#include "sim/result/cost_tables.h"
 #include "sim/result/result.h"
 #include "sim/result/what_if.h"
 
@@ -158,7 +159,8 @@ Table<HeadFacts> head_table() {
             {"ceiling", "what the product's own kernels could do at most", ceiling_table(),
              product(&Speed::ceiling)},
             {"matrix_unit", "the most that a tile's matrix unit does for these types",
-             matrix_unit_table(), product_speed}};
+             matrix_unit_table(), product_speed},
+            area_entry()};
 }
 
 } // namespace tessera::result

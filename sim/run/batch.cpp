@@ -9,6 +9,7 @@
 #include "sim/process/output.h"
 #include "sim/process/progress_line.h"
 #include "sim/process/screen.h"
+#include "sim/recording/format.h"
 #include "sim/result/result.h"
 #include "sim/run/results_csv.h"
 #include "sim/run/run.h"
@@ -45,10 +46,11 @@ public:
           npy_(folder_.file(process::kAnswerFile)) {}
 
     [[nodiscard]] std::string trace() const { return folder_.file(kTraceFile); }
+    [[nodiscard]] std::string recording() const { return folder_.file(recording::kFile); }
 
-    /// `trace_elsewhere`: the run has made no trace here. What an older run left and this one has
-    /// not goes.
-    void write(const RunReport& report, bool trace_elsewhere) {
+    /// `elsewhere`: names of files that the run has made in another place. What an older run left and
+    /// this one has not goes.
+    void write(const RunReport& report, const std::vector<const char*>& elsewhere) {
         folder_.remove_results();
         for (const ResultFile& output : report.outputs) {
             if (output.name == process::kAnswerFile) {
@@ -60,8 +62,8 @@ public:
         if (report.outputs.empty()) {
             folder_.remove(process::kAnswerFile);
         }
-        if (trace_elsewhere) {
-            folder_.remove(kTraceFile);
+        for (const char* name : elsewhere) {
+            folder_.remove(name);
         }
         json_.write(result::json_text(report.result));
     }
@@ -69,7 +71,7 @@ public:
     /// After a run that failed.
     void clear() const {
         folder_.remove_results();
-        for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile}) {
+        for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile, recording::kFile}) {
             folder_.remove(name);
         }
     }
@@ -146,15 +148,19 @@ RunReport run_in_mode(const cli::RunCommand& command, const std::string& workloa
 /// The same with the files of `out`, which a run that fails leaves without those of an older one.
 RunReport run_into(OutDirectory& out, cli::RunCommand command, const std::string& workload,
                    const Elaborate& elaborate) {
-    const bool trace_elsewhere =
-        !command.trace.empty() &&
-        !is_same_output(output_place(command.trace), output_place(out.trace()));
-    if (command.trace.empty()) {
-        command.trace = out.trace();
-    }
+    std::vector<const char*> elsewhere;
+    const auto place = [&](std::string& asked, const std::string& here, const char* name) {
+        if (asked.empty()) {
+            asked = here;
+        } else if (!is_same_output(output_place(asked), output_place(here))) {
+            elsewhere.push_back(name);
+        }
+    };
+    place(command.trace, out.trace(), kTraceFile);
+    place(command.record, out.recording(), recording::kFile);
     try {
         RunReport report = run_in_mode(command, workload, elaborate);
-        out.write(report, trace_elsewhere);
+        out.write(report, elsewhere);
         return report;
     } catch (const ConfigError&) { // a slip of the fingers costs nothing
         throw;
@@ -211,12 +217,16 @@ RunReport run_here(cli::RunCommand command, const Case& one, std::FILE* people,
 /// The files of a run into `directory`, for the check of the command line.
 void add_folder(const cli::RunCommand& command, const std::string& directory,
                 std::vector<process::NamedOutput>& outputs) {
-    for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile}) {
-        if (!directory.empty() && (name != kTraceFile || command.trace.empty())) {
+    for (const auto& [name, elsewhere] : {std::pair{kResultFile, false},
+                                          {process::kAnswerFile, false},
+                                          {kTraceFile, !command.trace.empty()},
+                                          {recording::kFile, !command.record.empty()}}) {
+        if (!directory.empty() && !elsewhere) {
             outputs.push_back({"--out", (fs::path(directory) / name).string()});
         }
     }
-    for (const std::string* path : {&command.json, &command.csv, &command.memory, &command.trace}) {
+    for (const std::string* path :
+         {&command.json, &command.csv, &command.memory, &command.record, &command.trace}) {
         const fs::path file(*path);
         const bool is_there =
             !directory.empty() && file.has_filename() &&
@@ -232,6 +242,7 @@ std::FILE* checked_outputs(const cli::RunCommand& command, const std::vector<Cas
     std::vector<process::NamedOutput> outputs{{"--json", command.json},
                                               {"--csv", command.csv},
                                               {"--memory", command.memory},
+                                              {"--record", command.record},
                                               {"--trace", command.trace}};
     for (const Case& one : cases) {
         add_folder(command, one.directory, outputs);

@@ -2,13 +2,13 @@
 #include "sim/run/observers.h"
 
 #include "models/listeners/trace_producer.h"
+#include "sim/recording/write.h"
 #include "traces/critical_tile.h"
 #include "traces/output_file.h"
 #include "traces/selection.h"
 
 #include <fmt/format.h>
 
-#include <deque>
 #include <utility>
 
 namespace tessera::run {
@@ -61,6 +61,9 @@ Observers::Observers(const cli::RunCommand& command, const spec::MachineSpec& ma
     if (!command.trace.empty()) {
         trace_ = std::make_unique<Trace>(command, machine, workload);
     }
+    if (!command.record.empty()) {
+        record_file_ = std::make_unique<traces::OutputFile>(command.record);
+    }
 }
 Observers::~Observers() = default;
 
@@ -73,6 +76,9 @@ std::vector<events::Listener*> Observers::hear(job::Job& job, const program::Pro
     if (trace_ != nullptr) {
         all.push_back(
             &trace_->producers.emplace_back(program, machine_, trace_->sink(), trace_->names));
+    }
+    if (record_file_ != nullptr) {
+        all.push_back(&recorders_.emplace_back(program, machine_.chip.tiles));
     }
     if (const auto copy = job.round_copy()) {
         all.push_back(&rounds_.emplace(program, *copy));
@@ -88,6 +94,10 @@ std::vector<ipu::RunOptions> Observers::options_of_chips(const program::SystemPr
     std::vector<ipu::RunOptions> all(system.chips(), first);
     for (std::size_t chip = 1; chip < all.size(); ++chip) {
         all[chip].listeners.clear();
+        if (record_file_ != nullptr) {
+            all[chip].listeners.push_back(
+                &recorders_.emplace_back(system.of_chip(chip), machine_.chip.tiles));
+        }
         if (trace_ != nullptr) {
             all[chip].listeners.push_back(
                 &trace_->producers.emplace_back(system.of_chip(chip), machine_, trace_->sink(),
@@ -107,6 +117,21 @@ void Observers::begin() {
     if (looks_) {
         looks_->begin();
     }
+}
+
+void Observers::write_recording(std::size_t chip, const listeners::Account& account,
+                                const std::string& workload) {
+    if (record_file_ == nullptr) {
+        return;
+    }
+    const Activity writing("writing the recording");
+    recording::write({.machine = machine_.name,
+                      .workload = workload,
+                      .mode = command_.mode.empty() ? "functional" : command_.mode,
+                      .clock_hz = machine_.chip.clock_hz,
+                      .account = account,
+                      .recorder = recorders_[chip]},
+                     *record_file_);
 }
 
 std::optional<traces::TraceSummary> Observers::finish(std::vector<std::string>& warnings) {

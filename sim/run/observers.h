@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who hears a run besides its account: progress, the trace, and the job, whose check looks at steps.
+// Who hears a run besides its account: progress, the trace, the recording, and the job, whose check
+// looks at steps.
 //
 //   Observers(...) --> hear(...) --> read_from(simulation), begin() --> the run --> end(), finish()
 #pragma once
@@ -7,7 +8,9 @@
 #include "base/activity.h"
 #include "kernels/job/job.h"
 #include "models/events/events.h"
+#include "models/listeners/account.h"
 #include "models/listeners/progress.h"
+#include "models/listeners/recorder.h"
 #include "models/listeners/rounds.h"
 #include "models/program/program.h"
 #include "models/simulation/simulation.h"
@@ -15,7 +18,9 @@
 #include "sim/cli/cli.h"
 #include "sim/run/looks.h"
 #include "traces/exporters/exporter.h"
+#include "traces/output_file.h"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +30,7 @@ namespace tessera::run {
 
 class Observers {
 public:
-    /// Opens the trace that `command` asks for, before a long plan. Command and machine outlive the
+    /// Opens the trace and the recording that `command` asks for, before a long plan. Command and machine outlive the
     /// object. @throws UsageError, IoError
     Observers(const cli::RunCommand& command, const spec::MachineSpec& machine,
               const std::string& workload);
@@ -53,6 +58,9 @@ public:
     }
     /// Completes the trace, where there is one; adds sentences to `warnings`.
     [[nodiscard]] std::optional<traces::TraceSummary> finish(std::vector<std::string>& warnings);
+    /// Writes the recording of one of the chips, where there is one.
+    void write_recording(std::size_t chip, const listeners::Account& account,
+                         const std::string& workload);
 
 private:
     struct Trace;
@@ -64,6 +72,8 @@ private:
     std::optional<listeners::Progress> progress_;
     std::optional<listeners::Rounds> rounds_;
     std::optional<Looks> looks_;
+    std::unique_ptr<traces::OutputFile> record_file_;
+    std::deque<listeners::Recorder> recorders_; ///< by chip
 };
 
 } // namespace tessera::run

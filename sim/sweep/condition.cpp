@@ -17,10 +17,10 @@ expression::Work work_of_point(std::int64_t points) {
     return {std::max(kLeast, share), "a point"};
 }
 
-Condition::Condition(std::string text, Diagnostic place)
+PointFormula::PointFormula(std::string text, Diagnostic place)
     : text_(std::move(text)), place_(std::move(place)), names_(expression::names_in(text_)) {}
 
-bool Condition::holds(PointTable& table, std::size_t row) {
+std::optional<double> PointFormula::value(PointTable& table, std::size_t row) {
     // words are numbers that no count or size is
     constexpr double kWords = -1e300;
     constexpr double kApart = 1e290;
@@ -31,7 +31,7 @@ bool Condition::holds(PointTable& table, std::size_t row) {
         if (cell.is_number()) {
             scope.numbers[name] = cell.number;
         } else if (column && cell.kind == PointTable::Cell::Kind::Nothing) {
-            return false;
+            return std::nullopt;
         } else { // a word, of the table or of the condition
             const std::uint32_t word = column ? table.word_among(names_, cell) : table.word(name);
             scope.numbers[name] = kWords + kApart * word;
@@ -40,7 +40,7 @@ bool Condition::holds(PointTable& table, std::size_t row) {
     scope.work =
         std::make_shared<expression::Work>(work_of_point(static_cast<std::int64_t>(table.rows())));
     try {
-        return expression::evaluate(text_, scope) != 0;
+        return expression::evaluate(text_, scope);
     } catch (const expression::Error& error) {
         if (failures_++ == 0) {
             place_.message =
@@ -48,14 +48,14 @@ bool Condition::holds(PointTable& table, std::size_t row) {
                             error.column(), error.what());
             place_.hint = error.hint();
         }
-        return false;
+        return std::nullopt;
     }
 }
 
-std::string Condition::failure() const {
-    return failures_ == 0 ? ""
-                          : fmt::format("{}; so it does not hold for {}", place_.text(),
-                                        counted(failures_, "point"));
+std::string PointFormula::failure(const std::string& consequence) const {
+    return failures_ == 0
+               ? ""
+               : fmt::format("{}; {} {}", place_.text(), consequence, counted(failures_, "point"));
 }
 
 std::vector<Condition> constraints_of(const SweepSpec& sweep, const config::Document& document) {

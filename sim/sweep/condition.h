@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conditions on points: constraints of sweeps and filters of listings.
+// Formulas over the columns of a table: metrics and constraints of sweeps, filters of listings.
 #pragma once
 
 #include "base/error.h"
@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,27 +21,40 @@ inline constexpr std::int64_t kMostStepsOfPoints = 40'000'000;
 /// What those of one of so many points may take.
 [[nodiscard]] expression::Work work_of_point(std::int64_t points);
 
-/// A condition over the columns of a table.
-class Condition {
+/// An expression over the columns of a table.
+class PointFormula {
 public:
     /// `place` is where it was written, without a message. @throws expression::Error
-    explicit Condition(std::string text, Diagnostic place = {});
+    explicit PointFormula(std::string text, Diagnostic place = {});
 
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-    /// False where a name is nothing there; words are equal or not. Where it has no value it does
-    /// not hold, and failure() tells.
-    [[nodiscard]] bool holds(PointTable& table, std::size_t row);
+    /// Nothing where a name is nothing there; words are equal or not. Where the expression has no
+    /// value, failure() tells.
+    [[nodiscard]] std::optional<double> value(PointTable& table, std::size_t row);
 
     /// Why it had no value for some points that were asked for: of the first, and how many there
-    /// are. Empty where it had one for all.
-    [[nodiscard]] std::string failure() const;
+    /// are, with what follows from that. Empty where it had one for all.
+    [[nodiscard]] std::string failure(const std::string& consequence) const;
 
 private:
     std::string text_;
     Diagnostic place_;
     std::vector<std::string> names_;
     std::size_t failures_ = 0;
+};
+
+/// One that holds where its value is not 0.
+class Condition : public PointFormula {
+public:
+    using PointFormula::PointFormula;
+
+    [[nodiscard]] bool holds(PointTable& table, std::size_t row) {
+        return value(table, row).value_or(0) != 0;
+    }
+    [[nodiscard]] std::string failure() const {
+        return PointFormula::failure("so it does not hold for");
+    }
 };
 
 /// A sweep's constraints, each with its place in the sweep's document.

@@ -172,7 +172,7 @@ std::vector<Judged> judge(PointTable& table, const std::vector<Candidate>& candi
         for (std::size_t i = 0; i < objectives.size() && one.why_not_whole.empty(); ++i) {
             std::vector<double> each;
             for (const std::size_t row : one.rows) {
-                const Cell& cell = table.at(row, numbers[i]);
+                const Cell cell = table.value(row, numbers[i]);
                 if (!cell.is_number()) {
                     fail(row, "has no " + objectives[i].path);
                 }

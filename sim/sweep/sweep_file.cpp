@@ -55,6 +55,7 @@ public:
         conditions("/constraints", text_.constraints);
         sweep_.exclude = text_.exclude;
         sweep_.constraints = text_.constraints;
+        metrics();
         objectives();
         config::throw_if_any(std::move(notes_.mistakes));
         sweep_.places = std::move(notes_.places);
@@ -118,19 +119,47 @@ private:
     }
 
     void derive() {
-        if (!text_.derive.is_object()) {
-            return;
+        for (const std::string& path : in_order_of_need("/derive", text_.derive)) {
+            sweep_.derived.push_back({path, text_.derive[path].get<std::string>()});
+        }
+        if (text_.derive.is_object()) {
+            for (const auto& [path, given] : text_.derive.items()) {
+                if (given.is_string()) {
+                    notes_.change(child_pointer("/derive", path), path);
+                }
+            }
+        }
+    }
+
+    void metrics() {
+        for (const std::string& name : in_order_of_need("/metrics", text_.metrics)) {
+            try {
+                if (expression::names_in(name) != std::vector{name}) {
+                    notes_.fail(child_pointer("/metrics", name), "expressions could not name it");
+                }
+            } catch (const expression::Error&) {
+                notes_.fail(child_pointer("/metrics", name), "expressions could not name it");
+            }
+            sweep_.metrics.push_back({name, text_.metrics[name].get<std::string>()});
+        }
+    }
+
+    /// The keys of an object of expressions, each behind those that its expression names. Mistakes
+    /// are told.
+    std::vector<std::string> in_order_of_need(const std::string& at, const Json& expressions) {
+        std::vector<std::string> ordered;
+        if (!expressions.is_object()) {
+            return ordered;
         }
         std::map<std::string, std::vector<std::string>> needs;
-        for (const auto& [path, given] : text_.derive.items()) {
-            const std::string pointer = child_pointer("/derive", path);
+        for (const auto& [name, given] : expressions.items()) {
+            const std::string pointer = child_pointer(at, name);
             if (!given.is_string()) {
                 notes_.fail(pointer, "got " + config::got_text(given) +
                                          ", expected an expression in quotes");
                 continue;
             }
-            notes_.change(pointer, path);
-            needs[path] = names_of(pointer, given.get<std::string>());
+            needs[name] = names_of(pointer, given.get<std::string>());
         }
         // those that need nothing more, again and again
         while (!needs.empty()) {
@@ -139,13 +168,14 @@ private:
                                     [&](const auto& name) { return needs.contains(name); });
             });
             if (ready == needs.end()) {
-                notes_.fail(child_pointer("/derive", needs.begin()->first),
+                notes_.fail(child_pointer(at, needs.begin()->first),
                             "it follows from itself: " + circle_of(needs));
-                return;
+                break;
             }
-            sweep_.derived.push_back({ready->first, text_.derive[ready->first].get<std::string>()});
+            ordered.push_back(ready->first);
             needs.erase(ready);
         }
+        return ordered;
     }
 
     /// The paths of a circle, from one to itself.

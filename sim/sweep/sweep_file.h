@@ -27,12 +27,18 @@ struct Derived {
     std::string expression;
 };
 
+/// A number that follows from results, parameters and other metrics of a point.
+struct Metric {
+    std::string name;
+    std::string expression;
+};
+
 /// What makes a point good.
 struct Objective {
     /// How results of several workloads are combined.
     enum class Over { GeometricMean, WeightedSum, Worst };
 
-    std::string path;     ///< of a result: `cycles`
+    std::string path;     ///< of a result, as `cycles`, of a parameter, or a metric's name
     bool largest = false; ///< is best; else the smallest
     Over over = Over::GeometricMean;
     std::vector<double> weights; ///< of WeightedSum, one a workload
@@ -50,6 +56,7 @@ struct SweepSpec {
     std::vector<Derived> derived;         ///< each after those that it names
     std::vector<std::string> exclude;     ///< conditions on a point
     std::vector<std::string> constraints; ///< conditions on a result
+    std::vector<Metric> metrics;          ///< each after those that it names
     std::vector<Objective> objectives;
     Places places; ///< of the machines, workloads and files that it names
 };

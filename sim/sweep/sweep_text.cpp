@@ -81,7 +81,10 @@ ShapePointer sample_shape() {
 
 ShapePointer objective_shape() {
     Describe<ObjectiveText> d;
-    d.field("path", &ObjectiveText::path).required().says("a number of the result").from(kSource);
+    d.field("path", &ObjectiveText::path)
+        .required()
+        .says("a number of the result, a metric or a parameter")
+        .from(kSource);
     d.field("goal", &ObjectiveText::largest, {{"min", false}, {"max", true}})
         .says("which is best")
         .from(kSource);
@@ -141,6 +144,10 @@ const config::Shape& sweep_shape() {
         d.list("constraints", &SweepText::constraints, describe_condition)
             .range(0, 1000)
             .says("conditions on results: points where one does not hold are never best")
+            .from(kSource);
+        d.field("metrics", &SweepText::metrics)
+            .json({"object"}, {{"additionalProperties", {{"type", "string"}}}})
+            .says("numbers that follow from results and parameters: {name: expression}")
             .from(kSource);
         d.list("objectives", &SweepText::objectives, objective_shape())
             .range(0, 100)

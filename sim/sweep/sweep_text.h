@@ -47,6 +47,7 @@ struct SweepText {
     nlohmann::json derive;
     std::vector<std::string> exclude;
     std::vector<std::string> constraints;
+    nlohmann::json metrics;
     std::vector<ObjectiveText> objectives;
 };
 

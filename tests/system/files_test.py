@@ -140,7 +140,7 @@ class OutputsTest(FilesCase):
             self.refused("vertex", "scaled_add", "--out", "out", code=6,
                          says="another run writes into this folder")
         self.tessera(*RUN, "--out", "out")
-        self.assertEqual(self.names("out"), ["output.npy", "result.json", "trace.pftrace.gz"])
+        self.assertEqual(self.names("out"), ["output.npy", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
 
     def test_one_file_twice_is_a_mistake_of_the_command_line(self):
         (self.scratch / "real").mkdir()
@@ -153,6 +153,7 @@ class OutputsTest(FilesCase):
                      ["--out", "new", "--json", "./new/result.json"],
                      ["--out", "new", "--memory", "new/output.npy"],
                      ["--out", "new", "--memory", "new/trace.pftrace.gz"],
+                     ["--out", "new", "--memory", "new/recording.bin.gz"], ["--record", "x", "--trace", "x"],
                      ["--json", "-", "--memory", "-"],
                      ["--json", "-", "--memory", "/dev/stdout"]):
             with self.subTest(pair):
@@ -191,14 +192,16 @@ class OutputsTest(FilesCase):
         self.tessera(*RUN, "--out", "out")
         self.file("out/mine.txt", "mine")
         self.tessera(*RUN, "--out", "out", "--trace", "t.pftrace")
-        self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "result.json"])
+        self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "recording.bin.gz", "result.json"])
+        self.tessera(*RUN, "--out", "out", "--record", "r.bin")
+        self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "result.json", "trace.pftrace.gz"])
         # where it is without the option
         for trace in ("out/trace.pftrace.gz", "out/../out/trace.pftrace.gz"):
             self.tessera(*RUN, "--out", "out", "--trace", trace)
             self.assertEqual(self.names("out"),
-                             ["mine.txt", "output.npy", "result.json", "trace.pftrace.gz"])
+                             ["mine.txt", "output.npy", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
         self.tessera("run", "sync", "--machine", "tiny", "--out", "out")
-        self.assertEqual(self.names("out"), ["mine.txt", "result.json", "trace.pftrace.gz"])
+        self.assertEqual(self.names("out"), ["mine.txt", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
         self.tessera(*RUN, "--out", "out", "--set", "tile.worker=1", code=3)
         self.assertIn("result.json", self.names("out"))
         self.tessera(*RUN, "--out", "out", *TOO_LONG, code=5)
@@ -372,7 +375,7 @@ class ProcessesTest(FilesCase):
                                  any(run["status"] == "ok" for run in runs))
         self.assertEqual(self.names("out/large"), [])
         self.assertEqual(self.names("out/tiny_spmm_b1"),
-                         ["output.npy", "result.json", "trace.pftrace.gz"])
+                         ["output.npy", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
 
     def test_a_crash_is_one_of_the_failures(self):
         process = subprocess.Popen([BINARY, "run", "dense_4096_f16", "tiny_matmul", "--json",

@@ -62,11 +62,12 @@ ADDRESS_SPACE, CODE_REACH = 1 << 21, 1 << 20
 
 
 def ranges():
-    """By path: (lowest, highest) of a number, or all words. Runs here are of one chip, for which `system` has no use."""
+    """By path: (lowest, highest) of a number, or all words. Runs here are of one chip, for which `system` has no use;
+    `energy` and `area` move none."""
     schema = subprocess.run([BINARY, "schema", "machine"], capture_output=True, text=True, check=True).stdout
     found = {}
     for section, of_section in json.loads(schema)["properties"].items():
-        for key, field in of_section.get("properties", {}).items() if section != "system" else ():
+        for key, field in of_section.get("properties", {}).items() if section not in ("system", "energy", "area") else ():
             path = f"{section}.{key}"
             if "enum" in field:
                 found[path] = field["enum"]

@@ -253,7 +253,7 @@ class RunsTest(CliTest):
         self.assertIn("tiles busy", done.stdout)
         self.assertEqual(done.stderr, "")
         self.assertEqual(sorted(path.name for path in self.scratch.rglob("*")),
-                         ["deep", "er", "output.npy", "r.json", "result.json", "trace.pftrace.gz"])
+                         ["deep", "er", "output.npy", "r.json", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
 
     def on_terminal(self, *arguments, columns=80, **variables):
         """What a terminal gets, stdout and stderr."""

@@ -136,6 +136,44 @@ class Sweeps(Case):
                                             "sync.internal_cycles", "tile.workers", "cycles",
                                             "status"])
 
+    def test_energy_area_and_metrics_follow_from_what_a_store_has(self):
+        axes = [{"path": "tile.workers", "values": [4, 6]}]
+        sweep = {"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", "axes": axes,
+                 "metrics": {"delay": "seconds", "product": "energy.total_j * delay"},
+                 "objectives": [{"path": "product"}, {"path": "tile.workers"}],
+                 "constraints": ["area.total_mm2 < 1000"]}
+        self.tessera("sweep", "run", self.write(sweep))
+        columns = ["product", "energy.total_j", "energy.by_kind.static_j", "area.total_mm2", "seconds", "tile.workers"]
+
+        def shown(store, *more):
+            return {(int(row["tile.workers"]), row.get("energy.static_w", "")): row for row in csv.DictReader(io.StringIO(
+                self.tessera("sweep", "show", store, "--columns", ",".join(columns), "--format", "csv", *more)))}
+        before = shown("s.sweep")
+        for workers in (4, 6):
+            row = before[workers, ""]
+            alone = json.loads(self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode", "timing", "-q", "--json", "-",
+                                            "--set", f"tile.workers={workers}"))
+            self.assertEqual(float(row["energy.total_j"]), alone["energy"]["total_j"])
+            self.assertEqual(float(row["area.total_mm2"]), alone["area"]["total_mm2"])
+            self.assertAlmostEqual(float(row["product"]) / (alone["energy"]["total_j"] * alone["seconds"]), 1)
+        for point in self.results("s.sweep").values():  # no line has what is reckoned
+            self.assertNotIn("energy", point["result"])
+            self.assertNotIn("area", point["result"])
+            self.assertIn("instructions", point["result"]["activity"])
+        # other coefficients: nothing runs, and the energy is another one
+        other = sweep | {"set": {"energy.static_w": 24}}
+        self.assertIn("2 known", self.tessera("sweep", "run", self.write(other, "other.json"), "--store", "s.sweep"))
+        after = shown("s.sweep")
+        for workers in (4, 6):
+            old, new = before[workers, ""], after[workers, "24"]
+            self.assertAlmostEqual(float(new["energy.by_kind.static_j"]) / float(old["energy.by_kind.static_j"]), 2)
+            self.assertGreater(float(new["energy.total_j"]), float(old["energy.total_j"]))
+        best = list(csv.DictReader(io.StringIO(self.tessera("sweep", "show", "s.sweep", "--best", "--format", "csv"))))
+        self.assertEqual([row["objective"] for row in best], ["product", "tile.workers"])
+        self.assertEqual(float(best[1]["value"]), 4)
+        self.assertIn("no result has 'prodct'; did you mean 'product'?",
+                      self.tessera("sweep", "show", "s.sweep", "--objective", "prodct", code=2))
+
     def test_what_cannot_run_is_a_result(self):
         sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
                             "axes": [{"path": "workload.n", "values": [32, 1000000]}]})

@@ -369,3 +369,13 @@ set_tests_properties(
   "workloads come to what the record says (1 of 3)" "workloads come to what the record says (2 of 3)"
   "workloads come to what the record says (3 of 3)" "the pages show what the program prints"
   PROPERTIES COST 100)
+
+add_test(NAME "recordings have the sums of results"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/recording_test.py" $<TARGET_FILE:tessera>)
+set_tests_properties("recordings have the sums of results" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "recordings of all workloads have the sums of results"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/recording_test.py" $<TARGET_FILE:tessera> --all)
+set_tests_properties("recordings of all workloads have the sums of results" PROPERTIES LABELS "slow" TIMEOUT 3600)
+add_test(NAME "energy on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/energy_test.py" $<TARGET_FILE:tessera>)
+set_tests_properties("energy on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 120)

@@ -95,8 +95,9 @@ Json record_of(const PlannedPoint& point, const std::string& mode,
     }
     record["host"] = {{"wall_s", result["host"]["wall_s"]},
                       {"peak_rss_bytes", result["host"]["peak_rss_bytes"]}};
-    // what the host felt, and what the point says anyway
-    for (const char* part : {"host", "machine", "workload", "schema_version", "status"}) {
+    // what the host felt, what the point says anyway, and what is reckoned when it is asked for
+    for (const char* part :
+         {"host", "machine", "workload", "schema_version", "status", "energy", "area"}) {
         result.erase(part);
     }
     std::string note;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/command/result_paths.h"
 
+#include "base/config/document.h"
 #include "base/config/read.h"
 #include "base/config/suggest.h"
 #include "base/error.h"
@@ -57,7 +58,7 @@ void add_paths(const std::string& path, const Json& schema, std::vector<std::str
     }
 }
 
-/// What is wrong with a condition that takes too much work whatever its names are: limits of sums
+/// What is wrong with an expression that takes too much work whatever its names are: limits of sums
 /// are numbers, mostly.
 std::optional<std::string> endless(const std::string& text, std::int64_t points) {
     expression::Scope scope;
@@ -73,12 +74,6 @@ std::optional<std::string> endless(const std::string& text, std::int64_t points)
     } catch (const expression::Error&) { // of these numbers alone
     }
     return std::nullopt;
-}
-
-std::string hint_for(const std::string& path) {
-    std::vector<std::string> names = result_paths();
-    names.insert(names.end(), kOfLines.begin(), kOfLines.end());
-    return config::did_you_mean(path, names);
 }
 
 } // namespace
@@ -119,6 +114,21 @@ bool is_result_path(const std::string& path) {
            });
 }
 
+std::string hint_for(const std::string& path, const SweepSpec& sweep) {
+    std::vector<std::string> names = result_paths();
+    names.insert(names.end(), kOfLines.begin(), kOfLines.end());
+    for (const Metric& metric : sweep.metrics) {
+        names.push_back(metric.name);
+    }
+    return config::did_you_mean(path, names);
+}
+
+bool is_column(const std::string& path, const SweepSpec& sweep) {
+    return is_result_path(path) || is_parameter(path) ||
+           std::any_of(sweep.metrics.begin(), sweep.metrics.end(),
+                       [&](const Metric& metric) { return metric.name == path; });
+}
+
 void check_result_paths(const SweepSpec& sweep, const config::Document& document) {
     std::vector<Diagnostic> mistakes;
     const std::int64_t points =
@@ -132,25 +142,38 @@ void check_result_paths(const SweepSpec& sweep, const config::Document& document
     for (const Axis& axis : sweep.axes) { // elements of lists have paths of their own
         names.insert(axis.paths.begin(), axis.paths.end());
     }
-    for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
-        if (const auto error = endless(sweep.constraints[i], points)) {
-            mistakes.push_back(document.at_value(fmt::format("/constraints/{}", i), *error));
+    for (const Metric& metric : sweep.metrics) {
+        names.insert(metric.name);
+        if (is_result_path(metric.name) || is_parameter(metric.name) || is_choice(metric.name)) {
+            mistakes.push_back(
+                document.at_value(config::child_pointer("/metrics", metric.name),
+                                  in_quotes(metric.name) + " means something else already"));
         }
-        for (const std::string& name : expression::names_in(sweep.constraints[i])) {
+    }
+    const auto check = [&](const std::string& pointer, const std::string& text) {
+        if (const auto error = endless(text, points)) {
+            mistakes.push_back(document.at_value(pointer, *error));
+        }
+        for (const std::string& name : expression::names_in(text)) {
             if (!is_result_path(name) && !is_parameter(name) && !is_choice(name) &&
                 !names.contains(name)) {
-                mistakes.push_back(document.at_value(fmt::format("/constraints/{}", i),
-                                                     "no result has " + in_quotes(name),
-                                                     hint_for(name)));
+                mistakes.push_back(document.at_value(pointer, "no result has " + in_quotes(name),
+                                                     hint_for(name, sweep)));
             }
         }
+    };
+    for (const Metric& metric : sweep.metrics) {
+        check(config::child_pointer("/metrics", metric.name), metric.expression);
+    }
+    for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
+        check(fmt::format("/constraints/{}", i), sweep.constraints[i]);
     }
     for (std::size_t i = 0; i < sweep.objectives.size(); ++i) {
         const std::string& path = sweep.objectives[i].path;
-        if (!is_result_path(path)) {
+        if (!is_column(path, sweep)) {
             mistakes.push_back(document.at_value(fmt::format("/objectives/{}/path", i),
                                                  "no result has " + in_quotes(path),
-                                                 hint_for(path)));
+                                                 hint_for(path, sweep)));
         }
     }
     config::throw_if_any(std::move(mistakes));

@@ -22,7 +22,13 @@ namespace tessera::sweep {
 /// A word that some parameter may be.
 [[nodiscard]] bool is_choice(const std::string& word);
 
-/// Constraints and objectives name paths that results have, or, constraints, a point.
+/// Whether a column of the sweep's points may be called so: a result, a parameter, a metric.
+[[nodiscard]] bool is_column(const std::string& path, const SweepSpec& sweep);
+
+/// "did you mean 'cycles'?" for a name that is none; empty where no column is near.
+[[nodiscard]] std::string hint_for(const std::string& path, const SweepSpec& sweep);
+
+/// Metrics, constraints and objectives name paths that results have, parameters or metrics.
 /// @throws ConfigError with all mistakes and the nearest paths
 void check_result_paths(const SweepSpec& sweep, const config::Document& document);
 

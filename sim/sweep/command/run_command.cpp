@@ -365,7 +365,8 @@ private:
     /// Of the main stage only the points that closed forms call best.
     void keep_best() {
         std::vector<Condition> constraints = constraints_of(source_.sweep, source_.document);
-        auto [numbers, left_out] = best_points(folder_, first_->sweep, constraints,
+        std::vector<MetricColumn> metrics = metrics_of(source_.sweep, source_.document);
+        auto [numbers, left_out] = best_points(folder_, first_->sweep, constraints, metrics,
                                                *first_->planner, paths_, command_.keep_percent);
         for (const Condition& constraint : constraints) {
             if (const std::string failure = constraint.failure(); !failure.empty()) {

@@ -4,6 +4,7 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "sim/process/exit_code.h"
 #include "sim/process/screen.h"
 #include "sim/sweep/command/need_store.h"
 #include "sim/sweep/command/result_paths.h"
@@ -50,6 +51,7 @@ void read_sweep(const cli::SweepShowCommand& command, Asked& asked) {
     asked.sweep = asked.source->sweep;
     check_result_paths(asked.sweep, asked.source->document);
     asked.constraints = constraints_of(asked.sweep, asked.source->document);
+    asked.metrics = metrics_of(asked.sweep, asked.source->document);
     if (command.objectives.empty()) {
         asked.objectives = objectives_of(asked.sweep);
     }
@@ -64,12 +66,7 @@ Condition condition(const std::string& text, const std::string& option) {
     }
 }
 
-std::string hint(const std::string& path) {
-    const std::string near = config::did_you_mean(path, result_paths());
-    return near.empty() ? "" : "; " + near;
-}
-
-Objective objective(const std::string& text) {
+Objective objective(const std::string& text, const SweepSpec& sweep) {
     const std::size_t colon = text.rfind(':');
     const std::string goal = colon == std::string::npos ? "min" : text.substr(colon + 1);
     Objective made{text.substr(0, colon), goal == "max", {}, {}};
@@ -77,9 +74,10 @@ Objective objective(const std::string& text) {
         throw cli::UsageError("sweep show: --objective: got " + in_quotes(text) +
                               ", expected PATH, PATH:min or PATH:max");
     }
-    if (!is_result_path(made.path)) {
+    if (!is_column(made.path, sweep)) {
+        const std::string near = hint_for(made.path, sweep);
         throw cli::UsageError("sweep show: --objective: no result has " + in_quotes(made.path) +
-                              hint(made.path));
+                              (near.empty() ? "" : "; " + near));
     }
     return made;
 }
@@ -176,7 +174,7 @@ Shown read_shown(const cli::SweepShowCommand& command) {
         asked.filters.push_back(condition(filter, "--filter"));
     }
     for (const std::string& text : command.objectives) {
-        asked.objectives.push_back(objective(text));
+        asked.objectives.push_back(objective(text, asked.sweep));
     }
     for (const std::string& path : parts_of(command.sort)) {
         const bool down = path.front() == '-';
@@ -203,8 +201,8 @@ Shown read_shown(const cli::SweepShowCommand& command) {
     for (const Condition& constraint : asked.constraints) {
         add(constraint.names());
     }
-    std::erase_if(wanted, [](const std::string& name) {
-        return !is_result_path(name) && !is_parameter(name) && name != "key" && name != "message" &&
+    std::erase_if(wanted, [&](const std::string& name) {
+        return !is_column(name, asked.sweep) && name != "key" && name != "message" &&
                name != "note" && name != "model";
     });
     wanted.emplace_back(kEmptyMatrices);
@@ -212,10 +210,17 @@ Shown read_shown(const cli::SweepShowCommand& command) {
     if (command.look != "points") {
         wanted.emplace_back("message"); // why what is left out is
     }
+    wanted = with_needs(std::move(wanted), asked.metrics);
     Shown shown(std::move(asked), wanted);
     tell_damage(shown.table.damage());
     check_names(shown, columns);
-    fill_parameters(shown.table, wanted, shown.folder, shown.places);
+    reckon(shown.table, wanted, shown.metrics, shown.folder, shown.places);
+    for (const MetricColumn& metric : shown.metrics) {
+        if (const std::string failure = metric.formula.failure("so it has no value for");
+            !failure.empty()) {
+            process::tell_warning(failure);
+        }
+    }
     for (std::size_t row = 0; row < shown.table.rows(); ++row) {
         if (all_hold(shown.filters, shown.table, row)) {
             shown.rows.push_back(row);

@@ -4,6 +4,7 @@
 
 #include "base/config/read.h"
 #include "sim/cli/cli.h"
+#include "sim/sweep/command/reckoned.h"
 #include "sim/sweep/judge.h"
 #include "sim/sweep/point_table.h"
 #include "sim/sweep/source.h"
@@ -30,6 +31,7 @@ struct Asked {
     std::vector<Objective> objectives;
     std::vector<Condition> filters;
     std::vector<Condition> constraints;
+    std::vector<MetricColumn> metrics;
     std::vector<std::string> wanted; ///< columns: those asked for, or the objectives'
     std::vector<std::string> group;
     std::vector<Order> sort;

@@ -2,6 +2,7 @@
 // Compares the points of a sweep: which ones are best by the estimates in its store.
 #pragma once
 
+#include "sim/sweep/command/reckoned.h"
 #include "sim/sweep/condition.h"
 #include "sim/sweep/planner.h"
 #include "sim/sweep/reasons.h"
@@ -16,11 +17,6 @@ namespace tessera::sweep {
 /// The sweep's objectives; the fewest cycles where it has none.
 [[nodiscard]] std::vector<Objective> objectives_of(const SweepSpec& sweep);
 
-/// Adds to a table those parameters among `paths` that its points do not change. Their values are read
-/// from the files that the store has frozen.
-void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
-                     const std::filesystem::path& store, const config::ConfigPaths& configs);
-
 struct BestPoints {
     std::vector<std::int64_t> numbers; ///< in their order
     Reasons left_out;                  ///< why others could not be among them
@@ -30,7 +26,8 @@ struct BestPoints {
 /// Points that break a constraint or have no result in the store are left out; `left_out` says
 /// why.
 [[nodiscard]] BestPoints best_points(const std::filesystem::path& store, const SweepSpec& sweep,
-                                     std::vector<Condition>& constraints, Planner& planner,
+                                     std::vector<Condition>& constraints,
+                                     std::vector<MetricColumn>& metrics, Planner& planner,
                                      const config::ConfigPaths& configs, double percent);
 
 } // namespace tessera::sweep

@@ -60,7 +60,7 @@ TEST_CASE("bow is the default machine", "[unit][spec]") {
 TEST_CASE("machines of several chips have the chips that they are made of", "[unit][spec]") {
     const auto only_chips = [](const std::string& name) {
         auto resolved = load_machine(name, source_paths()).resolved;
-        for (const char* between : {"system", "sync", "name", "description"}) {
+        for (const char* between : {"system", "sync", "energy", "name", "description"}) {
             resolved.erase(between);
         }
         return resolved;

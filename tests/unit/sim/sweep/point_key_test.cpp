@@ -57,6 +57,15 @@ TEST_CASE("a point's key says what its result hangs on", "[unit][sweep]") {
     differs(key_of("tiny", "tiny_matmul", {}, "timing", 2));
 }
 
+TEST_CASE("coefficients of energy and area are in no key, as no run depends on them",
+          "[unit][sweep]") {
+    const auto part = [](const Sets& sets) {
+        return PointKeys::part_of(spec::load_machine("tiny", test::source_paths(), sets));
+    };
+    CHECK(part({"energy.static_w=1", "area.rest_mm2=1"}) == part({}));
+    CHECK(part({"tile.workers=5"}) != part({}));
+}
+
 TEST_CASE("parameters of systems are in the keys of systems alone", "[unit][sweep]") {
     const auto part = [](const std::string& machine, const Sets& sets = {}) {
         return nlohmann::json::parse(

@@ -60,8 +60,8 @@ test::Lines mistakes(const Json& also) {
     const test::ScratchFolder folder;
     const std::string file = folder.write("s.json", text.dump());
     const auto document = config::read_document(file);
-    const SweepSpec sweep = read_sweep(document);
-    test::Lines lines = test::mistakes_of([&] { check_result_paths(sweep, document); });
+    test::Lines lines =
+        test::mistakes_of([&] { check_result_paths(read_sweep(document), document); });
     for (std::string& line : lines) { // from the pointer on
         line.erase(0, line.find(": /") + 2);
     }
@@ -111,6 +111,38 @@ TEST_CASE("a path of a result is one of the schema, one with any name in it, or 
     }
 }
 
+TEST_CASE("metrics name results, parameters and each other, and mean nothing else",
+          "[unit][sweep]") {
+    const auto metrics = [](const Json& all) { return mistakes({{"metrics", all}}); };
+    CHECK(metrics({{"a", "cycles / chip.tiles"}, {"b", "a * energy.total_j * area.total_mm2"}})
+              .empty());
+    CHECK(metrics({{"a", "cycels * 2"}}) ==
+          test::Lines{"/metrics/a: no result has 'cycels'; did you mean 'cycles'?"});
+    CHECK(metrics({{"cycles", "seconds"}}) ==
+          test::Lines{"/metrics/cycles: 'cycles' means something else already"});
+    CHECK(metrics({{"tile.workers", "seconds"}}) ==
+          test::Lines{"/metrics/tile.workers: 'tile.workers' means something else already"});
+    CHECK(metrics({{"a", "b + 1"}, {"b", "a + 1"}}) ==
+          test::Lines{"/metrics/a: it follows from itself: a needs b needs a"});
+    CHECK(metrics({{"a", "1 +"}}).size() == 1);
+    CHECK(metrics({{"a b", "1"}}).size() == 1);
+    CHECK(metrics({{"a", 3}}) ==
+          test::Lines{"/metrics/a: got number 3, expected an expression in quotes"});
+}
+
+TEST_CASE("an objective is a result, a metric or a parameter", "[unit][sweep]") {
+    const auto objective = [](const std::string& path) {
+        return mistakes({{"metrics", {{"per_area", "1 / (seconds * area.total_mm2)"}}},
+                         {"objectives", {{{"path", path}}}}});
+    };
+    for (const char* path : {"cycles", "per_area", "chip.tiles", "energy.total_j"}) {
+        CAPTURE(path);
+        CHECK(objective(path).empty());
+    }
+    CHECK(objective("per_aera") ==
+          test::Lines{"/objectives/0/path: no result has 'per_aera'; did you mean 'per_area'?"});
+}
+
 TEST_CASE("parameters are those of machines, and those of workloads with their prefix",
           "[unit][sweep]") {
     CHECK(is_parameter("tile.workers"));
@@ -118,6 +150,10 @@ TEST_CASE("parameters are those of machines, and those of workloads with their p
     CHECK_FALSE(is_parameter("n"));
     CHECK_FALSE(is_parameter("workload.tile.workers"));
     CHECK_FALSE(is_parameter("cycles"));
+    for (const std::string& path : result_paths()) { // a column means one thing
+        CAPTURE(path);
+        CHECK_FALSE(is_parameter(path));
+    }
 }
 
 TEST_CASE("choices are the whole words of parameters that have some", "[unit][sweep]") {
@@ -158,11 +194,11 @@ TEST_CASE("constraints name results, parameters, words and what the sweep runs; 
     CHECK(constraint("machine == bow") == test::Lines{"/constraints/0: no result has 'bow'"});
     CHECK(constraint("hos.wall_s < 5") ==
           test::Lines{"/constraints/0: no result has 'hos.wall_s'; did you mean 'host.wall_s'?"});
-    CHECK(mistakes({{"constraints", {"cycles < 5", "cycle < 5"}},
-                    {"objectives",
-                     {{{"path", "cycles"}}, {{"path", "tile.workers"}}, {{"path", "cycle"}}}}}) ==
+    CHECK(mistakes(
+              {{"constraints", {"cycles < 5", "cycle < 5"}},
+               {"objectives", {{{"path", "cycles"}}, {{"path", "wat"}}, {{"path", "cycle"}}}}}) ==
           test::Lines{"/constraints/1: no result has 'cycle'; did you mean 'cycles'?",
-                      "/objectives/1/path: no result has 'tile.workers'",
+                      "/objectives/1/path: no result has 'wat'",
                       "/objectives/2/path: no result has 'cycle'; did you mean 'cycles'?"});
 }
 

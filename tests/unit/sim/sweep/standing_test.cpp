@@ -58,8 +58,9 @@ public:
     /// The candidates that are kept.
     std::vector<std::size_t> kept(double percent) {
         std::vector<Condition> constraints = constraints_of(source_->sweep, source_->document);
+        std::vector<MetricColumn> metrics = metrics_of(source_->sweep, source_->document);
         const BestPoints best = best_points(folder_.path("store"), source_->sweep, constraints,
-                                            *planner_, paths_, percent);
+                                            metrics, *planner_, paths_, percent);
         CHECK(std::is_sorted(best.numbers.begin(), best.numbers.end()));
         std::vector<std::size_t> samples;
         for (const std::int64_t number : best.numbers) {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Where and when: of every step what each tile did in it, and the order in which steps ran. An
+// account has sums; this has what a picture of a run needs besides.
+//
+//   a tile's segments --> columns of their steps, by tile --> packed between two uses
+//
+// Memory: columns in use stay below kMostRawBytes; the rest is compressed.
+#pragma once
+
+#include "base/units.h"
+#include "models/events/events.h"
+#include "models/program/program.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tessera::listeners {
+
+/// A number that a step has of each tile. Begin: cycles from the begin of the step's first execution
+/// to that of the tile, kNoPart of a tile that never has one. First to Slowest: cycles of the tile in
+/// the first and last execution, the least and most of any, and those of the execution that took
+/// longest, of executions between the same two barriers those of the last. The rest are sums over all executions: issue slots and matrix steps of compute sets,
+/// cycles in which the lanes of an exchange moved words.
+enum class RecordedColumn : std::uint8_t {
+    Begin,
+    First,
+    Last,
+    Least,
+    Most,
+    Slowest,
+    Issues,
+    MatrixSteps,
+    Received,
+    Sent
+};
+inline constexpr std::array<std::string_view, 10> kRecordedColumns{
+    "begin",   "first",  "last",         "least",    "most",
+    "slowest", "issues", "matrix_steps", "received", "sent"};
+
+inline constexpr std::uint64_t kNoPart = std::numeric_limits<std::uint32_t>::max();
+
+/// One execution of a step; or `times` equal ones, of rounds that were told as one.
+struct RecordedExecution {
+    Cycles begin = 0;
+    Cycles end = 0; ///< of its slowest tile
+    std::uint32_t step = 0;
+    std::uint32_t times = 1;
+};
+
+struct RecordedRelease {
+    Cycles last_arrival = 0;
+    Cycles cycle = 0;
+    TileId critical = 0;
+    std::uint32_t times = 1;
+};
+
+class Recorder final : public events::Listener {
+public:
+    static constexpr std::size_t kMostRawBytes = std::size_t{24} << 20U;
+    /// Executions and releases beyond so many are counted and not kept.
+    static constexpr std::size_t kMostEvents = std::size_t{1} << 19U;
+
+    Recorder(const program::Program& program, std::int64_t tiles);
+
+    void segment(const events::Segment& segment) override;
+    void released(const events::Release& release) override;
+
+    struct Step {
+        program::Step::Kind kind = program::Step::Kind::ComputeSet;
+        std::uint32_t index = 0; ///< in the program's list of its kind
+        std::int64_t executions = 0;
+    };
+    /// Compute sets, exchanges, stream copies, link exchanges, each in the program's order.
+    [[nodiscard]] std::vector<Step> steps() const;
+    /// Those that a step has, by tile: after one execution neither last nor least, most, slowest. None
+    /// of a step that has not run.
+    [[nodiscard]] std::vector<std::pair<RecordedColumn, std::vector<std::uint64_t>>>
+    columns(std::size_t step) const;
+
+    /// In the order of their barriers, between two barriers in that of the program.
+    [[nodiscard]] const std::vector<RecordedExecution>& executions() const { return executions_; }
+    [[nodiscard]] const std::vector<RecordedRelease>& releases() const { return releases_; }
+    [[nodiscard]] std::int64_t executions_left_out() const { return executions_left_out_; }
+    [[nodiscard]] std::int64_t releases_left_out() const { return releases_left_out_; }
+    /// Bytes that it holds.
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    /// Columns of a step. Those of 64 bits are of the step's kind: issues and matrix steps, or lanes.
+    struct Raw {
+        std::vector<std::uint32_t> begin, first, last, least, most, slowest;
+        std::vector<std::uint64_t> one, other;
+
+        [[nodiscard]] std::size_t bytes() const;
+    };
+    struct Kept {
+        Step step;
+        bool is_repeated = false; ///< has all columns
+        bool is_raw = false;
+        Cycles slowest_cycles = -1; ///< of one execution
+        std::uint64_t used = 0;     ///< when, in barriers
+        Raw raw;
+        std::vector<std::uint8_t> packed;
+    };
+    /// An execution of which not all tiles may have told yet.
+    struct Open {
+        std::int64_t number = 0; ///< of the step in order of execution
+        std::uint32_t step = 0;
+        bool is_first = false;
+        Cycles begin = 0;
+        Cycles end = 0;
+        Cycles slowest_cycles = 0; ///< of one of its times
+        std::int64_t times = 1;
+    };
+
+    [[nodiscard]] std::optional<std::uint32_t> number_of(const events::Span& span) const;
+    Open& open_of(const events::Span& span, std::uint32_t step);
+    void take(TileId tile, const events::Span& span, std::uint32_t step);
+    void close(const Open& open);
+    void make_room();
+    void unpack(std::uint32_t step);
+    [[nodiscard]] Raw unpacked(const Kept& kept) const;
+    void pack(Kept& kept) const;
+
+    std::size_t tiles_;
+    std::array<std::uint32_t, 4> first_of_; ///< kind, as in steps(): number of its first step
+    std::vector<Kept> steps_;
+    std::vector<std::uint32_t> raw_; ///< of which steps columns are not packed
+    std::size_t raw_bytes_ = 0;
+    std::uint64_t barriers_ = 0;
+    Cycles released_at_ = 0;
+    std::vector<Open> open_; ///< since the last release, ascending by number
+    std::size_t last_open_ = 0;
+    std::vector<RecordedExecution> executions_;
+    std::vector<RecordedRelease> releases_;
+    std::int64_t executions_left_out_ = 0;
+    std::int64_t releases_left_out_ = 0;
+};
+
+} // namespace tessera::listeners

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The words of a recording's format, for those who write it and those who read it.
+#pragma once
+
+#include <string_view>
+
+namespace tessera::recording {
+
+inline constexpr std::string_view kMagic = "TSRECORD";
+inline constexpr int kSchemaVersion = 1;
+inline constexpr const char* kU32 = "u32";
+inline constexpr const char* kF64 = "f64";
+/// What a folder of `--out` calls it.
+inline constexpr const char* kFile = "recording.bin.gz";
+
+} // namespace tessera::recording

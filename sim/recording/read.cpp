@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "sim/recording/read.h"
+
+#include "base/error.h"
+#include "sim/recording/format.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <memory>
+
+namespace tessera::recording {
+namespace {
+
+using nlohmann::json;
+
+/// What the file holds, whether it is compressed or not.
+std::string content_of(const std::filesystem::path& file) {
+    struct Close {
+        void operator()(gzFile_s* opened) const { gzclose(opened); }
+    };
+    const std::unique_ptr<gzFile_s, Close> opened(gzopen(file.c_str(), "rb"));
+    if (opened == nullptr) {
+        throw IoError(fmt::format("cannot read '{}': {}", file.string(), std::strerror(errno)));
+    }
+    constexpr std::size_t kPart = std::size_t{1} << 20U;
+    std::string bytes;
+    while (true) {
+        const std::size_t before = bytes.size();
+        bytes.resize(before + kPart);
+        const int got = gzread(opened.get(), bytes.data() + before, kPart);
+        if (got < 0) {
+            throw IoError(fmt::format("cannot read '{}': it is damaged or cut off", file.string()));
+        }
+        bytes.resize(before + static_cast<std::size_t>(got));
+        if (got == 0) {
+            return bytes;
+        }
+    }
+}
+
+template <class Number> std::vector<double> read_as(std::string_view bytes, std::size_t count) {
+    std::vector<double> numbers;
+    numbers.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        Number number{};
+        std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof number);
+        numbers.push_back(static_cast<double>(number));
+    }
+    return numbers;
+}
+
+} // namespace
+
+Recording::Recording(const std::filesystem::path& file) : file_(file), bytes_(content_of(file)) {
+    const auto refuse = [&](const char* why) {
+        throw IoError(fmt::format("'{}' is no recording: {}", file_.string(), why));
+    };
+    std::uint32_t length = 0;
+    if (bytes_.size() < kMagic.size() + sizeof length ||
+        bytes_.compare(0, kMagic.size(), kMagic) != 0) {
+        refuse("it does not begin as one");
+    }
+    std::memcpy(&length, bytes_.data() + kMagic.size(), sizeof length);
+    const std::size_t begin = kMagic.size() + sizeof length;
+    if (bytes_.size() - begin < length) {
+        refuse("its header is cut off");
+    }
+    arrays_begin_ = begin + length;
+    header_ = json::parse(std::string_view(bytes_).substr(begin, length), nullptr, false);
+    if (!header_.is_object()) {
+        refuse("its header is no JSON object");
+    }
+    if (header_.value("schema_version", json()) != kSchemaVersion) {
+        refuse("its version is another one");
+    }
+}
+
+std::vector<double> Recording::numbers(const json& place, std::size_t count) const {
+    if (place.is_number()) {
+        return std::vector<double>(count, place.get<double>());
+    }
+    const bool is_place = place.is_object() && place.contains("type") && place.contains("offset") &&
+                          place["offset"].is_number_unsigned() &&
+                          (place["type"] == kU32 || place["type"] == kF64);
+    const std::size_t size = is_place && place["type"] == kF64 ? sizeof(double) : 4;
+    const std::size_t offset = is_place ? place["offset"].get<std::size_t>() : 0;
+    const std::string_view all = arrays();
+    if (!is_place || offset > all.size() || count > (all.size() - offset) / size) {
+        throw IoError(fmt::format("'{}' is damaged: an array is not there", file_.string()));
+    }
+    const std::string_view bytes = all.substr(offset, count * size);
+    return size == 4 ? read_as<std::uint32_t>(bytes, count) : read_as<double>(bytes, count);
+}
+
+} // namespace tessera::recording

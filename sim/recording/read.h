@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Reads a recording. docs/formats/recording.md has its format.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::recording {
+
+/// A recording in memory. Its columns are read when they are asked for.
+class Recording {
+public:
+    /// @throws IoError where the file cannot be read, or is no recording of this version, or is cut off
+    explicit Recording(const std::filesystem::path& file);
+
+    [[nodiscard]] const nlohmann::json& header() const { return header_; }
+    /// Behind the header: what offsets count from.
+    [[nodiscard]] std::string_view arrays() const {
+        return std::string_view(bytes_).substr(arrays_begin_);
+    }
+    /// The numbers that a place in the header says: `count` equal ones, or an array.
+    /// @throws IoError where that reaches beyond the file
+    [[nodiscard]] std::vector<double> numbers(const nlohmann::json& place, std::size_t count) const;
+
+private:
+    std::filesystem::path file_;
+    std::string bytes_;
+    nlohmann::json header_;
+    std::size_t arrays_begin_ = 0;
+};
+
+} // namespace tessera::recording
