@@ -37,6 +37,15 @@ std::string duration(double seconds) {
     return fmt::format("{:.2f} us", seconds * 1e6);
 }
 
+std::string joules_text(double joules) {
+    constexpr std::array<const char*, 4> kUnits{"J", "mJ", "uJ", "nJ"};
+    std::size_t unit = 0;
+    for (; joules > 0 && joules < 0.9995 && unit + 1 < kUnits.size(); ++unit) {
+        joules *= 1000;
+    }
+    return fmt::format("{:.3g} {}", joules, kUnits.at(unit));
+}
+
 /// Four digits and the prefix with which they stand before no more than three others.
 std::string quantity(double giga, const char* unit) {
     constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
@@ -108,6 +117,7 @@ public:
         steps();
         sentences();
         memory();
+        energy();
         results();
         check();
         host();
@@ -143,6 +153,20 @@ private:
                              steps, unit["macs_per_cycle"].get<std::int64_t>(),
                              unit["memory_bytes_per_cycle"].get<std::int64_t>()));
         }
+    }
+
+    void energy() {
+        const json& energy = result_["energy"];
+        const auto joules = [&](const char* key) {
+            return joules_text(energy[key].get<double>());
+        };
+        const std::string of_a_flop =
+            energy.contains("pj_per_flop")
+                ? fmt::format(", {:.4g} pJ a flop", energy["pj_per_flop"].get<double>())
+                : "";
+        line("energy",
+             fmt::format("about {} ({} to {}), {:.3g} W{}", joules("total_j"), joules("low_j"),
+                         joules("high_j"), energy["mean_w"].get<double>(), of_a_flop));
     }
 
     void speed() {

@@ -414,6 +414,7 @@ why        multiply: tile 0 takes 1.25 times the mean of 2 tiles; 20 % of the st
            reduce_sum: tile 0 alone has a part in it
 memory     fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'
            code 80, tensor 900
+energy     about 8.59 uJ (6.38 uJ to 12.5 uJ), 40.9 W, 2148 pJ a flop
 check      not made
 )");
     CHECK(whole(80) == R"(workload   by_hand: spmm by hand
@@ -447,6 +448,7 @@ why        multiply: tile 0 takes 1.25 times the mean of 2 tiles; 20 % of the
            reduce_sum: tile 0 alone has a part in it
 memory     fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'
            code 80, tensor 900
+energy     about 8.59 uJ (6.38 uJ to 12.5 uJ), 40.9 W, 2148 pJ a flop
 check      not made
 )");
 }
