@@ -6,6 +6,8 @@
 #include "sim/assemble/assemble.h"
 #include "sim/calibrate/calibrate_command.h"
 #include "sim/cli/cli.h"
+#include "sim/compare/compare_command.h"
+#include "sim/explain/explain.h"
 #include "sim/importer/import_command.h"
 #include "sim/inquire/inquire.h"
 #include "sim/pattern/checkpoint.h"
@@ -80,6 +82,10 @@ struct Execute {
     }
     int operator()(const cli::SweepSubmitCommand& command) const {
         return sweep::sweep_submit(command);
+    }
+    int operator()(const cli::DiffCommand& command) const { return compare::diff_command(command); }
+    int operator()(const cli::ExplainCommand& command) const {
+        return say(explain::explain_text(command, process::layout_of(stdout)));
     }
     int operator()(const cli::ListCommand& command) const {
         return say(inquire::list_text(command, process::layout_of(stdout)));

@@ -77,6 +77,8 @@ ALLOWED = {
     "sim/sweep": BELOW + ["sim/cost"],
     "sim/vertex": BELOW + ["sim/result"],
     "sim/run": ON_RESULTS + ["sim/sweep"],
+    "sim/compare": ON_RESULTS + ["sim/sweep"],
+    "sim/explain": ON_RESULTS + ["sim/compare"],
     "sim/pattern": ON_RESULTS,
     "sim/importer": ON_RESULTS,
     "sim/assemble": ON_RESULTS + ["sim/vertex"],

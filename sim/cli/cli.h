@@ -76,6 +76,18 @@ struct CalibrateCommand {
     bool quiet = false;       ///< no table
 };
 
+struct DiffCommand {
+    std::string a; ///< a result: file, folder of --out, or STORE:KEY
+    std::string b;
+    std::string json; ///< file, "-" for stdout, or empty
+    bool quiet = false;
+};
+
+struct ExplainCommand {
+    std::string what; ///< a result, as of DiffCommand
+    std::string step; ///< what its name begins with; empty: the run
+};
+
 struct ListCommand {
     std::string what;   ///< machines, workloads, vertices, instructions, parameters; empty: all
     bool names = false; ///< names alone
@@ -263,13 +275,13 @@ struct HelpCommand {
 };
 
 using Command =
-    std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
-                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepRunCommand,
-                 SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
-                 ImportCommand, PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
-                 PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand,
-                 PatternEncodeCommand, CompletionCommand, ManualCommand, VersionCommand,
-                 HelpCommand>;
+    std::variant<RunCommand, VertexCommand, CalibrateCommand, DiffCommand, ExplainCommand,
+                 AssembleCommand, DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
+                 SchemaCommand, SweepRunCommand, SweepShowCommand, SweepCollectCommand,
+                 SweepDiffCommand, SweepSubmitCommand, ImportCommand, PatternMakeCommand,
+                 PatternShowCommand, PatternConvertCommand, PatternSparsifyCommand,
+                 PatternFinalizeCommand, PatternEvolveCommand, PatternEncodeCommand,
+                 CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

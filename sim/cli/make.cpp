@@ -228,6 +228,14 @@ Command make_describe(const Given& given) {
                            given.has("json"), given.has("expanded")};
 }
 
+Command make_diff(const Given& given) {
+    refuse_empty("diff", given, {"json"});
+    return DiffCommand{given.operands().at(0), given.operands().at(1), given.text("json"),
+                       given.has("quiet")};
+}
+Command make_explain(const Given& given) {
+    return ExplainCommand{given.operands().at(0), operand_or_nothing(given, 1)};
+}
 Command make_check(const Given& given) {
     return CheckCommand{given.operands()};
 }

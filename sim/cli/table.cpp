@@ -202,6 +202,31 @@ CommandSpec describe_command() {
         .make = make_describe};
 }
 
+CommandSpec diff_command() {
+    return {
+        .name = "diff",
+        .usage = "A B [options]",
+        .sentence = "compares two results: what was set, what moved, and why",
+        .operands = {"result", 2, 2, Completes::File},
+        .options = {text("json", "FILE", "write the comparison as JSON; - for stdout"), quiet()},
+        .examples = {{"tessera diff before after", "two folders of --out, or two files of --json"},
+                     {"tessera diff lanes.sweep:3fa9 lanes.sweep:81c2",
+                      "two points of a store, by the first digits of their keys"}},
+        .make = make_diff};
+}
+
+CommandSpec explain_command() {
+    return {.name = "explain",
+            .usage = "RESULT [STEP]",
+            .sentence = "tells a result in sentences, and what changes would be worth",
+            .operands = {"result", 1, 2, Completes::File},
+            .options = {},
+            .examples = {{"tessera explain out", "the run of a folder of --out"},
+                         {"tessera explain out multiply",
+                          "its steps of that name, as their tiles saw them"}},
+            .make = make_explain};
+}
+
 CommandSpec check_command() {
     return {.name = "check",
             .usage = "FILE...",
@@ -213,24 +238,24 @@ CommandSpec check_command() {
 }
 
 CommandSpec schema_command() {
-    return {
-        .name = "schema",
-        .usage = "KIND",
-        .sentence = "prints a JSON Schema",
-        .operands = {"kind of schema",
-                     1,
-                     1,
-                     Completes::Words,
-                     {"machine", "workload", "result", "results", "memory", "vertex",
-                      "vertex_result", "calibration", "sweep", "schedule", "pattern", "buckets"}},
-        .options = {},
-        .examples = {{"tessera schema workload",
-                      "the format of a file that you write: also machine, vertex, sweep, "
-                      "schedule (of `tessera pattern evolve`)"},
-                     {"tessera schema result",
-                      "the format of --json of `tessera run`: also results (of several runs), "
-                      "memory, vertex_result, calibration, pattern, buckets"}},
-        .make = make_schema};
+    return {.name = "schema",
+            .usage = "KIND",
+            .sentence = "prints a JSON Schema",
+            .operands = {"kind of schema",
+                         1,
+                         1,
+                         Completes::Words,
+                         {"machine", "workload", "result", "results", "memory", "vertex",
+                          "vertex_result", "calibration", "sweep", "schedule", "pattern", "buckets",
+                          "diff"}},
+            .options = {},
+            .examples = {{"tessera schema workload",
+                          "the format of a file that you write: also machine, vertex, sweep, "
+                          "schedule (of `tessera pattern evolve`)"},
+                         {"tessera schema result",
+                          "the format of --json of `tessera run`: also results (of several runs), "
+                          "memory, vertex_result, calibration, pattern, buckets, diff"}},
+            .make = make_schema};
 }
 
 CommandSpec assemble_command() {
@@ -327,9 +352,10 @@ std::vector<CommandSpec> make_commands() {
     for (CommandSpec& pattern : pattern_commands()) {
         all.push_back(std::move(pattern));
     }
-    for (const auto& one : {list_command(), describe_command(), check_command(), schema_command(),
-                            import_command(), assemble_command(), disassemble_command(),
-                            completion_command(), manual_command(), help_command()}) {
+    for (const auto& one :
+         {diff_command(), explain_command(), list_command(), describe_command(), check_command(),
+          schema_command(), import_command(), assemble_command(), disassemble_command(),
+          completion_command(), manual_command(), help_command()}) {
         all.push_back(one);
     }
     std::vector<std::string> names;

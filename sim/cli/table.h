@@ -108,6 +108,8 @@ inline constexpr const char* kWhatItIs =
 [[nodiscard]] Command make_calibrate(const Given& given);
 [[nodiscard]] Command make_list(const Given& given);
 [[nodiscard]] Command make_describe(const Given& given);
+[[nodiscard]] Command make_diff(const Given& given);
+[[nodiscard]] Command make_explain(const Given& given);
 [[nodiscard]] Command make_check(const Given& given);
 [[nodiscard]] Command make_schema(const Given& given);
 [[nodiscard]] Command make_import(const Given& given);

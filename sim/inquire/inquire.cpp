@@ -16,6 +16,7 @@
 #include "models/machine_file/load.h"
 #include "models/spec/load.h"
 #include "sim/calibrate/report.h"
+#include "sim/compare/report.h"
 #include "sim/pattern/buckets_report.h"
 #include "sim/pattern/report.h"
 #include "sim/result/memory_report.h"
@@ -340,6 +341,7 @@ std::string schema_text(const cli::SchemaCommand& command) {
                              : command.what == "schedule"      ? pattern::schedule_schema()
                              : command.what == "pattern"       ? pattern::summary_schema()
                              : command.what == "buckets"       ? pattern::buckets_schema()
+                             : command.what == "diff"          ? compare::comparison_schema()
                                                                : result::result_schema());
 }
 

@@ -379,3 +379,6 @@ set_tests_properties("recordings of all workloads have the sums of results" PROP
 add_test(NAME "energy on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/energy_test.py" $<TARGET_FILE:tessera>)
 set_tests_properties("energy on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 120)
+add_test(NAME "differences name their cause"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/diff_test.py" $<TARGET_FILE:tessera>)
+set_tests_properties("differences name their cause" PROPERTIES LABELS "system;cli" TIMEOUT 300)

@@ -222,6 +222,14 @@ Fields fields(const cli::PatternEvolveCommand& evolve) {
             {"out", evolve.out},
             {"quiet", evolve.quiet ? "yes" : "no"}};
 }
+Fields fields(const cli::DiffCommand& diff) {
+    return {
+        {"a", diff.a}, {"b", diff.b}, {"json", diff.json}, {"quiet", diff.quiet ? "yes" : "no"}};
+}
+Fields fields(const cli::ExplainCommand& explain) {
+    return {{"what", explain.what}, {"step", explain.step}};
+}
+
 /// The others have no options of their own.
 template <class Other> Fields fields(const Other& /*command*/) {
     return {};
@@ -292,6 +300,8 @@ const std::vector<Case> kOwnCases{
     {{"calibrate"}, "check", "", "check", "yes"},
     {{"calibrate"}, "unexplained", "", "unexplained", "yes"},
     {{"calibrate"}, "quiet", "", "quiet", "yes"},
+    {{"diff", "a", "b"}, "json", "j", "json", "j"},
+    {{"diff", "a", "b"}, "quiet", "", "quiet", "yes"},
     {{"sweep", "run", "s"}, "dry-run", "", "dry_run", "yes"},
     {{"sweep", "run", "s"}, "quiet", "", "quiet", "yes"},
     {{"sweep", "run", "s"}, "screen", "estimate", "screen", "yes"},

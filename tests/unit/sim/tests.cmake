@@ -6,6 +6,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/bucket_words_test.cpp
     unit/sim/cli_test.cpp
     unit/sim/completion_test.cpp
+    unit/sim/comparison_test.cpp
     unit/sim/cost_test.cpp
     unit/sim/digest_test.cpp
     unit/sim/exit_code_test.cpp

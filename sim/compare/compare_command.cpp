@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "sim/compare/compare_command.h"
+
+#include "base/config/json_text.h"
+#include "base/config/paths.h"
+#include "base/config/read.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "kernels/catalog/load.h"
+#include "models/machine_file/load.h"
+#include "sim/compare/comparison.h"
+#include "sim/compare/report.h"
+#include "sim/process/exit_code.h"
+#include "sim/process/output.h"
+#include "sim/process/screen.h"
+#include "sim/result/result.h"
+#include "sim/sweep/frozen.h"
+#include "sim/sweep/store.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tessera::compare {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// The line of the point whose key begins so. @throws UsageError where there is none, or several
+Json line_of(const fs::path& store, const std::string& key) {
+    std::optional<sweep::PointKey> found;
+    Json line;
+    static_cast<void>(sweep::for_each_point(store, [&](const sweep::PointLine& point) {
+        if (point.key().text().rfind(key, 0) != 0) {
+            return;
+        }
+        if (found && *found != point.key()) {
+            throw cli::UsageError(
+                fmt::format("several keys of '{}' begin with {}", store.string(), in_quotes(key)));
+        }
+        found = point.key();
+        line = Json::parse(point.text());
+    }));
+    if (!found) {
+        throw cli::UsageError(
+            fmt::format("no key of '{}' begins with {}", store.string(), in_quotes(key)));
+    }
+    return line;
+}
+
+/// The machine or workload of a line, with its settings: from what the store has frozen.
+Json config_of(const fs::path& store, const Json& line, bool is_machine) {
+    const char* const kind = is_machine ? sweep::kMachinePath : sweep::kWorkloadPath;
+    const std::string name = line.value(kind, "");
+    const std::string content = line.value("contents", Json::object()).value(kind, "");
+    std::vector<std::string> sets;
+    const Json changes = line.value("changes", Json::object());
+    for (const auto& [path, value] : changes.items()) {
+        sets.push_back(path + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+    }
+    const auto split = catalog::split_overrides(sets);
+    const auto paths = config::default_config_paths();
+    const auto file = sweep::FrozenNames(store).find(kind, name, content);
+    Json config;
+    if (file) {
+        config = is_machine ? machine_file::load(*file, paths, split.machine).resolved
+                            : catalog::load_workload(*file, paths, split.workload).resolved;
+    }
+    config["name"] = fs::path(name).stem().string();
+    return config;
+}
+
+/// A result as a run writes it, as far as the line of a point has it.
+Json result_of_point(const fs::path& store, const std::string& key) {
+    const Json line = line_of(store, key);
+    if (!line.contains("result")) {
+        throw cli::UsageError(fmt::format("the point {} of '{}' has no result: {}", in_quotes(key),
+                                          store.string(), line.value("status", "")));
+    }
+    Json result = line["result"];
+    const Json lists = line.value("lists", Json::object());
+    for (const auto& [path, list] : lists.items()) {
+        result[path] = list;
+    }
+    result["machine"] = config_of(store, line, true);
+    result["workload"] = config_of(store, line, false);
+    return result;
+}
+
+} // namespace
+
+Json result_of(const std::string& operand) {
+    const std::size_t colon = operand.rfind(':');
+    if (!fs::exists(operand) && colon != std::string::npos &&
+        fs::is_directory(operand.substr(0, colon))) {
+        return result_of_point(operand.substr(0, colon), operand.substr(colon + 1));
+    }
+    const fs::path file =
+        fs::is_directory(operand) ? fs::path(operand) / "result.json" : fs::path(operand);
+    if (fs::is_directory(operand) && !fs::exists(file)) {
+        throw cli::UsageError(fmt::format("{} has no result.json; of a store's points say "
+                                          "STORE:KEY",
+                                          in_quotes(operand)));
+    }
+    Json result = config::read_document(file).root;
+    if (!result.is_object() || !result.contains("cycles") || !result.contains("machine")) {
+        throw cli::UsageError(
+            fmt::format("'{}' is no result: expected what `tessera run --json` writes for one run",
+                        file.string()));
+    }
+    return result;
+}
+
+int diff_command(const cli::DiffCommand& command) {
+    const bool to_stdout = process::check_outputs("diff", {{"--json", command.json}});
+    const Comparison comparison = compare(result_of(command.a), result_of(command.b));
+    if (const auto file = process::open_output(command.json)) {
+        file->write(result::json_text(comparison_json(comparison)));
+    }
+    std::FILE* const people = to_stdout ? stderr : stdout;
+    if (!command.quiet) {
+        std::fputs(comparison_text(comparison, process::layout_of(people)).c_str(), people);
+    }
+    return process::kOk;
+}
+
+} // namespace tessera::compare

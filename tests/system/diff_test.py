@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tessera diff` and `tessera explain`: reasons add up, the first one is what was changed, and what is promised holds.
+
+usage: diff_test.py TESSERA [unittest arguments]
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = None
+TWO_STEPS = {"schema_version": 1, "kind": "pipeline", "seed": 1,
+             "tensors": {"x": {"shape": [256, 128], "values": "uniform"}, "w": {"shape": [128, 64], "values": "uniform"}},
+             "steps": [{"name": "product", "family": "matmul", "inputs": ["x", "w"], "output": "y"},
+                       {"name": "activation", "family": "gelu", "inputs": ["y"], "output": "z"}]}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.scratch = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.scratch)
+
+    def tessera(self, *arguments, code=0):
+        done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, cwd=self.scratch)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def run_to(self, out, workload, *sets, machine="tiny", mode="timing"):
+        self.tessera("run", workload, "--machine", machine, "--mode", mode, "--out", out, "-q", *(f"--set={one}" for one in sets))
+        return json.loads((self.scratch / out / "result.json").read_text())
+
+
+class DiffTest(Case):
+    def compared(self, a, b):
+        text = self.tessera("diff", a, b)
+        found = json.loads(self.tessera("diff", a, b, "--json", "-", "-q"))
+        self.assertAlmostEqual(sum(one["cycles"] for one in found["reasons"]), found["change"], delta=len(found["reasons"]) + 8)
+        self.assertEqual(found["change"], found["b"]["cycles"] - found["a"]["cycles"])
+        for step in found["steps"]:
+            self.assertAlmostEqual(sum(one["cycles"] for one in step["reasons"]), step["b"] - step["a"], delta=8)
+        if found["reasons"]:
+            self.assertIn(found["reasons"][0]["sentence"], text.replace("\n           ", " "))
+        return found
+
+    def check_first(self, reason, a, b, machine="tiny", workload="tiny_spmm_b1"):
+        """What is changed is the only setting that differs, and the first reason."""
+        self.run_to("a", workload, *a, machine=machine)
+        self.run_to("b", workload, *b, machine=machine)
+        found = self.compared("a", "b")
+        self.assertEqual([one["path"] for one in found["settings"]], [one.split("=")[0] for one in b or a])
+        self.assertNotEqual(found["change"], 0)
+        self.assertEqual(found["reasons"][0]["reason"], reason, found["reasons"])
+
+    def test_the_first_reason_is_what_was_changed(self):
+        for reason, a, b, machine, workload in (
+                ("word_time", ["exchange.lane_bytes=8"], ["exchange.lane_bytes=4"], "bow", "exchange_broadcast"),
+                ("word_time", ["exchange.lane_bytes=8"], ["exchange.lane_bytes=4"], "bow", "dense_4096_f16"),
+                ("issue_time", ["tile.workers=6"], ["tile.workers=5"], "tiny", "tiny_spmm_b1"),
+                ("issues", ["workload.pattern.density=0.3"], ["workload.pattern.density=0.6"], "tiny", "tiny_spmm_b1"),
+                ("barrier_time", ["sync.internal_cycles=100"], ["sync.internal_cycles=400"], "bow", "sync")):
+            with self.subTest(reason, b=b, workload=workload):
+                self.check_first(reason, a, b, machine, workload)
+
+    def test_another_seed_and_another_plan_are_told_and_add_up(self):
+        for a, b, workload, machine in (("workload.pattern.seed=1", "workload.pattern.seed=2", "tiny_spmm_b1", "tiny"),
+                                        ("workload.plan=fastest", "workload.plan=published", "dense_4096_f16", "bow")):
+            with self.subTest(b):
+                self.run_to("a", workload, a, machine=machine)
+                self.run_to("b", workload, b, machine=machine)
+                found = self.compared("a", "b")
+                self.assertEqual([one["path"] for one in found["settings"]], [b.split("=")[0]])
+        self.assertTrue(found["plan"])
+
+    def test_a_step_more_is_a_step_that_one_lacks(self):
+        more = TWO_STEPS | {"steps": TWO_STEPS["steps"] + [{"name": "rows", "family": "softmax", "inputs": ["z"], "output": "p"}]}
+        for name, text in (("two", TWO_STEPS), ("three", more)):
+            (self.scratch / f"{name}.json").write_text(json.dumps(text))
+            self.run_to(name, f"./{name}.json")
+        found = self.compared("two", "three")
+        self.assertEqual(found["reasons"][0]["reason"], "lacking_steps")
+        self.assertGreater(found["reasons"][0]["cycles"], 0)
+        back = self.compared("three", "two")
+        self.assertEqual(back["change"], -found["change"])
+        self.assertIn("steps that only A has", back["reasons"][0]["sentence"])
+
+    def test_a_result_beside_itself_differs_in_nothing(self):
+        self.run_to("a", "tiny_matmul")
+        found = self.compared("a", "a")
+        self.assertEqual((found["settings"], found["reasons"], found["steps"], found["change"]), ([], [], [], 0))
+        self.assertIn("no cycle differs", self.tessera("diff", "a", "a"))
+
+    def test_points_of_stores(self):
+        (self.scratch / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+            "axes": [{"path": "exchange.lane_bytes", "values": [4, 8]}]}))
+        self.tessera("sweep", "run", "./s.json", "--keep", "full", "--store", "full", "-q")
+        self.tessera("sweep", "run", "./s.json", "--store", "short", "-q")
+        keys = {}
+        for file in (self.scratch / "full").glob("*.jsonl"):
+            for line in map(json.loads, file.read_text().splitlines()):
+                keys[line["changes"]["exchange.lane_bytes"]] = line["key"][:12]
+        found = self.compared(f"full:{keys[4]}", f"full:{keys[8]}")
+        self.run_to("a", "tiny_matmul", "exchange.lane_bytes=4")
+        self.run_to("b", "tiny_matmul", "exchange.lane_bytes=8")
+        alone = self.compared("a", "b")
+        self.assertEqual(found["reasons"], alone["reasons"])
+        self.assertEqual(found["settings"], alone["settings"])
+        short = json.loads(self.tessera("diff", f"short:{keys[4]}", f"short:{keys[8]}", "--json", "-", "-q"))
+        self.assertFalse(short["has_steps"])
+        self.assertEqual(short["change"], alone["change"])
+        self.assertIn("no key of 'full' begins with 'zz'", self.tessera("diff", "full:zz", "a", code=2))
+        self.assertIn("has no result.json; of a store's points say STORE:KEY", self.tessera("diff", "full", "a", code=2))
+
+    def test_mistakes(self):
+        self.run_to("a", "tiny_matmul")
+        (self.scratch / "no.json").write_text('{"x": 1}')
+        (self.scratch / "broken.json").write_text('{"x": ')
+        self.assertIn("is no result", self.tessera("diff", "a", "no.json", code=2))
+        self.assertIn("broken.json", self.tessera("diff", "a", "broken.json", code=3))
+        self.assertIn("nothing", self.tessera("diff", "a", "nothing", code=6))
+
+
+class ExplainTest(Case):
+    def gains(self, folder):
+        """By setting: the most that it is worth in percent, and whether that is exact."""
+        found = {}
+        text = re.sub(r"\n +", " ", self.tessera("explain", folder))
+        for setting, most, percent in re.findall(r"\(--set (\S+)\): (at most )?([0-9.]+) % less", text):
+            found[setting] = (float(percent), not most)
+        return found
+
+    def check_promise(self, workload, machine, path, least):
+        before = self.run_to("a", workload, machine=machine)
+        (setting, (percent, is_exact)), = [one for one in self.gains("a").items() if one[0].startswith(path)]
+        after = self.run_to("b", workload, setting, machine=machine)
+        less = 100 * (1 - after["cycles"] / before["cycles"])
+        if is_exact:
+            self.assertAlmostEqual(less, percent, delta=0.06)
+        else:
+            self.assertLess(less, percent + 0.06)
+            self.assertGreater(less, least * percent)
+
+    def test_what_it_promises_holds(self):
+        for workload, machine, path, least in (("exchange_broadcast", "bow", "exchange.lane_bytes", 0.9),
+                                               ("cora", "bow", "exchange.lane_bytes", 0.5),
+                                               ("dense_4096_f16", "bow", "exchange.lane_bytes", 0.5),
+                                               ("dense_4096_f16", "bow", "amp.steps_per_issue", 0.3),
+                                               ("sync", "bow", "sync.internal_cycles", None)):
+            with self.subTest(workload, path=path):
+                self.check_promise(workload, machine, path, least)
+
+    def test_a_step_is_told_as_its_tiles_saw_it(self):
+        result = self.run_to("a", "cora", machine="bow")
+        text = re.sub(r"\n +", " ", self.tessera("explain", "a", "multiply"))
+        step, = [one for one in result["compute_sets"] if one["name"] == "multiply"]
+        self.assertIn(f"multiply: {step['cycles']:,} cycles in 1 execution", text)
+        self.assertIn(f"least {step['tile_cycles']['min']:,}, ", text)
+        self.assertIn(f"most {step['tile_cycles']['max']:,}; ", text)
+        self.assertIn(f"issue slots: tile {step['critical_tile']} has ", text)
+        self.assertNotIn("have a part", self.tessera("explain", "a/result.json", "multiply"))
+        self.assertIn("no step is called 'multipl_'; did you mean 'multiply'?", self.tessera("explain", "a", "multipl_", code=2))
+
+
+if __name__ == "__main__":
+    BINARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

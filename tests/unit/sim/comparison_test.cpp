@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// What explains the difference of two results made up by hand.
+#include "sim/compare/comparison.h"
+#include "sim/compare/report.h"
+#include "sim/result/result.h"
+#include "tests/support/source_path.h"
+#include "tests/unit/sim/scene.h"
+
+#include <catch2/catch.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+using namespace tessera;
+using compare::Reason;
+using Json = nlohmann::json;
+
+namespace {
+
+/// The scene's result, whose only compute set of work is 'multiply' and only exchange 'scatter'.
+Json result_of_scene() {
+    test::Scene scene;
+    return scene.result();
+}
+
+Json& step(Json& result, const char* list, const std::string& name) {
+    for (Json& one : result[list]) {
+        if (one["name"] == name) {
+            return one;
+        }
+    }
+    throw std::out_of_range(name);
+}
+
+/// Makes a step of the run longer.
+void lengthen(Json& result, const char* list, const std::string& name, int cycles) {
+    Json& one = step(result, list, name);
+    one["cycles"] = one["cycles"].get<int>() + cycles;
+    result["cycles"] = result["cycles"].get<int>() + cycles;
+}
+
+} // namespace
+
+TEST_CASE("a result beside itself differs in nothing") {
+    const Json result = result_of_scene();
+    const auto same = compare::compare(result, result);
+    CHECK(same.settings.empty());
+    CHECK(same.plan.empty());
+    CHECK(same.groups.empty());
+    CHECK(same.change.largest_first().empty());
+    CHECK(same.has_steps);
+}
+
+TEST_CASE("what changed is the reason that is told") {
+    const Json before = result_of_scene();
+    const auto reason_of = [&](const Json& after) {
+        const auto found = compare::compare(before, after);
+        CHECK(found.change.sum() == Approx(found.b - found.a));
+        REQUIRE_FALSE(found.change.largest_first().empty());
+        return found.change.largest_first().front();
+    };
+    SECTION("more issues at the same time each") {
+        Json after = before;
+        Json& multiply = step(after, "compute_sets", "multiply");
+        Json& earlier = step(after, "compute_sets", "multiply");
+        earlier["worker_issues"] = 100;
+        Json first = after;
+        multiply["worker_issues"] = 200;
+        multiply["tile_cycles"]["mean"] = 2 * multiply["tile_cycles"]["mean"].get<double>();
+        lengthen(after, "compute_sets", "multiply", 40);
+        multiply["mean_cycles"] = multiply["mean_cycles"].get<double>() + 40;
+        const auto found = compare::compare(first, after);
+        CHECK(found.change.sum() == Approx(40));
+        CHECK(found.change.largest_first().front() == Reason::Issues);
+    }
+    SECTION("an exchange beyond its bound") {
+        Json after = before;
+        lengthen(after, "exchanges", "scatter", 17);
+        CHECK(reason_of(after) == Reason::ExchangeOverhead);
+    }
+    SECTION("a longer bound of the same words") {
+        Json after = before;
+        Json& scatter = step(after, "exchanges", "scatter");
+        scatter["critical_bound_cycles"] = scatter["critical_bound_cycles"].get<int>() + 30;
+        lengthen(after, "exchanges", "scatter", 30);
+        CHECK(reason_of(after) == Reason::WordTime);
+    }
+    SECTION("barriers") {
+        Json after = before;
+        after["phases"]["sync"] = after["phases"]["sync"].get<int>() + 25;
+        after["cycles"] = after["cycles"].get<int>() + 25;
+        CHECK(reason_of(after) == Reason::BarrierTime);
+    }
+    SECTION("a step more") {
+        Json after = before;
+        Json more = step(after, "compute_sets", "multiply");
+        more["name"] = "another";
+        more["cycles"] = 33;
+        after["compute_sets"].push_back(more);
+        after["cycles"] = after["cycles"].get<int>() + 33;
+        CHECK(reason_of(after) == Reason::LackingSteps);
+    }
+    SECTION("the control program") {
+        Json after = before;
+        after["cycles"] = after["cycles"].get<int>() + 9;
+        CHECK(reason_of(after) == Reason::Control);
+    }
+}
+
+TEST_CASE("chunks of one step are one group, other steps are not") {
+    Json before = result_of_scene();
+    Json& multiply = step(before, "compute_sets", "multiply");
+    multiply["name"] = "multiply chunk 0";
+    Json after = before;
+    Json more = after["compute_sets"][0];
+    more["name"] = "multiply chunk 1";
+    after["compute_sets"].push_back(more);
+    after["cycles"] = after["cycles"].get<int>() + more["cycles"].get<int>();
+    const auto found = compare::compare(before, after);
+    REQUIRE(found.groups.size() == 1);
+    CHECK(found.groups[0].name == "multiply chunks");
+    CHECK(found.groups[0].steps_a == 1);
+    CHECK(found.groups[0].steps_b == 2);
+    CHECK(found.change.at(Reason::LackingSteps) == 0);
+}
+
+TEST_CASE("the reasons sum to the change, whatever changes") {
+    std::mt19937 random(3);
+    for (int i = 0; i < 200; ++i) {
+        const Json before = result_of_scene();
+        Json after = before;
+        for (const char* list : {"compute_sets", "exchanges"}) {
+            for (Json& one : after[list]) {
+                for (auto& [key, value] : one.items()) {
+                    if (value.is_number_unsigned() || value.is_number_integer()) {
+                        value = value.get<int>() + static_cast<int>(random() % 50);
+                    }
+                }
+            }
+        }
+        after["cycles"] = 100 + static_cast<int>(random() % 1000);
+        after["phases"]["sync"] = static_cast<int>(random() % 100);
+        after["counts"]["barriers"] = static_cast<int>(random() % 5);
+        const auto found = compare::compare(before, after);
+        CHECK(found.change.sum() == Approx(found.b - found.a).margin(1e-6));
+    }
+}
+
+TEST_CASE("the checked in schema of comparisons is the one the program writes, and accepts them") {
+    std::ifstream file(test::source_path("configs/schemas/diff.schema.json"));
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    CHECK(text == result::json_text(compare::comparison_schema()));
+    valijson::Schema schema;
+    const Json schema_json = compare::comparison_schema();
+    valijson::SchemaParser{valijson::SchemaParser::kDraft7}.populateSchema(
+        valijson::adapters::NlohmannJsonAdapter{schema_json}, schema);
+    const auto accepts = [&](const Json& document) {
+        valijson::Validator validator{valijson::Validator::kStrongTypes};
+        return validator.validate(schema, valijson::adapters::NlohmannJsonAdapter{document},
+                                  nullptr);
+    };
+    const Json before = result_of_scene();
+    Json after = before;
+    lengthen(after, "exchanges", "scatter", 17);
+    after["machine"]["chip"]["tiles"] = 5;
+    Json comparison = compare::comparison_json(compare::compare(before, after));
+    CHECK(accepts(comparison));
+    CHECK(comparison["settings"].size() == 1);
+    CHECK(comparison["reasons"].size() == 1);
+    comparison["more"] = 1;
+    CHECK_FALSE(accepts(comparison));
+}
