@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/machine_check.h"
 
+#include "kernels/workload/of_chips.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <variant>
 
 namespace tessera::catalog {
-namespace {
-
-bool is_of_chips(const workload::Workload& workload) {
-    return std::holds_alternative<workload::CollectiveWorkload>(workload.kind) ||
-           std::holds_alternative<workload::LinkPatternWorkload>(workload.kind);
-}
-
-} // namespace
-
 std::vector<Diagnostic> mistakes_on(const spec::LoadedMachine& machine,
                                     const LoadedWorkload& workload) {
     const std::int64_t chips = machine.spec.system.chips;
-    if (is_of_chips(workload.workload) == (chips > 1)) {
+    if (workload::is_of_chips(workload.workload) == (chips > 1)) {
         return {};
     }
     if (chips == 1) {

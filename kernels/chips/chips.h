@@ -42,7 +42,8 @@ struct Emitted {
     std::map<std::string, std::int64_t> choices = {}; ///< what was chosen, for the result's `plan`
 };
 
-/// All of them: @throws DoesNotFit; ConfigError for what the machine has not (chips, tiles)
+/// Of a machine of several chips. All of them: @throws DoesNotFit; ConfigError for chips and tiles that the
+/// machine has not
 [[nodiscard]] Emitted emit(const spec::MachineSpec& machine,
                            const workload::CollectiveWorkload& workload);
 [[nodiscard]] Emitted emit(const spec::MachineSpec& machine,

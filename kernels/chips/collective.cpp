@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "kernels/chips/chips.h"
+#include "kernels/chips/spread_tiles.h"
 #include "kernels/collective/schedule.h"
-#include "kernels/micro/limits.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/workload/random.h"
 
@@ -112,18 +112,11 @@ std::vector<Rounds> rounds_of(const collective::Schedule& schedule) {
 Layout layout_of(const spec::MachineSpec& machine, const CollectiveWorkload& workload) {
     Layout layout;
     layout.chips = machine.system.chips;
-    if (layout.chips < 2) {
-        throw micro::wrong_value(
-            "kind", fmt::format("got a collective on machine {}, which has one chip, expected a "
-                                "machine whose system has several",
-                                machine.name));
-    }
+    TESSERA_ASSERT(layout.chips > 1);
     layout.elements = workload.elements;
     layout.type = workload.dtype;
-    const std::int64_t tiles = micro::tiles_or_all(machine, workload.tiles, machine.chip.tiles);
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        layout.tiles.push_back(static_cast<TileId>(tile * machine.chip.tiles / tiles));
-    }
+    layout.tiles = spread_tiles(machine, workload.tiles);
+    const auto tiles = static_cast<std::int64_t>(layout.tiles.size());
     const std::int64_t unit = kUnit / bytes_of(layout.type);
     const std::int64_t parts = layout.chips * tiles;
     layout.part = ceil_div(ceil_div(layout.elements, parts), unit) * unit;

@@ -2,6 +2,7 @@
 // Messages between chips for their own sake: one exchange, of which each chip has its part.
 #include "base/error.h"
 #include "kernels/chips/chips.h"
+#include "kernels/chips/spread_tiles.h"
 #include "kernels/micro/limits.h"
 #include "kernels/workload/random.h"
 
@@ -29,16 +30,6 @@ struct Pair {
     End from;
     End to;
 };
-
-/// So many tiles, evenly spread over the chip.
-std::vector<TileId> tiles_of(const spec::MachineSpec& machine, std::int64_t wanted) {
-    const std::int64_t tiles = micro::tiles_or_all(machine, wanted, machine.chip.tiles);
-    std::vector<TileId> spread;
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        spread.push_back(static_cast<TileId>(tile * machine.chip.tiles / tiles));
-    }
-    return spread;
-}
 
 /// Each tile of each chip to a tile of another chip, no tile twice.
 std::vector<Pair> random_pairs(std::size_t chips, const std::vector<TileId>& tiles,
@@ -80,14 +71,9 @@ std::vector<Pair> pairs_of(const spec::MachineSpec& machine, const LinkPatternWo
         }
         return static_cast<std::size_t>(number);
     };
-    if (chips < 2) {
-        throw micro::wrong_value("kind", fmt::format("got messages between chips on machine {}, "
-                                                     "which has one, expected a machine whose "
-                                                     "system has several",
-                                                     machine.name));
-    }
+    TESSERA_ASSERT(chips > 1);
     if (workload.pattern == LinkPatternKind::Random) {
-        return random_pairs(chips, tiles_of(machine, workload.tiles), workload.seed);
+        return random_pairs(chips, spread_tiles(machine, workload.tiles), workload.seed);
     }
     const std::size_t from = chip("source", workload.source);
     const std::size_t to = chip("destination", workload.destination);
@@ -96,7 +82,7 @@ std::vector<Pair> pairs_of(const spec::MachineSpec& machine, const LinkPatternWo
         return {{{from, tile}, {to, tile}}};
     }
     std::vector<Pair> pairs;
-    for (const TileId tile : tiles_of(machine, workload.tiles)) {
+    for (const TileId tile : spread_tiles(machine, workload.tiles)) {
         pairs.push_back({{from, tile}, {to, tile}});
         if (workload.pattern == LinkPatternKind::BulkBoth) {
             pairs.push_back({{to, tile}, {from, tile}});

@@ -5,6 +5,7 @@
 #include "kernels/chips/chips.h"
 #include "kernels/job/compared.h"
 #include "kernels/lower/lower.h"
+#include "kernels/workload/of_chips.h"
 
 #include <fmt/format.h>
 
@@ -84,19 +85,13 @@ private:
     Bytes useful_bytes_ = 0;
 };
 
-/// The kinds for which chips::emit exists.
-template <class Kind>
-constexpr bool kIsOfChips = requires(const spec::MachineSpec& machine, const Kind& kind) {
-    chips::emit(machine, kind);
-};
-
 } // namespace
 
 std::unique_ptr<Job> make_chips_job(const workload::Workload& workload) {
     return std::visit(
         [](const auto& kind) -> std::unique_ptr<Job> {
             using Kind = std::decay_t<decltype(kind)>;
-            if constexpr (kIsOfChips<Kind>) {
+            if constexpr (workload::kIsOfChips<Kind>) {
                 return std::make_unique<ChipsJob<Kind>>(kind);
             } else {
                 return nullptr;
