@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace tessera::program {
@@ -34,6 +36,12 @@ public:
     SystemBinding bind() {
         check_programs();
         check_zones();
+        for (const auto& program : system_.programs) {
+            auto& names = names_.emplace_back();
+            for (std::size_t at = 0; at < program->link_exchanges.size(); ++at) {
+                names.emplace(program->link_exchanges[at].name, at);
+            }
+        }
         for (std::size_t chip = 0; chip < system_.chips(); ++chip) {
             const Program& program = system_.of_chip(chip);
             binding_.exchanges[chip].resize(program.link_exchanges.size());
@@ -97,12 +105,11 @@ private:
                     "link exchange {} of chip {}: its zone is not one of the system's {}",
                     exchanges[at].name, chip, system_.zones.size()));
             }
-            for (std::size_t other = 0; other < at; ++other) {
-                if (exchanges[other].name == exchanges[at].name) {
-                    throw ProgramError(fmt::format("link exchange {} of chip {}: another one has "
-                                                   "that name",
-                                                   exchanges[at].name, chip));
-                }
+            const auto& names = names_[system_.program_of_chip[chip]];
+            if (names.at(exchanges[at].name) != at) {
+                throw ProgramError(fmt::format("link exchange {} of chip {}: another one has "
+                                               "that name",
+                                               exchanges[at].name, chip));
             }
         }
     }
@@ -213,15 +220,15 @@ private:
                 "channel {} of chip {} leads to channel {} of chip {}, which does not lead back",
                 channel, chip, peer.channel, peer.chip));
         }
-        const auto& exchanges = system_.of_chip(peer.chip).link_exchanges;
-        const auto found = std::ranges::find(exchanges, exchange.name, &LinkExchange::name);
-        if (found == exchanges.end()) {
+        const auto& names = names_[system_.program_of_chip[peer.chip]];
+        const auto found = names.find(exchange.name);
+        if (found == names.end()) {
             throw ProgramError(fmt::format("link exchange {} of chip {} has messages over channel "
                                            "{}, and chip {} at its other end has no link exchange "
                                            "of that name",
                                            exchange.name, chip, channel, peer.chip));
         }
-        return {peer, static_cast<std::size_t>(found - exchanges.begin())};
+        return {peer, found->second};
     }
 
     void check_zone(std::size_t chip, const LinkExchange& exchange, std::size_t other_chip,
@@ -294,6 +301,8 @@ private:
     const SystemProgram& system_;
     TileId tiles_;
     SystemBinding binding_;
+    /// By program: the first link exchange of each name.
+    std::vector<std::unordered_map<std::string_view, std::size_t>> names_;
     std::map<std::tuple<std::size_t, std::size_t, const LinkMessage*>, std::uint32_t> numbers_;
 };
 
@@ -315,19 +324,27 @@ void check_uses(const SystemProgram& system, const SystemBinding& binding, std::
     std::ranges::sort(uses, {}, [](const LinkUse& use) {
         return std::tuple(use.tile, use.address, use.message);
     });
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-        const LinkUse& use = uses[i];
-        for (std::size_t j = i + 1; j < uses.size() && uses[j].tile == use.tile &&
-                                    uses[j].address < use.address + use.bytes;
-             ++j) {
-            if (use.writes || uses[j].writes) {
-                throw ProgramError(fmt::format(
-                    "link exchange {}: chip {}, tile_{}, {:#x} is {} by the message {} and {} by "
-                    "the message {} in one step",
-                    name, chip, use.tile, uses[j].address, use.writes ? "written" : "read",
-                    end_of(use), uses[j].writes ? "written" : "read", end_of(uses[j])));
-            }
+    // of those before on the tile, what is used furthest, and what is written furthest
+    const LinkUse* any = nullptr;
+    const LinkUse* written = nullptr;
+    const auto further = [](const LinkUse* one, const LinkUse& other) {
+        return one == nullptr || one->tile != other.tile ||
+                       one->address + one->bytes < other.address + other.bytes
+                   ? &other
+                   : one;
+    };
+    for (const LinkUse& use : uses) {
+        const LinkUse* const before = use.writes ? any : written;
+        if (before != nullptr && before->tile == use.tile &&
+            use.address < before->address + before->bytes) {
+            throw ProgramError(fmt::format(
+                "link exchange {}: chip {}, tile_{}, {:#x} is {} by the message {} and {} by the "
+                "message {} in one step",
+                name, chip, use.tile, use.address, before->writes ? "written" : "read",
+                end_of(*before), use.writes ? "written" : "read", end_of(use)));
         }
+        any = further(any, use);
+        written = use.writes ? further(written, use) : written;
         if (!use.writes || use.tile >= program.image_of_tile.size() ||
             program.image_of_tile[use.tile] == Program::kNoImage) {
             continue;
