@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace tessera::link {
@@ -22,7 +23,8 @@ LinkFabric::LinkFabric(const sc_core::sc_module_name& name, const spec::MachineS
       words_(std::move(words)), topology_(tessera::link::topology(spec)), routes_(spec, topology_),
       network_(spec, topology_, routes_), parts_(system.chips()), parcels_(binding.messages.size()),
       from_address_(binding.messages.size()), into_address_(binding.messages.size()),
-      over_(system.chips()) {
+      over_(system.chips()), order_(system.chips()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
     for (Part& part : parts_) {
         part.open.resize(static_cast<std::size_t>(spec.chip.tiles));
     }
@@ -91,6 +93,9 @@ std::span<const program::LinkUse> LinkFabric::open(std::int64_t chip, std::uint3
         }
         messages.push_back(this->message(bound.sends[at]));
     }
+    if (listener_ != nullptr) {
+        open_ways(number, exchange, step);
+    }
     network_.inject(messages, Clock::now() + prologue);
     wake_for_next();
     return uses_;
@@ -155,9 +160,16 @@ void LinkFabric::wake_for_next() {
 void LinkFabric::on_event() {
     happened_.clear();
     network_.advance(Clock::now(), happened_);
+    if (shuffle_) {
+        std::ranges::shuffle(happened_, *shuffle_);
+        std::ranges::shuffle(order_, *shuffle_);
+    }
     for (const NetworkEvent& event : happened_) {
         const auto chip = static_cast<std::size_t>(event.chip);
         const auto tile = static_cast<TileId>(event.tile);
+        if (listener_ != nullptr) {
+            hear_turn(event);
+        }
         switch (event.kind) {
         case NetworkEvent::Kind::TurnBegins:
             read(chip, tile);
@@ -165,6 +177,9 @@ void LinkFabric::on_event() {
         case NetworkEvent::Kind::Arrived:
             if (parts_[chip].tiles > 0) {
                 write(static_cast<std::uint32_t>(event.message));
+            }
+            if (listener_ != nullptr) {
+                hear_arrival(static_cast<std::uint32_t>(event.message));
             }
             close(chip, tile);
             break;
@@ -174,7 +189,7 @@ void LinkFabric::on_event() {
         }
     }
     wake_for_next();
-    for (std::size_t chip = 0; chip < over_.size(); ++chip) {
+    for (const std::size_t chip : order_) {
         if (over_[chip].empty()) {
             continue;
         }
@@ -187,14 +202,68 @@ void LinkFabric::on_event() {
     }
 }
 
-/// Takes the bytes that the tile sends, when its turn begins.
-void LinkFabric::read(std::size_t chip, TileId tile) {
+void LinkFabric::record_edges() {
+    network_.record(series_.emplace(network_.edges().size()));
+}
+
+std::span<const std::uint32_t> LinkFabric::sends_of(std::size_t chip, TileId tile) const {
     const auto& sends = binding_.exchanges[chip][parts_[chip].told.exchange].sends;
     const auto tile_of = [&](std::uint32_t message) {
         return binding_.messages[message].from.tile;
     };
+    const auto found = std::ranges::equal_range(sends, tile, {}, tile_of);
+    return {found.begin(), found.end()};
+}
+
+void LinkFabric::open_ways(std::size_t chip, std::uint32_t exchange, std::int64_t step) {
+    for (const std::uint32_t message : binding_.exchanges[chip][exchange].sends) {
+        const std::size_t to = binding_.messages[message].to_chip;
+        Way& way = ways_[{chip, to}];
+        if (way.open == 0) {
+            way = {};
+            way.told.from = static_cast<std::int64_t>(chip);
+            way.told.to = static_cast<std::int64_t>(to);
+            way.told.exchange = exchange;
+            way.told.step = step;
+        }
+        ++way.open;
+        ++way.told.messages;
+    }
+}
+
+void LinkFabric::hear_turn(const NetworkEvent& event) {
+    if (event.kind == NetworkEvent::Kind::Arrived) {
+        return;
+    }
+    const auto chip = static_cast<std::size_t>(event.chip);
+    for (const std::uint32_t message : sends_of(chip, static_cast<TileId>(event.tile))) {
+        Way& way = ways_.at({chip, binding_.messages[message].to_chip});
+        if (event.kind == NetworkEvent::Kind::TurnOver) {
+            way.told.sent = Clock::now();
+        } else if (!std::exchange(way.has_begun, true)) {
+            way.told.begin = Clock::now();
+        }
+    }
+}
+
+void LinkFabric::hear_arrival(std::uint32_t message) {
+    const program::BoundMessage& bound = binding_.messages[message];
+    Way& way = ways_.at({bound.from_chip, bound.to_chip});
+    if (way.told.bytes == 0) {
+        way.told.first_in = Clock::now();
+    }
+    way.told.bytes += bound.into.bytes;
+    if (--way.open == 0) {
+        way.told.last_in = Clock::now();
+        way.told.step_there = parts_[bound.to_chip].told.step;
+        listener_->carried(way.told);
+    }
+}
+
+/// Takes the bytes that the tile sends, when its turn begins.
+void LinkFabric::read(std::size_t chip, TileId tile) {
     const ChipWords& words = words_[chip];
-    for (const std::uint32_t message : std::ranges::equal_range(sends, tile, {}, tile_of)) {
+    for (const std::uint32_t message : sends_of(chip, tile)) {
         const Bytes bytes = binding_.messages[message].from.bytes;
         const Address address = from_address_[message];
         parts_[chip].told.sent_bytes += bytes;

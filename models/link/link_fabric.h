@@ -13,6 +13,8 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/events/link_events.h"
+#include "models/link/core/edge_series.h"
 #include "models/link/core/link_bound.h"
 #include "models/link/core/packet_network.h"
 #include "models/link/core/route_table.h"
@@ -29,6 +31,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -58,6 +62,14 @@ public:
     [[nodiscard]] const std::vector<PacketNetwork::EdgeUse>& edges() const {
         return network_.edges();
     }
+    /// Takes what happens in a cycle in an order that follows from the seed. No result may depend on it.
+    void shuffle(std::uint64_t seed) { shuffle_.emplace(seed); }
+    /// Before the run: `listener` hears what goes between chips.
+    void listen(events::LinkListener& listener) { listener_ = &listener; }
+    /// Before the run: what goes over edges is kept by time.
+    void record_edges();
+    /// By edge of the topology; null unless it is recorded.
+    [[nodiscard]] const EdgeSeries* edges_by_time() const { return series_ ? &*series_ : nullptr; }
     /// Whether chip `chip` is in a link exchange.
     [[nodiscard]] bool is_under_way(std::size_t chip) const { return parts_[chip].tiles > 0; }
 
@@ -73,8 +85,19 @@ private:
         std::vector<std::byte> bytes;
         std::vector<bool> known; ///< by word, in timing mode
     };
+    /// What goes from one chip to another in a link exchange, for the listener.
+    struct Way {
+        std::int64_t open = 0; ///< messages that are not in
+        bool has_begun = false;
+        events::Carried told;
+    };
     void on_event();
     void wake_for_next();
+    void open_ways(std::size_t chip, std::uint32_t exchange, std::int64_t step);
+    void hear_turn(const NetworkEvent& event);
+    void hear_arrival(std::uint32_t message);
+    /// The messages of its link exchange that the tile sends.
+    [[nodiscard]] std::span<const std::uint32_t> sends_of(std::size_t chip, TileId tile) const;
     [[nodiscard]] Address address_of(std::size_t chip, const program::LinkPlace& place,
                                      std::int64_t round) const;
     [[nodiscard]] Message message(std::uint32_t number) const;
@@ -98,6 +121,11 @@ private:
     std::vector<program::LinkUse> uses_;
     std::vector<NetworkEvent> happened_;
     std::vector<std::vector<TileId>> over_; ///< by chip, in this cycle
+    std::vector<std::size_t> order_;        ///< of chips
+    std::optional<std::mt19937_64> shuffle_;
+    std::optional<EdgeSeries> series_;
+    events::LinkListener* listener_ = nullptr;
+    std::map<std::pair<std::size_t, std::size_t>, Way> ways_; ///< by sending and receiving chip
     sc_core::sc_event ev_network_;
 };
 

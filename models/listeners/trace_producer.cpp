@@ -15,7 +15,6 @@ using events::Doing;
 namespace {
 
 constexpr Bytes kWordBytes = 4;
-constexpr std::int64_t kMostFlows = std::int64_t{1} << 40; ///< of a chip
 
 traces::Kind trace_kind(Doing doing) {
     switch (doing) {
@@ -53,8 +52,8 @@ TraceProducer::TraceProducer(const program::Program& program, const spec::Machin
                              traces::TraceSink& sink, traces::NameTable& names, std::uint32_t chip)
     : sink_(sink), chip_(chip), steps_per_issue_(machine.amp.steps_per_issue),
       arrived_(static_cast<std::size_t>(machine.chip.tiles)), last_(arrived_.size()),
-      flows_(kMostFlows * std::int64_t{chip}), moved_(program.exchanges.size()),
-      background_(machine.chip.tiles) {
+      flows_(traces::kFlowsOfChip * std::int64_t{chip}), moved_(program.exchanges.size()),
+      linked_(program.link_exchanges.size()), background_(machine.chip.tiles) {
     const auto label = [&](const auto& step) -> Label {
         const traces::NameId name = names.intern(step.name);
         return {name, names.intern(program::word(step.role))};
@@ -282,6 +281,10 @@ void TraceProducer::moved(const events::Moved& moved) {
     sample(traces::Counter::ExchangeBytes, moved.end, 0);
 }
 
+void TraceProducer::linked(const events::Linked& linked) {
+    linked_[linked.exchange] = linked;
+}
+
 void TraceProducer::copy_begun(const events::Flight& flight) {
     background_.begun(flight);
 }
@@ -342,6 +345,10 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
         } else {
             *arg++ = {traces::ArgKey::Bytes, moved_[span.index].bytes};
         }
+    }
+    if (span.doing == Doing::Link) {
+        *arg++ = {traces::ArgKey::Bound, linked_[span.index].bound_cycles};
+        *arg++ = {traces::ArgKey::Bytes, linked_[span.index].bytes};
     }
     *arg = times_arg(span.times);
     send(told);

@@ -29,6 +29,7 @@ public:
     void segment(const events::Segment& segment) override;
     void released(const events::Release& release) override;
     void moved(const events::Moved& moved) override;
+    void linked(const events::Linked& linked) override;
     void copy_begun(const events::Flight& flight) override;
     void copy_ended(const events::Flight& flight) override;
     [[nodiscard]] bool wants_contexts(TileId tile) const override {
@@ -90,6 +91,7 @@ private:
     std::int64_t words_ = 0;
     std::vector<std::pair<Cycles, Bytes>> arriving_; ///< not yet in words_: when, how much
     std::vector<events::Moved> moved_;               ///< by exchange, its last execution
+    std::vector<events::Linked> linked_;             ///< the same by link exchange
     Executions executions_;
     Background background_;
 };

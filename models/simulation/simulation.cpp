@@ -105,12 +105,13 @@ struct Simulation::Implementation {
     Implementation& operator=(const Implementation&) = delete;
 
     /// Joins the chips.
-    void join(const spec::MachineSpec& spec, const program::SystemProgram& program) {
+    void join(const spec::MachineSpec& spec, const program::SystemProgram& program,
+              std::optional<std::uint64_t> shuffle) {
         std::vector<ipu::Ipu*> all;
         for (RunningChip& one : chips) {
             all.push_back(&one.chip);
         }
-        system = std::make_unique<system::System>(spec, program, *binding, all);
+        system = std::make_unique<system::System>(spec, program, *binding, all, shuffle);
     }
     /// @throws ProgramError where a chip has not ended its program.
     void check_ended(std::optional<Cycles> max_cycles) const {
@@ -152,6 +153,7 @@ Simulation::Simulation(const spec::MachineSpec& spec, const program::SystemProgr
     auto binding = std::make_unique<program::SystemBinding>(
         program::bind(system, static_cast<TileId>(spec.chip.tiles)));
     program::check_meetings(system);
+    const auto shuffle = options.front().shuffle;
     std::vector<Chip> chips;
     for (std::size_t chip = 0; chip < system.chips(); ++chip) {
         chips.push_back({spec, system.of_chip(chip), std::move(options[chip])});
@@ -159,7 +161,7 @@ Simulation::Simulation(const spec::MachineSpec& spec, const program::SystemProgr
     }
     implementation_ = std::make_unique<Implementation>(chips);
     implementation_->binding = std::move(binding);
-    implementation_->join(spec, system);
+    implementation_->join(spec, system, shuffle);
     for (const program::Ranks& ranks : system.ranks) {
         for (std::size_t chip = 0; chip < system.chips(); ++chip) {
             const auto& tensors = system.of_chip(chip).tensors;
@@ -256,6 +258,38 @@ std::vector<EdgeRecord> Simulation::edges() const {
                            use.busy_cycles, use.most_waiting});
     }
     return records;
+}
+
+void Simulation::watch_links(events::LinkListener* listener) {
+    if (implementation_->system == nullptr) {
+        return;
+    }
+    link::LinkFabric& links = implementation_->system->links();
+    links.record_edges();
+    if (listener != nullptr) {
+        links.listen(*listener);
+    }
+}
+
+std::vector<EdgePart> Simulation::edges_by_time() const {
+    std::vector<EdgePart> all;
+    const auto* const system = implementation_->system.get();
+    const link::EdgeSeries* const series =
+        system == nullptr ? nullptr : std::as_const(*system).links().edges_by_time();
+    if (series == nullptr) {
+        return all;
+    }
+    const auto& edges = system->links().topology().edges;
+    for (std::size_t edge = 0; edge < edges.size(); ++edge) {
+        Cycles begin = 0;
+        for (const link::EdgeSeries::Part& part : series->of(edge)) {
+            const Cycles end = begin + series->interval();
+            all.push_back(
+                {edges[edge].from, edges[edge].to, begin, end, part.payload_bytes, part.bytes});
+            begin = end;
+        }
+    }
+    return all;
 }
 
 Cycles Simulation::systemc_cycles(std::size_t chip) const {

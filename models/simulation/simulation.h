@@ -9,6 +9,7 @@
 //   in one cycle but the time that it takes.
 #pragma once
 
+#include "models/events/link_events.h"
 #include "models/ipu/run_options.h"
 #include "models/listeners/account.h"
 #include "models/program/array_id.h"
@@ -42,6 +43,16 @@ struct EdgeRecord {
     std::int64_t most_waiting = 0; ///< packets
 };
 
+/// What began to go over an edge in [begin, end).
+struct EdgePart {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    Cycles begin = 0;
+    Cycles end = 0;
+    Bytes payload_bytes = 0;
+    Bytes bytes = 0; ///< with what packets have besides
+};
+
 class Simulation {
 public:
     /// Elaborates the chips `ipu_0`, `ipu_1` .. and loads their images. @throws ProgramError
@@ -66,6 +77,10 @@ public:
     void read_part(const program::Tensor& part, std::span<std::byte> host,
                    std::size_t chip = 0) const;
 
+    /// Before run(), of a system: `listener`, where there is one, hears what goes between chips, and
+    /// edges_by_time() is kept. The listener outlives the run.
+    void watch_links(events::LinkListener* listener);
+
     /// Runs the control programs of all chips to their ends and checks the laws of listeners/laws.h.
     /// Of several chips' faults the earliest is told, and it names its chip. @throws ProgramError, also
     /// where nobody can go on or `max_cycles` are over before the programs have ended; NotModelled
@@ -80,6 +95,10 @@ public:
     [[nodiscard]] std::size_t chips() const;
     /// What went over the edges of a system's links, by edge. Empty where there is none.
     [[nodiscard]] std::vector<EdgeRecord> edges() const;
+
+    /// The same by time, after watch_links(): by edge all intervals of one length, from cycle 0 to the
+    /// last in which a packet began.
+    [[nodiscard]] std::vector<EdgePart> edges_by_time() const;
 
 private:
     struct Implementation;

@@ -96,13 +96,18 @@ void ZoneSync::on_release() {
     if (!releases_.empty()) {
         ev_release_.notify(Clock::until(releases_.begin()->first));
     }
+    std::vector<std::size_t> woken;
     for (const std::size_t group : due.mapped()) {
         for (const std::size_t chip : groups_[group]) {
             arrived_[chip] = false;
+            woken.push_back(chip);
         }
-        for (const std::size_t chip : groups_[group]) {
-            chips[static_cast<int>(chip)]->wake();
-        }
+    }
+    if (shuffle_) {
+        std::ranges::shuffle(woken, *shuffle_);
+    }
+    for (const std::size_t chip : woken) {
+        chips[static_cast<int>(chip)]->wake();
     }
 }
 

@@ -21,6 +21,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,8 @@ public:
              const program::SystemProgram& system, std::size_t zone);
 
     void arrive(std::int64_t chip, const events::Meeting& meeting) override;
+    /// Wakes the chips of a cycle in an order that follows from the seed. No result may depend on it.
+    void shuffle(std::uint64_t seed) { shuffle_.emplace(seed); }
 
     /// From the last arrival to the release of the chip's group.
     [[nodiscard]] Cycles barrier_cycles(std::size_t chip) const;
@@ -61,6 +65,7 @@ private:
     std::vector<events::Meeting> meetings_;        ///< by chip that has arrived
     std::vector<std::size_t> touched_;             ///< groups that somebody came to in this cycle
     std::map<Cycles, std::vector<std::size_t>> releases_; ///< groups
+    std::optional<std::mt19937_64> shuffle_;
     sc_core::sc_event ev_settled_;
     sc_core::sc_event ev_release_;
 };

@@ -21,7 +21,8 @@ std::vector<link::ChipWords> words_of(const std::vector<ipu::Ipu*>& chips) {
 } // namespace
 
 System::System(const spec::MachineSpec& spec, const program::SystemProgram& program,
-               const program::SystemBinding& binding, const std::vector<ipu::Ipu*>& chips)
+               const program::SystemBinding& binding, const std::vector<ipu::Ipu*>& chips,
+               std::optional<std::uint64_t> shuffle)
     : chips_(chips), links_("link_fabric", spec, program, binding, words_of(chips)) {
     for (std::size_t zone = 0; zone < program.zones.size(); ++zone) {
         sync::ZoneSync& made =
@@ -31,10 +32,16 @@ System::System(const spec::MachineSpec& spec, const program::SystemProgram& prog
             made.witnesses.bind(*chip);
             chip->outer_barrier.bind(made);
         }
+        if (shuffle) {
+            made.shuffle(*shuffle + zone);
+        }
     }
     for (ipu::Ipu* const chip : chips) {
         chip->links.bind(links_);
         links_.chips.bind(*chip);
+    }
+    if (shuffle) {
+        links_.shuffle(*shuffle);
     }
 }
 

@@ -13,7 +13,9 @@
 #include "models/sync/zone_sync.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,13 +24,16 @@ namespace tessera::system {
 class System {
 public:
     /// Joins `chips`, which all run programs of `program` and outlive the system, as the others do.
+    /// `shuffle` is the seed of another order of what happens in one cycle.
     System(const spec::MachineSpec& spec, const program::SystemProgram& program,
-           const program::SystemBinding& binding, const std::vector<ipu::Ipu*>& chips);
+           const program::SystemBinding& binding, const std::vector<ipu::Ipu*>& chips,
+           std::optional<std::uint64_t> shuffle);
     ~System();
     System(const System&) = delete;
     System& operator=(const System&) = delete;
 
     [[nodiscard]] const link::LinkFabric& links() const { return links_; }
+    [[nodiscard]] link::LinkFabric& links() { return links_; }
     /// Where each chip is that has not ended its program, and for which others it waits.
     [[nodiscard]] std::string waiting() const;
 

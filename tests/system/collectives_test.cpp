@@ -91,6 +91,28 @@ std::vector<nlohmann::json> run_all(const spec::MachineSpec& machine,
     return all;
 }
 
+/// The answer is exact, and it and the cycles of all tiles are the same in both modes, for any number of
+/// threads and in other orders of what happens in one cycle.
+void check_all_ways(const spec::MachineSpec& machine, const CollectiveWorkload& collective) {
+    const workload::Workload workload{"collective", collective};
+    std::vector<Way> ways;
+    for (const int threads : {1, 2, 3, 7}) {
+        ways.push_back({.threads = threads});
+        ways.push_back({.timing = true, .threads = threads});
+    }
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        ways.push_back({.shuffle = seed});
+        ways.push_back({.timing = true, .shuffle = seed});
+    }
+    const auto seen = run_all(machine, workload, ways);
+    INFO(machine.system.chips << " chips, type " << name_of(collective.dtype));
+    CHECK(seen.front()["check"].get<std::string>().starts_with("exact"));
+    for (const auto& one : seen) {
+        CHECK(one["tiles"] == seen.front()["tiles"]);
+        CHECK(one.value("check", seen.front()["check"]) == seen.front()["check"]);
+    }
+}
+
 } // namespace
 
 TEST_CASE("collectives leave what a host leaves that adds in their order, in both modes alike") {
@@ -112,23 +134,20 @@ TEST_CASE("collectives leave what a host leaves that adds in their order, in bot
 }
 
 TEST_CASE("a collective is the same for any number of threads and in any order") {
-    const auto machine = machine_of(4, spec::Topology::Full);
-    const workload::Workload workload{
-        "collective",
-        CollectiveWorkload{CollectiveKind::AllReduce, 500, ElementType::F16, 0, 5, 2}};
-    std::vector<Way> ways;
-    for (const int threads : {1, 2, 3, 7}) {
-        ways.push_back({.threads = threads});
-        ways.push_back({.timing = true, .threads = threads});
-    }
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-        ways.push_back({.shuffle = seed});
-    }
-    const auto seen = run_all(machine, workload, ways);
-    CHECK(seen.front()["check"].get<std::string>().starts_with("exact"));
-    for (const auto& one : seen) {
-        CHECK(one["tiles"] == seen.front()["tiles"]);
-        CHECK(one.value("check", seen.front()["check"]) == seen.front()["check"]);
+    check_all_ways(machine_of(4, spec::Topology::Full),
+                   CollectiveWorkload{CollectiveKind::AllReduce, 500, ElementType::F16, 0, 5, 2});
+}
+
+TEST_CASE("a collective of a MiB on chips of all tiles", "[.slow]") {
+    constexpr Bytes kBytes = Bytes{1} << 20U;
+    for (const std::int64_t chips : {2, 4}) {
+        for (const ElementType type : {ElementType::F16, ElementType::I32}) {
+            spec::MachineSpec machine; // Bow
+            REQUIRE(machine.chip.tiles == 1472);
+            machine.system.chips = chips;
+            check_all_ways(machine, CollectiveWorkload{CollectiveKind::AllReduce,
+                                                       kBytes / bytes_of(type), type, 0, 1, 1});
+        }
     }
 }
 

@@ -129,7 +129,13 @@ tessera_test(test_system_parameters SYSTEMC UNSANITIZED LABELS system
 
 tessera_test(test_system_chips SYSTEMC UNSANITIZED LABELS system
   SOURCES system/chips_test.cpp system/collectives_test.cpp
-  LINK tessera_commands tessera_machine tessera_exchange_plan tessera_isa)
+  APART system/random_chips_test.cpp
+  LINK tessera_commands tessera_machine tessera_exchange_plan tessera_isa tessera_link_core)
+foreach(all "random systems of chips end and are alike: 200 of them"
+        "a collective of a MiB on chips of all tiles")
+  add_test(NAME "${all}" COMMAND test_system_chips "${all}")
+  set_tests_properties("${all}" PROPERTIES LABELS "slow" TIMEOUT 3600)
+endforeach()
 
 add_test(NAME "every test has a time limit"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py"

@@ -373,6 +373,9 @@ void PacketNetwork::start_on_link(std::int32_t number, std::int32_t packet_numbe
     use.payload_bytes += packet.payload;
     use.bytes += bytes;
     ++use.packets;
+    if (series_ != nullptr) {
+        series_->add(static_cast<std::size_t>(number), now, packet.payload, bytes);
+    }
 }
 
 /// The packet's last byte leaves its place in cycle `left`.

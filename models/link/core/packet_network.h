@@ -24,6 +24,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/link/core/edge_series.h"
 #include "models/link/core/event_wheel.h"
 #include "models/link/core/route_table.h"
 #include "models/link/core/topology.h"
@@ -89,6 +90,8 @@ public:
         std::int64_t most_waiting = 0; ///< packets that waited for the edge at the end of a cycle
     };
     [[nodiscard]] const std::vector<EdgeUse>& edges() const { return uses_; }
+    /// Each packet that begins to leave over an edge is added to `series`, which outlives the network.
+    void record(EdgeSeries& series) { series_ = &series; }
 
 private:
     /// The kinds of events of the wheel.
@@ -202,6 +205,7 @@ private:
     std::vector<EdgeState> states_;
     std::vector<Link> links_;
     std::vector<EdgeUse> uses_;
+    EdgeSeries* series_ = nullptr;
 
     std::vector<Sent> sent_;
     std::vector<Turn> turns_;
