@@ -10,16 +10,18 @@ wrong durations), so "it opens" proves nothing; this script reads the formats it
 (tools/tracecheck/, a reader each) and holds the file to these rules:
 
   tracks    an event's track is described before it; parents exist; numbers are unique; the tree is
-            process > run, machine, slowest, links, tiles > tile_N > worker_i or supervisor,
-            counters, notes
+            process > run, machine, slowest, links, link.to_ipu_N, link.from_ipu_N, tiles > tile_N >
+            worker_i or supervisor, counters, notes; of several chips a process each
   slices    time never goes back on a track; slices do not overlap (tracks are flat); none is empty;
-            each has a name and one of the five kinds; the `cycles` argument equals the duration
+            each has a name and one of the six kinds; the `cycles` argument equals the duration
   cover     slices of the machine, and of each traced tile, cover the run from 0 without a gap
             (a tile of a truncated trace: until it ends)
   slowest   the critical tile's cycles by kind but sync are the machine's
   flows     each ends once, at a sync of the machine; it begins on `slowest` and at most on one
             tile's track, at slices that end where that sync begins, and that tile is the sync's
             slowest one
+  messages  each slice of what a chip sends to another one has a flow, which ends at a slice of the
+            other chip that is later and has the same bytes and messages
   counters  no value is below 0; words_moved never falls
   metadata  workload, machine, clock_hz, tessera, trace_clock, time_unit and cycles are there; the
             machine's track ends at cycles
@@ -40,7 +42,8 @@ of each format:
 With --result, against the result of the same run:
 
   machine   cycles by kind equal phases.*, and their sum is cycles
-  tiles     the five kinds of a tile sum to cycles; each lies within tiles.<kind>_cycles.{min,max},
+  edges     the values of each edge's counter sum to link_bytes of `edges`
+  tiles     (of the chip that ends last) the six kinds of a tile sum to cycles; each lies within tiles.<kind>_cycles.{min,max},
             and min, mean and max are reproduced if every tile of machine.chip.tiles is traced
   roles     a slice of the machine or of a link that has a role is called as a step of that role;
             every step that took time has such slices

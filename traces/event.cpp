@@ -7,7 +7,8 @@ namespace tessera::traces {
 
 std::string path(Track track) {
     if (track.level == Level::Machine) {
-        return std::string(kMachineTracks.at(track.context));
+        const std::string name(kMachineTracks.at(track.context));
+        return is_link(track) ? fmt::format("{}{}", name, track.tile) : name;
     }
     if (track.level == Level::Tile) {
         return fmt::format("tile_{}", track.tile);
@@ -21,6 +22,11 @@ std::string own_name(Track track) {
     }
     return track.context == kSupervisorContext ? "supervisor"
                                                : fmt::format("worker_{}", track.context);
+}
+
+std::string name_of(const CounterSample& sample) {
+    const std::string word(kCounterWords.at(static_cast<std::size_t>(sample.counter)));
+    return sample.counter == Counter::EdgeBytes ? fmt::format("{}{}", word, sample.to) : word;
 }
 
 NameId NameTable::intern(std::string_view text) {

@@ -36,11 +36,12 @@ inline constexpr std::array<std::string_view, 3> kLevelWords = {"machine", "tile
 /// The context number of a tile's supervisor; workers are 0 .. tile.workers-1.
 inline constexpr std::uint8_t kSupervisorContext = 0xff;
 
-/// Where a span lies: the machine or one of its ports, one tile, or one context of a tile.
+/// Where a span lies: the machine, one of its ports, what it sends to or gets from another chip, one
+/// tile, or one context of a tile.
 struct Track {
     Level level = Level::Machine;
     std::uint8_t context = 0;
-    TileId tile = 0;
+    TileId tile = 0;        ///< of link_track(), the number of the other chip
     std::uint32_t chip = 0; ///< its number among the chips of a simulation
 
     /// The same track of chip `number`.
@@ -62,9 +63,17 @@ enum class Port : std::uint8_t { StreamingMemory, Host };
     return {Level::Machine, 5, 0};
 }
 /// By the context of a track of the machine's level.
-inline constexpr std::array<std::string_view, 6> kMachineTracks = {
+inline constexpr std::array<std::string_view, 8> kMachineTracks = {
     "machine", "streaming_memory.read", "streaming_memory.write", "host.read", "host.write",
-    "slowest"};
+    "slowest", "link.to_ipu_",          "link.from_ipu_"};
+inline constexpr std::uint8_t kFirstLinkContext = 6;
+/// What goes over links to or from chip `other`: a span for each link exchange. They have gaps.
+[[nodiscard]] constexpr Track link_track(bool from, std::uint32_t other) {
+    return {Level::Machine, static_cast<std::uint8_t>(kFirstLinkContext + from), other};
+}
+[[nodiscard]] constexpr bool is_link(Track track) {
+    return track.level == Level::Machine && track.context >= kFirstLinkContext;
+}
 [[nodiscard]] constexpr Track tile_track(TileId tile) {
     return {Level::Tile, 0, tile};
 }
@@ -112,9 +121,10 @@ enum class ArgKey : std::uint8_t {
     SlotsUsed,     ///< of the issue slots of tiles that take part, until each has ended; percent
     Tile,          ///< which tile it is
     MatrixUnit,    ///< of the matrix unit's steps that fit until each tile has ended; percent
-    Times          ///< rounds of a repeat that the span stands for, which do the same
+    Times,         ///< rounds of a repeat that the span stands for, which do the same
+    Messages       ///< that go from one chip to another
 };
-inline constexpr std::array<std::string_view, 13> kArgWords = {"",
+inline constexpr std::array<std::string_view, 14> kArgWords = {"",
                                                                "bytes",
                                                                "step",
                                                                "slowest_tile",
@@ -126,18 +136,22 @@ inline constexpr std::array<std::string_view, 13> kArgWords = {"",
                                                                "issue_slots_used_percent",
                                                                "tile",
                                                                "matrix_unit_percent",
-                                                               "times"};
+                                                               "times",
+                                                               "messages"};
 struct Arg {
     ArgKey key = ArgKey::None;
     std::int64_t value = 0;
 };
 
 /// A chain of slices, drawn as arrows: from what the last tile to come did before a barrier to the
-/// machine's slice of that barrier.
+/// machine's slice of that barrier; from what a chip sends to what another one gets.
 struct Flow {
     std::int64_t number = 0; ///< the same for all slices of a flow, of no other chip's; 0: none
     bool ends = false;       ///< this slice is where it leads
 };
+
+/// Flows within chip c have numbers above c times this; flows between chips come behind all of them.
+inline constexpr std::int64_t kFlowsOfChip = std::int64_t{1} << 40;
 
 /// Cycles [begin, end) of one track.
 struct Span {
@@ -166,11 +180,12 @@ enum class Counter : std::uint8_t {
     ExchangeBytes, ///< payload of the exchange phase that is running, 0 between phases
     WordsMoved,    ///< payload that exchanges and stream copies have moved since the start
     MemoryBytes,   ///< in use by what is still needed, on the tile where that is most
+    EdgeBytes      ///< with packets that begin to leave over an edge until the next sample
 };
-inline constexpr std::array<std::string_view, 4> kCounterWords = {"active_tiles", "exchange_bytes",
-                                                                  "words_moved", "memory_bytes"};
-inline constexpr std::array<std::string_view, 4> kCounterUnits = {"tiles", "bytes",
-                                                                  "words of 4 bytes", "bytes"};
+inline constexpr std::array<std::string_view, 5> kCounterWords = {
+    "active_tiles", "exchange_bytes", "words_moved", "memory_bytes", "edge.to_ipu_"};
+inline constexpr std::array<std::string_view, 5> kCounterUnits = {
+    "tiles", "bytes", "words of 4 bytes", "bytes", "bytes until the next sample"};
 
 /// The value that `counter` has from `cycle` until its next sample.
 struct CounterSample {
@@ -178,7 +193,10 @@ struct CounterSample {
     Cycles cycle = 0;
     std::int64_t value = 0;
     std::uint32_t chip = 0;
+    std::uint32_t to = 0; ///< EdgeBytes: the chip at the other end
 };
+/// `active_tiles`, `edge.to_ipu_3`
+[[nodiscard]] std::string name_of(const CounterSample& sample);
 
 /// Takes the events of a run.
 ///

@@ -28,6 +28,7 @@ struct RunCommand {
     std::string out_directory;          ///< or empty
     std::string memory;                 ///< file, or empty
     std::string record;                 ///< file, or empty
+    std::string edges;                  ///< file, or empty
     std::string trace;                  ///< file, or empty
     std::string trace_tiles;            ///< as written, or empty
     std::string trace_level;            ///< as written, or empty

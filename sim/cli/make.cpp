@@ -47,8 +47,10 @@ void refuse_with_several(const Given& given, const RunCommand& run) {
     const char* const several = run.workloads.size() > 1  ? "workloads"
                                 : run.machines.size() > 1 ? "machines"
                                                           : nullptr;
-    for (const auto& [option, one] :
-         {std::pair{"trace", "trace"}, {"memory", "report"}, {"record", "recording"}}) {
+    for (const auto& [option, one] : {std::pair{"trace", "trace"},
+                                      {"memory", "report"},
+                                      {"edges", "table"},
+                                      {"record", "recording"}}) {
         if (several != nullptr && given.has(option)) {
             throw UsageError(
                 fmt::format("run: --{}: got several {}, expected one a {}", option, several, one));
@@ -58,8 +60,8 @@ void refuse_with_several(const Given& given, const RunCommand& run) {
 
 /// Options of a run's program, data, trace and order, which estimates have none of.
 void refuse_without_a_run(const Given& given) {
-    for (const char* option : {"out", "memory", "record", "trace", "trace-tiles", "trace-level",
-                               "trace-clock", "shuffle", "max-cycles", "no-check"}) {
+    for (const char* option : {"out", "memory", "edges", "record", "trace", "trace-tiles",
+                               "trace-level", "trace-clock", "shuffle", "max-cycles", "no-check"}) {
         if (given.has(option)) {
             throw UsageError(fmt::format("run: --{}: --mode estimate makes no program and runs "
                                          "nothing; its result is that of --json",
@@ -73,7 +75,7 @@ void refuse_without_a_run(const Given& given) {
 Command make_run(const Given& given) {
     RunCommand run;
     refuse_empty("run", given,
-                 {"json", "csv", "out", "memory", "record", "trace", "point", "store"});
+                 {"json", "csv", "out", "memory", "edges", "record", "trace", "point", "store"});
     run.workloads = given.operands();
     take_machines(given, run);
     run.point = given.text("point");
@@ -98,6 +100,7 @@ Command make_run(const Given& given) {
     refuse_dash_folder("run", run.out_directory, "out");
     run.memory = given.text("memory");
     run.record = given.text("record");
+    run.edges = given.text("edges");
     run.trace = given.text("trace");
     run.trace_tiles = given.text("trace-tiles");
     run.trace_level = given.text("trace-level");

@@ -42,6 +42,8 @@ CommandSpec run_command() {
                  text("record", "FILE",
                       "write what each tile did in each step, and when; compressed if FILE ends in "
                       ".gz"),
+                 text("edges", "FILE",
+                      "write what goes over each edge between chips by time, as CSV; - for stdout"),
                  text("trace", "FILE",
                       "write a trace: of value changes if FILE ends in .vcd, of Chrome's events if "
                       "in .json, else Perfetto's; compressed if .gz follows, - for stdout"),

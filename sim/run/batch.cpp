@@ -95,8 +95,10 @@ nlohmann::json timing_attempt(const cli::RunCommand& command, const std::string&
                               const Elaborate& elaborate) {
     try {
         const RunReport report = run_elaborated(command, workload, elaborate);
-        return {
-            {"result", report.result}, {"memory", report.memory}, {"warnings", report.warnings}};
+        return {{"result", report.result},
+                {"memory", report.memory},
+                {"edges", report.edges},
+                {"warnings", report.warnings}};
     } catch (const NeedsData& reason) {
         return {{"needs_data", reason.what()}};
     } catch (...) {
@@ -135,6 +137,7 @@ RunReport run_auto(cli::RunCommand command, const std::string& workload,
     RunReport report;
     report.result = std::move(attempt["result"]);
     report.memory = std::move(attempt["memory"]);
+    report.edges = attempt["edges"].get<std::string>();
     report.warnings = attempt["warnings"].get<std::vector<std::string>>();
     return report;
 }
@@ -225,8 +228,8 @@ void add_folder(const cli::RunCommand& command, const std::string& directory,
             outputs.push_back({"--out", (fs::path(directory) / name).string()});
         }
     }
-    for (const std::string* path :
-         {&command.json, &command.csv, &command.memory, &command.record, &command.trace}) {
+    for (const std::string* path : {&command.json, &command.csv, &command.memory, &command.edges,
+                                    &command.record, &command.trace}) {
         const fs::path file(*path);
         const bool is_there =
             !directory.empty() && file.has_filename() &&
@@ -239,11 +242,9 @@ void add_folder(const cli::RunCommand& command, const std::string& directory,
 
 /// Where the summary goes. @throws UsageError
 std::FILE* checked_outputs(const cli::RunCommand& command, const std::vector<Case>& cases) {
-    std::vector<process::NamedOutput> outputs{{"--json", command.json},
-                                              {"--csv", command.csv},
-                                              {"--memory", command.memory},
-                                              {"--record", command.record},
-                                              {"--trace", command.trace}};
+    std::vector<process::NamedOutput> outputs{
+        {"--json", command.json},     {"--csv", command.csv},     {"--memory", command.memory},
+        {"--record", command.record}, {"--edges", command.edges}, {"--trace", command.trace}};
     for (const Case& one : cases) {
         add_folder(command, one.directory, outputs);
     }
@@ -258,6 +259,7 @@ int run_single(const cli::RunCommand& command, const Elaborate& elaborate) {
     const auto json_file = process::open_output(command.json);
     const auto csv_file = process::open_output(command.csv);
     const auto memory_file = process::open_output(command.memory);
+    const auto edges_file = process::open_output(command.edges);
     const RunReport report = run_here(command, one, people, elaborate);
     if (json_file != nullptr) {
         json_file->write(result::json_text(report.result));
@@ -267,6 +269,9 @@ int run_single(const cli::RunCommand& command, const Elaborate& elaborate) {
     }
     if (memory_file != nullptr) {
         memory_file->write(result::json_text(report.memory));
+    }
+    if (edges_file != nullptr) {
+        edges_file->write(report.edges);
     }
     return report.passed ? process::kOk : process::kCheckFailed;
 }

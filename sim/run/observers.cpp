@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::run {
@@ -105,6 +106,25 @@ std::vector<ipu::RunOptions> Observers::options_of_chips(const program::SystemPr
         }
     }
     return all;
+}
+
+events::LinkListener* Observers::hear_links(const program::SystemProgram& system) {
+    return trace_ != nullptr ? &links_.emplace(system, trace_->sink(), trace_->names) : nullptr;
+}
+
+void Observers::end(const simulation::Simulation& simulation) {
+    simulating_.reset();
+    if (!links_) {
+        return;
+    }
+    Cycles cycles = 0;
+    for (std::size_t chip = 0; chip < simulation.chips(); ++chip) {
+        cycles = std::max(cycles, simulation.account(chip).cycles());
+    }
+    for (const simulation::EdgePart& part : simulation.edges_by_time()) {
+        links_->edge(part.from, part.to, part.begin, part.end, part.bytes, cycles);
+    }
+    links_->end_edges();
 }
 
 void Observers::read_from(const simulation::Simulation& simulation) {

@@ -9,6 +9,7 @@
 #include "kernels/job/job.h"
 #include "models/events/events.h"
 #include "models/listeners/account.h"
+#include "models/listeners/link_trace.h"
 #include "models/listeners/progress.h"
 #include "models/listeners/recorder.h"
 #include "models/listeners/rounds.h"
@@ -44,12 +45,14 @@ public:
     /// How each chip of a system is run: `first`, which has heard, is chip 0's.
     [[nodiscard]] std::vector<ipu::RunOptions>
     options_of_chips(const program::SystemProgram& system, ipu::RunOptions first);
+    /// Who hears what goes between the chips of a system; null without a trace.
+    [[nodiscard]] events::LinkListener* hear_links(const program::SystemProgram& system);
     /// Where they read; before the operands stand.
     void read_from(const simulation::Simulation& simulation);
     /// The operands stand on the tiles, and nothing has run.
     void begin();
     /// The run is over.
-    void end() { simulating_.reset(); }
+    void end(const simulation::Simulation& simulation);
     /// Host seconds that looking has taken.
     [[nodiscard]] double seconds() const { return looks_ ? looks_->seconds() : 0; }
     /// Of a run with a sequence of patterns; nothing otherwise.
@@ -68,6 +71,7 @@ private:
     const cli::RunCommand& command_;
     const spec::MachineSpec& machine_;
     std::unique_ptr<Trace> trace_;
+    std::optional<listeners::LinkTrace> links_; ///< in the trace of a system
     std::optional<Activity> simulating_;
     std::optional<listeners::Progress> progress_;
     std::optional<listeners::Rounds> rounds_;

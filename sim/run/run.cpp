@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -180,6 +181,18 @@ std::string output_digest(const job::Job& job, const program::Program& program,
         }
     }
     return output.text();
+}
+
+/// What went over each edge by time, a line for each interval in which something did.
+std::string edges_csv(const std::vector<simulation::EdgePart>& parts) {
+    std::string text = "from,to,begin_cycle,end_cycle,payload_bytes,bytes\r\n";
+    for (const simulation::EdgePart& part : parts) {
+        if (part.bytes > 0) {
+            fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\r\n", part.from, part.to,
+                           part.begin, part.end, part.payload_bytes, part.bytes);
+        }
+    }
+    return text;
 }
 
 /// The chip whose program ends last, the lowest number of equals.
@@ -337,6 +350,9 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
                                      observers.options_of_chips(*system, std::move(options)))
             : simulation::Simulation(machine, program, std::move(options));
     running = &simulation;
+    if (system != nullptr && (!command.trace.empty() || !command.edges.empty())) {
+        simulation.watch_links(observers.hear_links(*system));
+    }
     observers.read_from(simulation);
     for (const auto& operand : job->operands()) {
         simulation.write(operand.array, operand.bytes, operand.chip);
@@ -346,7 +362,7 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
                     [&] { simulation.run(command.max_cycles); }); // steps are checked as they end
     host.check_s = observers.seconds();
     host.simulate_s = watch.lap() - host.check_s;
-    observers.end();
+    observers.end(simulation);
 
     const auto read = [&](program::ArrayId array) { return simulation.read(array); };
     std::optional<job::CheckOutcome> check;
@@ -374,6 +390,9 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
     if (!command.memory.empty()) {
         report.memory =
             result::make_memory_report(machine, configuration.workload.workload.name, program);
+    }
+    if (!command.edges.empty()) {
+        report.edges = edges_csv(simulation.edges_by_time());
     }
     host.wall_s = whole.lap();
     host.encode_s = job->encode_s();

@@ -23,6 +23,7 @@ struct ResultFile {
 struct RunReport {
     nlohmann::json result;
     nlohmann::json memory;             ///< what --memory asks for, or null
+    std::string edges;                 ///< what --edges asks for, or empty
     std::vector<std::string> warnings; ///< sentences for stderr
     bool passed = true;                ///< false only if a check was made and failed
     std::vector<ResultFile> outputs;   ///< of a functional run

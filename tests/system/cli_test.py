@@ -34,6 +34,8 @@ class ErrorsTest(CliTest):
                      says="expected 1..1024 threads")
         self.refused("run", "tiny_matmul", "tiny_matmul_f32", "--memory", "m.json", code=2,
                      says="--memory: got several")
+        self.refused("run", "tiny_matmul", "tiny_matmul_f32", "--edges", "e.csv", code=2,
+                     says="--edges: got several workloads, expected one a table")
 
     def test_unknown_names(self):
         self.refused("run", "tiny_matmull", code=3, says="did you mean 'tiny_matmul'?")
@@ -99,7 +101,7 @@ class ErrorsTest(CliTest):
         self.refused("check", "absent.json", code=6, says="absent.json")
 
     def test_outputs_are_found_unwritable_before_the_run(self):
-        for option in ("--json", "--memory", "--trace"):
+        for option in ("--json", "--memory", "--edges", "--trace"):
             self.refused("run", "tiny_matmul", "--machine", "tiny", option, "no/such/place", code=6,
                          says="no/such/place")
         self.file("file", "")

@@ -30,6 +30,7 @@ offers "--version" tessera --v
 offers "cora cora_dense" tessera run cor
 offers "a.json" tessera run a.j
 offers "--machine --memory --mode --max-cycles" tessera run --m
+offers "--edges" tessera run --e
 offers "--quiet" tessera asm --q
 offers "gc2 gc200 gc2_ladder16" tessera run cora --machine g
 offers "gc2 gc200 gc2_ladder16" tessera run cora --machine = g

@@ -2,6 +2,7 @@
 """Traces of workloads in every format, each held to the result of its run by tools/check_trace.py.
 Usage: traces_test.py BINARY SOURCE_DIRECTORY QuickTest|WholeTest"""
 
+import csv
 import json
 import subprocess
 import sys
@@ -50,6 +51,32 @@ class QuickTest(TracesTest):
         for workload in LINKED:
             sets = [word for pair in REDUCED[workload].split() for word in ("--set", pair)]
             self.agree(workload, *sets)
+
+    def test_workloads_of_several_chips(self):
+        for chips in ("tiny2", "tiny4"):
+            self.agree("collective", "--machine", chips, "--set", "workload.elements=64",
+                       clocks=("cycles", "machine"))
+        self.agree("link_pattern", "--machine", "tiny8", "--set", "workload.pattern=random",
+                   "--set", "workload.bytes=256", "--set", "workload.repeats=3")
+
+    def test_edges_by_time(self):
+        """The file's bytes are those of the result, and its intervals lie behind each other."""
+        edges, result = self.scratch / "e.csv", self.scratch / "r.json"
+        self.tessera("run", "collective", "--machine", "tiny4", "--edges", edges, "--json", result, "-q")
+        told = json.loads(result.read_text())
+        with open(edges, newline="", encoding="utf-8") as file:
+            rows = [{key: int(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        for edge in told["edges"]:
+            of_edge = [row for row in rows if (row["from"], row["to"]) == (edge["from"], edge["to"])]
+            self.assertEqual(sum(row["bytes"] for row in of_edge), edge["link_bytes"])
+            self.assertEqual(sum(row["payload_bytes"] for row in of_edge), edge["bytes"])
+            for before, row in zip(of_edge, of_edge[1:]):
+                self.assertLessEqual(before["end_cycle"], row["begin_cycle"])
+            for row in of_edge:
+                self.assertLess(row["begin_cycle"], told["cycles"])
+        self.assertGreater(len(rows), len(told["edges"]))
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--edges", edges, "-q")
+        self.assertEqual(edges.read_text().count("\n"), 1)
 
     def test_levels_and_tiles(self):
         for level in ("machine", "tile"):

@@ -65,7 +65,7 @@ class Reader:
     def __init__(self):
         self.trace = Trace("chrome", TICKS_A_SECOND)
         self.processes = {}  # pid -> the track that its threads lie below
-        self.tiles = None
+        self.tiles = {}  # by chip
         self.threads = {}  # (pid, tid) -> track
         self.places = {}  # (pid, tid) -> its place among its neighbours
         self.counters = {}
@@ -160,11 +160,13 @@ class Reader:
     def name_process(self, pid, name):
         if pid in self.processes:
             self.trace.complain(f"process '{name}': its number {pid} is taken")
-        elif not self.processes:
-            self.processes[pid] = self.trace.add_process(name)
-            self.tiles = self.trace.add("tiles", self.processes[pid])
+            return
+        chip, own = re.fullmatch(r"(?:ipu_(\d+)\.)?(.*)", name).groups()
+        if self.processes and "(" not in own:
+            self.processes[pid] = self.trace.add(own, self.tiles.get(int(chip or 0)))
         else:
-            self.processes[pid] = self.trace.add(name, self.tiles)
+            process = self.processes[pid] = self.trace.add_process(name)
+            self.tiles[process.chip()] = self.trace.add("tiles", process)
 
     def thread(self, event, what):
         key = (event["pid"], event["tid"])
@@ -184,15 +186,15 @@ class Reader:
         begin, end = self.trace.place(track, first, last, arguments)
         told = Slice(begin, end, event["cat"], event["name"], arguments)
         self.trace.slice(track, told)
-        if track.role in ("machine", "slowest", "tile"):
+        if track.role in ("machine", "slowest", "peer", "tile"):
             self.slices.setdefault(key, {})[first] = told
 
     def sample(self, event):
-        name = event["name"]
-        if name not in self.counters:
-            self.counters[name] = self.trace.add(name, self.processes[event["pid"]], "counter")
+        key = (event["pid"], event["name"])
+        if key not in self.counters:
+            self.counters[key] = self.trace.add(event["name"], self.processes[event["pid"]], "counter")
         (value,) = event["args"].values()
-        self.trace.sample(self.counters[name], self.ticks(event["ts"], "ts"), value)
+        self.trace.sample(self.counters[key], self.ticks(event["ts"], "ts"), value)
 
     def note(self, event):
         _, track = self.thread(event, "an instant")

@@ -2,12 +2,15 @@
 """A trace as all readers tell it: tracks with slices, counters, flows and metadata. Times are
 cycles here. What is wrong with a slice, a sample or a track is found as it comes."""
 
+import collections
 import re
 
 KINDS = ("compute", "exchange", "sync", "stream", "idle", "link")
 PHASES = tuple(kind for kind in KINDS if kind != "idle")
 MAX_REASONS = 20
 NEVER_FALLING = ("words_moved",)
+PEER = re.compile(r"link\.(to|from)_ipu_(\d+)")
+EDGE = re.compile(r"edge\.to_ipu_(\d+)")
 
 
 class Broken(Exception):
@@ -30,18 +33,26 @@ class Track:
     def __init__(self, name, parent, role):
         self.name = name
         self.parent = parent  # another Track
-        self.role = role  # process, run, counter, machine, slowest, link, tiles, tile, context, notes
+        self.role = role  # process, run, counter, machine, slowest, link, peer, tiles, tile, context, notes
         self.last = 0
         self.cover = 0
         self.slices = 0
         self.samples = 0
         self.value = None  # of a counter
+        self.sum = 0  # of its values
         self.cycles = dict.fromkeys(KINDS, 0)
 
     def path(self):
         if self.parent and self.parent.role == "tile":
             return f"{self.parent.name}.{self.name}"
         return self.name
+
+    def chip(self):
+        """The number of its chip, by the name of its process."""
+        if self.parent:
+            return self.parent.chip()
+        match = re.match(r"ipu_(\d+)\.", self.name)
+        return int(match[1]) if match else 0
 
 
 class Trace:
@@ -124,6 +135,8 @@ class Trace:
             return name
         if above == "process" and re.fullmatch(r"(streaming_memory|host)\.(read|write)", name):
             return "link"
+        if above == "process" and PEER.fullmatch(name):
+            return "peer"
         if above == "tiles" and re.fullmatch(r"tile_\d+", name):
             return "tile"
         if above == "tile" and re.fullmatch(r"worker_\d+|supervisor", name):
@@ -135,7 +148,7 @@ class Trace:
         """The next slice of a track, in cycles."""
         begin, end, category = told.begin, told.end, told.category
         path = track.path()
-        if track.role not in ("machine", "slowest", "link", "tile", "context"):
+        if track.role not in ("machine", "slowest", "link", "peer", "tile", "context"):
             self.complain(f"{path}: a slice at {begin} on a track without slices")
         if begin < track.last:
             self.complain(f"{path}: a slice begins at {begin}, and one before ends at {track.last}: "
@@ -153,9 +166,11 @@ class Trace:
             track.cycles[category] += end - begin
         if not told.name:
             self.complain(f"{path}: the slice at {begin} has no name")
+        if track.role == "peer" and category != "link":
+            self.complain(f"{path}: the slice at {begin} is of kind {category}, expected link")
         if "role" in told.arguments:
             self.roles.add((told.name, told.arguments["role"]))
-        if track.role not in ("context", "link", "slowest"):
+        if track.role not in ("context", "link", "peer", "slowest"):
             if begin > track.cover:
                 self.complain(f"{path}: nothing from {track.cover} to {begin}")
             track.cover = max(track.cover, end)
@@ -177,6 +192,7 @@ class Trace:
             self.complain(f"{path}: falls from {track.value} to {value} at {time}")
         track.last = max(track.last, time)
         track.value = value
+        track.sum += value
         track.samples += 1
 
     def note(self, track, time, name, arguments):
@@ -202,7 +218,10 @@ class Trace:
         tracks = sum(1 for track in self.tracks if track.slices)
         cycles = max((track.last for track in self.of_role("machine")), default=0)
         cut = ", truncated" if self.truncated else ""
-        counters = ", ".join(f"{track.name} {track.samples}" for track in self.of_role("counter"))
+        samples = collections.Counter()
+        for track in self.of_role("counter"):
+            samples["edges" if EDGE.fullmatch(track.name) else track.name] += track.samples
+        counters = ", ".join(f"{name} {count}" for name, count in samples.items())
 
         def totals(chosen):
             return ", ".join(f"{kind} {sum(track.cycles[kind] for track in chosen)}"

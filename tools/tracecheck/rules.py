@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rules about a whole trace, and about a trace beside the result of its run."""
 
-from .model import KINDS, PHASES
+from .model import EDGE, KINDS, PEER, PHASES
 
 METADATA = ("workload", "machine", "clock_hz", "tessera", "trace_clock", "time_unit", "cycles")
 
@@ -11,14 +11,15 @@ def check(trace):
     if not machines:
         trace.complain("0 machine tracks, expected 1")
         return
-    machine = max(machines, key=lambda track: track.last)  # of several chips, the last to end
+    machine = last_to_end(trace)
     alone = len(machines) == 1
     if alone and machine.cycles["idle"]:
         trace.complain(f"machine: {machine.cycles['idle']} cycles idle, expected none")
     check_metadata(trace, machine)
     if alone:
         check_slowest(trace, machine)
-    for track in trace.of_role("tile") + trace.of_role("context") + trace.of_role("link"):
+    for track in trace.of_role("tile") + trace.of_role("context") + trace.of_role("link") + \
+            trace.of_role("peer"):
         if track.last > machine.last:
             trace.complain(f"{track.path()}: ends at {track.last}, after the machine's "
                            f"{machine.last}")
@@ -27,7 +28,14 @@ def check(trace):
             trace.complain(f"{track.path()}: ends at {track.last}, before the machine's "
                            f"{machine.last}")
     for number, points in trace.flows.items():
-        check_flow(trace, number, points)
+        if any(track.role == "peer" for track, _, _ in points):
+            check_messages(trace, number, points)
+        else:
+            check_flow(trace, number, points)
+    if trace.form != "vcd":  # which has no flows
+        slices = sum(track.slices for track in trace.of_role("peer"))
+        same(trace, "slices of messages between chips", slices, "flows of them", 2 * sum(
+            any(track.role == "peer" for track, _, _ in points) for points in trace.flows.values()))
 
 
 def check_metadata(trace, machine):
@@ -78,9 +86,44 @@ def check_flow(trace, number, points):
                            f"barrier's slowest tile is {last}")
 
 
+def check_messages(trace, number, points):
+    """From what a chip sends another one to what comes there: the same bytes, later."""
+    if [is_end for _, _, is_end in points].count(True) != 1 or len(points) != 2:
+        trace.complain(f"flow {number}: has {len(points)} slices, expected one that begins and one that ends it")
+        return
+    (source, sent, _), (target, come, _) = sorted(points, key=lambda point: point[2])
+    there, here = PEER.fullmatch(source.name), PEER.fullmatch(target.name)
+    if not there or not here or there.groups() != ("to", str(target.chip())) or \
+            here.groups() != ("from", str(source.chip())):
+        trace.complain(f"flow {number}: leads from ipu_{source.chip()}.{source.path()} to "
+                       f"ipu_{target.chip()}.{target.path()}")
+    for word in ("bytes", "messages"):
+        if sent.arguments.get(word) != come.arguments.get(word):
+            trace.complain(f"flow {number}: {sent.arguments.get(word)} {word} are sent and "
+                           f"{come.arguments.get(word)} come")
+    if not (sent.begin < come.begin and sent.end < come.end):
+        trace.complain(f"flow {number}: what is sent from {sent.begin} to {sent.end} comes from {come.begin} "
+                       f"to {come.end}")
+
+
+def compare_edges(trace, result):
+    """Counters of edges sum to what went over them; all that is sent goes over edges at least once."""
+    told = {(edge["from"], edge["to"]): edge["link_bytes"] for edge in result.get("edges", [])}
+    shown = {(track.chip(), int(EDGE.fullmatch(track.name)[1])): track.sum
+             for track in trace.of_role("counter") if EDGE.fullmatch(track.name)}
+    for edge in sorted(told.keys() | shown.keys()):
+        same(trace, f"bytes from ipu_{edge[0]} to ipu_{edge[1]}", shown.get(edge, 0), "edges", told.get(edge))
+
+
+def last_to_end(trace):
+    """The machine track whose chip a result is of: the one that ends last, the lowest number of equals."""
+    return max(trace.of_role("machine"), key=lambda track: (track.last, -track.chip()))
+
+
 def compare(trace, result):
     """Beside the result of the same run. @throws KeyError"""
-    machine = trace.of_role("machine")[0]
+    machine = last_to_end(trace)
+    compare_edges(trace, result)
     cycles = result["cycles"]
     same(trace, "the machine's cycles", sum(machine.cycles.values()), "cycles", cycles)
     kinds = kinds_of(result["tiles"])
@@ -90,7 +133,7 @@ def compare(trace, result):
         same(trace, f"the machine's {kind} cycles", machine.cycles[kind], f"phases.{kind}",
              result["phases"][kind])
     compare_metadata(trace, result)
-    tiles = trace.of_role("tile")
+    tiles = [track for track in trace.of_role("tile") if track.chip() == machine.chip()]
     for track in tiles:
         if not trace.truncated:
             same(trace, f"{track.name}: its cycles", sum(track.cycles.values()), "cycles", cycles)
@@ -122,7 +165,7 @@ def compare_metadata(trace, result):
 
 
 def compare_roles(trace, result):
-    steps = [step for kind in ("compute_sets", "exchanges", "streams")
+    steps = [step for kind in ("compute_sets", "exchanges", "streams", "link_exchanges")
              for step in result.get(kind, [])]
 
     def shown(name):

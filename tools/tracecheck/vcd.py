@@ -40,8 +40,8 @@ class Reader:
         self.path = ()
         self.now = None
         self.written = {}  # identifiers written at this time, in their order
-        self.process = self.trace.add("vcd", None, "process")
-        self.tiles = None
+        self.processes = {}  # by the scope of their chip
+        self.tiles = {}
 
     def read(self, data):
         tokens = (match.group().decode() for match in TOKEN.finditer(data))
@@ -119,10 +119,14 @@ class Reader:
             self.trace.complain(f"the identifier '{identifier}' of {'.'.join(self.path)}.{name} is not "
                                 "printable or taken")
         self.variables[identifier] = Variable(form, name)
-        if name in COUNTERS and self.path == ("machine",):
-            self.counter_of[identifier] = self.trace.add(name, self.process, "counter")
+        chip, path = self.split(self.path)
+        if name in COUNTERS and path == ("machine",):
+            self.counter_of[identifier] = self.trace.add(name, self.process(chip), "counter")
             return
-        if name == "notes" and self.path == ("machine",):
+        if path == ("edge",):
+            self.counter_of[identifier] = self.trace.add(f"edge.{name}", self.process(chip), "counter")
+            return
+        if name == "notes" and path == ("machine",):
             return
         scope = self.scopes.get(self.path)
         if scope is None:
@@ -131,16 +135,30 @@ class Reader:
         if name == "kind":
             self.scope_of[identifier] = scope
 
-    def track_of(self, path):
+    @staticmethod
+    def split(path):
+        """The scope of the chip, where there are several, and the path in it."""
+        return (path[:1], path[1:]) if path and re.fullmatch(r"ipu_\d+", path[0]) else ((), path)
+
+    def process(self, chip):
+        if chip not in self.processes:
+            self.processes[chip] = self.trace.add("".join(f"{name}." for name in chip), None, "process")
+        return self.processes[chip]
+
+    def track_of(self, scopes):
+        chip, path = self.split(scopes)
+        process = self.process(chip)
         if path == ("machine",) or path == ("machine", "slowest"):
-            return self.trace.add(path[-1], self.process)
+            return self.trace.add(path[-1], process)
         if path[0] == "links":
-            return self.trace.add(".".join(path[1:]), self.process)
-        if path[0] == "tiles" and self.tiles is None:
-            self.tiles = self.trace.add("tiles", self.process)
+            return self.trace.add(".".join(path[1:]), process)
+        if path[0] == "link":
+            return self.trace.add(".".join(path), process)
+        if path[0] == "tiles" and chip not in self.tiles:
+            self.tiles[chip] = self.trace.add("tiles", process)
         if path[0] == "tiles" and len(path) == 2:
-            return self.trace.add(path[1], self.tiles)
-        over = self.scopes.get(path[:-1])
+            return self.trace.add(path[1], self.tiles[chip])
+        over = self.scopes.get(scopes[:-1])
         return self.trace.add(path[-1], over.track if over else None)
 
     # Changes

@@ -124,7 +124,7 @@ void ChromeFormat::declare(Track track) {
     name_thread(pid, number_in_chip(track), own_name(track), place);
 }
 
-void ChromeFormat::declare(Counter /*counter*/, std::uint32_t /*chip*/) {
+void ChromeFormat::declare(const CounterSample& /*sample*/) {
     // a viewer makes the track of a counter at its first sample
 }
 
@@ -177,12 +177,14 @@ void ChromeFormat::write_flow(std::int64_t number, std::vector<FlowPoint> points
         begin_event();
         fmt::format_to(
             std::back_inserter(bytes()),
-            R"({{"ph":"{}",{}"name":"last to arrive","cat":"flow","id":{},"pid":{},"tid":{},"ts":{}}})",
+            R"({{"ph":"{}",{}"name":"{}","cat":"flow","id":{},"pid":{},"tid":{},"ts":{}}})",
             last     ? 'f'
             : i == 0 ? 's'
                      : 't',
-            i == 0 && !last ? "" : R"("bp":"e",)", number, pid_of(points[i].track),
-            number_in_chip(points[i].track), microseconds(points[i].cycle));
+            i == 0 && !last ? "" : R"("bp":"e",)",
+            is_link(points[i].track) ? "messages" : "last to arrive", number,
+            pid_of(points[i].track), number_in_chip(points[i].track),
+            microseconds(points[i].cycle));
     }
 }
 
@@ -191,8 +193,8 @@ void ChromeFormat::sample(const CounterSample& sample) {
     begin_event();
     fmt::format_to(std::back_inserter(bytes()),
                    R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"{}":{}}}}})",
-                   kCounterWords[number], machine_pid(sample.chip), microseconds(sample.cycle),
-                   kCounterUnits[number], sample.value);
+                   tessera::traces::name_of(sample), machine_pid(sample.chip),
+                   microseconds(sample.cycle), kCounterUnits[number], sample.value);
 }
 
 void ChromeFormat::truncated(Cycles cycle) {

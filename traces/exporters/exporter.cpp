@@ -49,10 +49,9 @@ void Exporter::span(const Span& span) {
 
 void Exporter::counter(const CounterSample& sample) {
     TESSERA_ASSERT(!finished_ && sample.cycle >= 0);
-    const auto [last, is_new] =
-        end_of_track_.try_emplace(track_number(sample.counter, sample.chip), 0);
+    const auto [last, is_new] = end_of_track_.try_emplace(track_number(sample), 0);
     if (is_new) {
-        format_->declare(sample.counter, sample.chip);
+        format_->declare(sample);
     }
     TESSERA_ASSERT(sample.cycle >= last->second);
     last->second = sample.cycle;

@@ -65,7 +65,8 @@ public:
     Format& operator=(const Format&) = delete;
 
     virtual void declare(Track track) = 0;
-    virtual void declare(Counter counter, std::uint32_t chip) = 0;
+    /// The counter of this sample.
+    virtual void declare(const CounterSample& sample) = 0;
     virtual void span(const Span& span) = 0;
     virtual void sample(const CounterSample& sample) = 0;
     /// Tiles are not shown from `cycle` on.

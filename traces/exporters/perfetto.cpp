@@ -195,7 +195,7 @@ void PerfettoFormat::span(const Span& span) {
 
 void PerfettoFormat::sample(const CounterSample& sample) {
     Packet packet{bytes(), time_ns(sample.cycle)};
-    auto event = event_on(packet, kCounterEvent, track_number(sample.counter, sample.chip));
+    auto event = event_on(packet, kCounterEvent, track_number(sample));
     event.add_int64(event_field::kCounterValue, sample.value);
 }
 
@@ -237,14 +237,14 @@ void PerfettoFormat::declare(Track track) {
     declare_child(track_number(track), parent, own_name(track), rank(track));
 }
 
-void PerfettoFormat::declare(Counter counter, std::uint32_t chip) {
-    const auto number = static_cast<std::size_t>(counter);
+void PerfettoFormat::declare(const CounterSample& sample) {
+    const auto number = static_cast<std::size_t>(sample.counter);
     Packet packet{bytes()};
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
-    track.add_uint64(track_field::kUuid, track_number(counter, chip));
-    track.add_string(track_field::kName, std::string{kCounterWords[number]});
-    track.add_uint64(track_field::kParentUuid, number_of_chip(kProcessNumber, chip));
-    track.add_int32(track_field::kSiblingOrderRank, rank(counter));
+    track.add_uint64(track_field::kUuid, track_number(sample));
+    track.add_string(track_field::kName, tessera::traces::name_of(sample));
+    track.add_uint64(track_field::kParentUuid, number_of_chip(kProcessNumber, sample.chip));
+    track.add_int32(track_field::kSiblingOrderRank, rank(sample));
     protozero::pbf_writer properties{track, track_field::kCounter};
     properties.add_string(counter_field::kUnitName, std::string{kCounterUnits[number]});
 }

@@ -29,7 +29,7 @@ public:
     explicit PerfettoFormat(const FormatContext& context);
 
     void declare(Track track) override;
-    void declare(Counter counter, std::uint32_t chip) override;
+    void declare(const CounterSample& sample) override;
     void span(const Span& span) override;
     void sample(const CounterSample& sample) override;
     void truncated(Cycles cycle) override;

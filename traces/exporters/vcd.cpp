@@ -62,6 +62,9 @@ std::vector<std::string> scopes_of(Track track) {
     }
     const std::string name = own_name(track);
     const auto dot = name.find('.');
+    if (is_link(track)) {
+        return {name.substr(0, dot), name.substr(dot + 1)};
+    }
     return {"links", name.substr(0, dot), name.substr(dot + 1)};
 }
 
@@ -93,11 +96,19 @@ void VcdFormat::declare(Track track) {
         add_signal(Values::Slices, place_of(track), track.chip, scopes_of(track), "kind");
 }
 
-void VcdFormat::declare(Counter counter, std::uint32_t chip) {
-    const auto number = static_cast<std::size_t>(counter);
-    counters_[track_number(counter, chip)] =
-        add_signal(Values::Numbers, number_of_chip(0, chip) * 16 + number, chip, {"machine"},
-                   kCounterWords[number]);
+void VcdFormat::declare(const CounterSample& sample) {
+    std::vector<std::string> scopes{"machine"};
+    std::string name = tessera::traces::name_of(sample);
+    std::uint64_t place =
+        number_of_chip(0, sample.chip) * 16 + static_cast<std::uint64_t>(sample.counter);
+    if (sample.counter == Counter::EdgeBytes) {
+        const auto dot = name.find('.');
+        scopes = {name.substr(0, dot)};
+        name = name.substr(dot + 1);
+        place = track_number(sample) * 16;
+    }
+    counters_[track_number(sample)] =
+        add_signal(Values::Numbers, place, sample.chip, std::move(scopes), name);
 }
 
 /// The last of several changes in a cycle counts.
@@ -163,7 +174,7 @@ void VcdFormat::show_nothing(TrackState& state) {
 }
 
 void VcdFormat::sample(const CounterSample& sample) {
-    change(counters_.at(track_number(sample.counter, sample.chip)), sample.cycle, sample.value);
+    change(counters_.at(track_number(sample)), sample.cycle, sample.value);
 }
 
 void VcdFormat::truncated(Cycles cycle) {

@@ -33,9 +33,9 @@ class CheckTest(unittest.TestCase):
         self.assertIn(said, done.stdout + done.stderr)
         self.assertNotIn("Traceback", done.stderr)
 
-    def rejects(self, form, said, before, after, clock="cycles", count=1):
+    def rejects(self, form, said, before, after, clock="cycles", count=1, scene="run"):
         """The trace of the run in which a pattern is replaced."""
-        path = self.write(form, clock=clock)
+        path = self.write(form, scene, clock)
         text = path.read_text()
         broken, times = re.subn(before, after, text, count=count)
         self.assertGreaterEqual(times, 1, f"'{before}' is not in\n{text}")
@@ -62,6 +62,15 @@ class SoundTest(CheckTest):
             with self.subTest(form):
                 self.check(self.write(form, "truncated_run"), 0, "75 cycles, truncated", "--result",
                            self.result(format=form, slices=12))
+
+    def test_several_chips_are_accepted_in_every_format_and_clock(self):
+        for form in FORMATS:
+            for clock in ("cycles", "machine"):
+                with self.subTest(form=form, clock=clock):
+                    self.check(self.write(form, "two_chips", clock), 0,
+                               f"{form} trace: 10 slices on 6 tracks, 50 cycles")
+                    self.check(self.write(form, "two_chips", clock), 0,
+                               "counter samples: edges 2; flows: " + ("0" if form == "vcd" else "1"))
 
     def test_flows_are_seen_where_the_format_has_them(self):
         for form, flows in (("perfetto", 1), ("chrome", 1), ("vcd", 0)):
@@ -134,6 +143,37 @@ class RulesTest(CheckTest):
         self.rejects("chrome", "does not say in which cycle it begins",
                      r'"begin_cycle":0,', "", clock="machine")
         self.rejects("vcd", "no cycle begins at 13515", "#13514\n", "#13515\n", clock="machine")
+
+
+class ChipsTest(CheckTest):
+    """The slices are those of link.to_ipu_1 and link.from_ipu_0."""
+
+    def rejects(self, said, before, after):
+        super().rejects("chrome", said, before, after, scene="two_chips")
+
+    def test_messages(self):
+        self.rejects("flow 1: 64 bytes are sent and 60 come", r'("ts":0.040.*"bytes":)64', r"\g<1>60")
+        self.rejects("flow 1: 2 messages are sent and 3 come", r'("ts":0.040.*"messages":)2', r"\g<1>3")
+        self.rejects("flow 1: what is sent from 21 to 49 comes from 40 to 49",
+                     r'("ts":0.021,"dur":0.)009(.*"cycles":)9', r"\g<1>028\g<2>28")
+        self.rejects("flow 1: leads from ipu_0.link.to_ipu_2 to ipu_1.link.from_ipu_0",
+                     '"link.to_ipu_1"', '"link.to_ipu_2"')
+        self.rejects("is of kind exchange, expected link", r'"cat":"link"(.*"ts":0.021)',
+                     r'"cat":"exchange"\1')
+        self.rejects("link.to_ipu_1: ends at 60, after the machine's 50",
+                     r'("ts":0.021,"dur":0.0)09(.*"cycles":)9', r"\g<1>39\g<2>39")
+
+    def test_a_slice_without_its_flow(self):
+        self.rejects("slices of messages between chips: the trace says 2, flows of them says 0",
+                     r'\{"ph":"s"[^\n]*\n\{"ph":"f"[^\n]*\n', "")
+
+    def test_bytes_of_an_edge(self):
+        result = json.loads(self.result().read_text())
+        result["edges"] = [{"from": 0, "to": 1, "link_bytes": 85}, {"from": 1, "to": 0, "link_bytes": 14}]
+        (self.scratch / "result.json").write_text(json.dumps(result))
+        for said in ("bytes from ipu_0 to ipu_1: the trace says 84, edges says 85",
+                     "bytes from ipu_1 to ipu_0: the trace says 0, edges says 14"):
+            self.check(self.write("perfetto", "two_chips"), 1, said, "--result", self.scratch / "result.json")
 
 
 class ChromeTest(CheckTest):

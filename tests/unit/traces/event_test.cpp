@@ -14,6 +14,7 @@ TEST_CASE("kinds and levels have the words of the results and options", "[unit][
     CHECK(word(Kind::Sync) == "sync");
     CHECK(word(Kind::Stream) == "stream");
     CHECK(word(Kind::Idle) == "idle");
+    CHECK(word(Kind::Link) == "link");
     CHECK(word(Level::Machine) == "machine");
     CHECK(word(Level::Worker) == "worker");
 }
@@ -23,6 +24,10 @@ TEST_CASE("a track is named by its path", "[unit][traces]") {
     CHECK(path(tile_track(12)) == "tile_12");
     CHECK(path(worker_track(12, 3)) == "tile_12.worker_3");
     CHECK(path(supervisor_track(12)) == "tile_12.supervisor");
+    CHECK(path(link_track(false, 3)) == "link.to_ipu_3");
+    CHECK(path(link_track(true, 12)) == "link.from_ipu_12");
+    CHECK(name_of(CounterSample{Counter::EdgeBytes, 0, 0, 0, 3}) == "edge.to_ipu_3");
+    CHECK(name_of(CounterSample{Counter::MemoryBytes}) == "memory_bytes");
 }
 
 TEST_CASE("a name table gives equal texts one id and keeps every text", "[unit][traces]") {

@@ -191,8 +191,10 @@ TEST_CASE("a first slice on the machine's track may have as many arguments as a 
     CHECK(bytes.find("cycles") != std::string::npos);
 }
 
-TEST_CASE("counters stand above links, these above the machine, and it above its tiles",
-          "[unit][traces]") {
+TEST_CASE(
+    "counters stand above links, these above the machine, it above its tiles, and these above "
+    "what goes between chips",
+    "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
     Exporter trace{directory.file("t"),
@@ -200,9 +202,10 @@ TEST_CASE("counters stand above links, these above the machine, and it above its
                    names,
                    {.metadata = {.machine = "tiny"}}};
     std::vector<std::string> wanted;
-    for (std::size_t counter = 0; counter < kCounterWords.size(); ++counter) {
-        trace.counter({static_cast<Counter>(counter), 0, 1});
-        wanted.emplace_back(kCounterWords[counter]);
+    for (const Counter counter : {Counter::ActiveTiles, Counter::ExchangeBytes, Counter::WordsMoved,
+                                  Counter::MemoryBytes}) {
+        trace.counter({counter, 0, 1});
+        wanted.emplace_back(kCounterWords[static_cast<std::size_t>(counter)]);
     }
     for (const Port port : {Port::StreamingMemory, Port::Host}) {
         for (const bool read : {true, false}) {
@@ -214,6 +217,16 @@ TEST_CASE("counters stand above links, these above the machine, and it above its
     trace.span(compute(worker_track(2, 1), 0, 5));
     trace.span(compute(worker_track(0, 0), 0, 5));
     wanted.insert(wanted.end(), {"machine", "tiles"});
+    for (const std::uint32_t other : {1U, 12U}) {
+        for (const bool from : {false, true}) {
+            trace.span(compute(link_track(from, other), 0, 5));
+            wanted.push_back(path(link_track(from, other)));
+        }
+    }
+    for (const std::uint32_t to : {1U, 12U}) {
+        wanted.push_back(tessera::traces::name_of(CounterSample{Counter::EdgeBytes, 0, 1, 0, to}));
+        trace.counter({Counter::EdgeBytes, 0, 1, 0, to});
+    }
     static_cast<void>(trace.finish());
     auto ranks = ranks_in(bytes_of(directory.file("t")));
     for (std::size_t i = 0; i + 1 < wanted.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes one scene for the tests of tools/check_trace.py: `trace_writer SCENE PATH [CLOCK]`.
-// `three_events`, `run` and `truncated_run` come from the exporter, in the format of PATH's ending.
+// `three_events`, `run`, `two_chips` and `truncated_run` come from the exporter, in the format of PATH's ending.
 // The rest are made packet by packet, because the exporter cannot be brought to write them: `raw`
 // is sound, each of the others has one fault.
 #include "traces/exporters/exporter.h"
@@ -95,6 +95,36 @@ void write_run(const std::string& path, const std::string& clock, std::int64_t s
         span(trace, tile_track(tile), Kind::Idle, exchanged, 70);
         span(trace, tile_track(tile), Kind::Stream, 70, 75);
     }
+    trace.finish();
+}
+
+/// Two chips: what chip 0 sends comes to chip 1 while both wait.
+void write_two_chips(const std::string& path, const std::string& clock) {
+    NameTable names;
+    const auto there = names.intern("there");
+    ExporterOptions options = options_of(clock);
+    options.metadata.chips = 2;
+    Exporter trace{path, parse_selection("0", "tile", 1), names, options};
+    for (const std::uint32_t chip : {0U, 1U}) {
+        const Cycles end = chip == 0 ? 30 : 50;
+        for (const Track track : {machine_track(), tile_track(0)}) {
+            span(trace, track.of_chip(chip), Kind::Sync, 0, 20);
+            span(trace, track.of_chip(chip), Kind::Link, 20, end, there);
+        }
+    }
+    const auto carried = [&](Track track, Cycles begin, Cycles end, bool is_end) {
+        trace.span({track,
+                    Kind::Link,
+                    there,
+                    begin,
+                    end,
+                    {Arg{ArgKey::Bytes, 64}, Arg{ArgKey::Messages, 2}},
+                    {1, is_end}});
+    };
+    carried(link_track(false, 1), 21, 30, false);
+    carried(link_track(true, 0).of_chip(1), 40, 49, true);
+    trace.counter({Counter::EdgeBytes, 0, 84, 0, 1});
+    trace.counter({Counter::EdgeBytes, 50, 0, 0, 1});
     trace.finish();
 }
 
@@ -271,6 +301,8 @@ int main(int argc, char** argv) {
         write_three_events(path, clock);
     } else if (scene == "run") {
         write_run(path, clock, kDefaultSliceCap);
+    } else if (scene == "two_chips") {
+        write_two_chips(path, clock);
     } else if (scene == "truncated_run") {
         write_run(path, clock, 12);
     } else {
