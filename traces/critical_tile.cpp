@@ -5,18 +5,19 @@
 
 namespace tessera::traces {
 
-CriticalTile::CriticalTile(TraceSink& to, const Selection& selection, std::size_t most_kept)
+CriticalTile::CriticalTile(TraceSink& to, const Selection& selection, std::size_t most_kept,
+                           std::uint32_t chips)
     : TraceSink(selection.level, std::vector<bool>(selection.tiles.size(), true)), to_(to),
-      selected_(selection.tiles), dropped_(selected_.size()), kept_(selected_.size()),
-      critical_cycles_(selected_.size()), most_kept_(most_kept) {}
+      selected_(selection.tiles), dropped_(chips * selected_.size()), kept_(dropped_.size()),
+      critical_cycles_(dropped_.size()), most_kept_(most_kept), chips_(chips) {}
 
 void CriticalTile::span(const Span& span) {
     const Track& track = span.track;
-    chip_ = track.chip;
     if (track.level == Level::Machine) {
         if (track.of_chip(0) == slowest_track()) {
             if (const auto tile = span.arg(ArgKey::Tile)) {
-                critical_cycles_.at(static_cast<std::size_t>(*tile)) += span.end - span.begin;
+                critical_cycles_.at(place(track.chip, static_cast<TileId>(*tile))) +=
+                    span.end - span.begin;
             }
         }
         to_.span(span);
@@ -27,11 +28,12 @@ void CriticalTile::span(const Span& span) {
         drop_all();
         return;
     }
+    const std::size_t at = place(track.chip, track.tile);
     if (selected_[track.tile]) {
         to_.span(span);
-    } else if (!dropped_[track.tile] && span.begin < span.end) {
-        kept_[track.tile].push_back({span.begin, span.end, span.arg(ArgKey::Times).value_or(1),
-                                     span.name, span.kind, track.level, track.context});
+    } else if (!dropped_[at] && span.begin < span.end) {
+        kept_[at].push_back({span.begin, span.end, span.arg(ArgKey::Times).value_or(1), span.name,
+                             span.kind, track.level, track.context});
         if (++kept_spans_ > most_kept_) {
             drop_half();
         }
@@ -39,19 +41,30 @@ void CriticalTile::span(const Span& span) {
 }
 
 std::optional<TileId> CriticalTile::finish() {
-    const auto most = std::max_element(critical_cycles_.begin(), critical_cycles_.end());
-    if (most == critical_cycles_.end() || *most == 0) {
+    std::optional<TileId> missing;
+    for (std::uint32_t chip = 0; chip < chips_; ++chip) {
+        const auto lacks = finish_chip(chip);
+        missing = missing ? missing : lacks;
+    }
+    return missing;
+}
+
+std::optional<TileId> CriticalTile::finish_chip(std::uint32_t chip) {
+    const auto begin = critical_cycles_.begin() + static_cast<std::ptrdiff_t>(place(chip, 0));
+    const auto end = begin + static_cast<std::ptrdiff_t>(selected_.size());
+    const auto most = std::max_element(begin, end);
+    if (most == end || *most == 0) {
         return std::nullopt;
     }
-    const auto tile = static_cast<TileId>(most - critical_cycles_.begin());
+    const auto tile = static_cast<TileId>(most - begin);
     if (selected_[tile] || !wants(tile_track(tile))) {
         return std::nullopt;
     }
-    if (dropped_[tile]) {
+    if (dropped_[place(chip, tile)]) {
         return tile;
     }
-    for (const Kept& kept : kept_[tile]) {
-        to_.span({.track = {kept.level, kept.context, tile, chip_},
+    for (const Kept& kept : kept_[place(chip, tile)]) {
+        to_.span({.track = {kept.level, kept.context, tile, chip},
                   .kind = kept.kind,
                   .name = kept.name,
                   .begin = kept.begin,
@@ -63,19 +76,19 @@ std::optional<TileId> CriticalTile::finish() {
 
 /// Of the tiles that are kept, those that were critical for fewest cycles; of equals the higher.
 void CriticalTile::drop_half() {
-    std::vector<TileId> tiles;
-    for (TileId tile = 0; tile < kept_.size(); ++tile) {
-        if (!selected_[tile] && !dropped_[tile]) {
-            tiles.push_back(tile);
+    std::vector<std::size_t> places;
+    for (std::size_t at = 0; at < kept_.size(); ++at) {
+        if (!selected_[at % selected_.size()] && !dropped_[at]) {
+            places.push_back(at);
         }
     }
-    std::stable_sort(tiles.begin(), tiles.end(), [this](TileId left, TileId right) {
+    std::stable_sort(places.begin(), places.end(), [this](std::size_t left, std::size_t right) {
         return critical_cycles_[left] > critical_cycles_[right];
     });
-    for (std::size_t i = tiles.size() / 2; i < tiles.size(); ++i) {
-        dropped_[tiles[i]] = true;
-        kept_spans_ -= kept_[tiles[i]].size();
-        std::vector<Kept>().swap(kept_[tiles[i]]);
+    for (std::size_t i = places.size() / 2; i < places.size(); ++i) {
+        dropped_[places[i]] = true;
+        kept_spans_ -= kept_[places[i]].size();
+        std::vector<Kept>().swap(kept_[places[i]]);
     }
 }
 

@@ -22,7 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-const Timed kWhole{.phases = {"all"}, .steps = {}};
+/// As on a chip, the control program around the exchange is none of the figure.
+const Timed kExchange{.phases = {"sync", "link"}, .steps = {}};
 
 constexpr std::int64_t kWord = 4;
 /// Where a row gives no size: what the broadcast tables use, and of messages of all tiles a tenth, as
@@ -82,8 +83,8 @@ Measurement measure_pattern(const ReferenceRow& row, const RowMachine& machine, 
                             std::int64_t bytes) {
     const json workload = workload_of("link_pattern", std::move(keys));
     Measurement measurement =
-        is_time(row) ? measure_time(row, machine, workload, kWhole)
-                     : measure_rate(row, machine, workload, kWhole, static_cast<double>(bytes));
+        is_time(row) ? measure_time(row, machine, workload, kExchange)
+                     : measure_rate(row, machine, workload, kExchange, static_cast<double>(bytes));
     measurement.runs.front().mode = "timing";
     measurement.timed = "the exchange and its barrier";
     return measurement;

@@ -28,28 +28,28 @@ struct Observers::Trace {
 
     traces::NameTable names;
     traces::Exporter exporter;
-    std::optional<traces::CriticalTile> critical;   ///< where that tile is to be in it
+    std::optional<traces::CriticalTile> critical;   ///< where those tiles are to be in it
     std::deque<listeners::TraceProducer> producers; ///< by chip
 
 private:
     Trace(const cli::RunCommand& command, const spec::MachineSpec& machine,
           const std::string& workload, const traces::Selection& selection)
-        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection, machine),
-                   names,
+        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
                    {.metadata = {.workload = workload,
                                  .machine = machine.name,
                                  .clock_hz = machine.chip.clock_hz,
                                  .version = TESSERA_VERSION,
                                  .clock = traces::parse_clock(command.trace_clock),
                                  .chips = static_cast<std::uint32_t>(machine.system.chips)}}) {
-        if (selection.with_critical && machine.system.chips == 1) { // it is one of one chip
-            critical.emplace(exporter, selection);
+        if (selection.with_critical) {
+            critical.emplace(exporter, selection, traces::kMostKeptSpans,
+                             static_cast<std::uint32_t>(machine.system.chips));
         }
     }
 
     /// The exporter takes any tile where one of them is added at the end.
-    static traces::Selection shown(traces::Selection selection, const spec::MachineSpec& machine) {
-        if (selection.with_critical && machine.system.chips == 1) {
+    static traces::Selection shown(traces::Selection selection) {
+        if (selection.with_critical) {
             selection.tiles.assign(selection.tiles.size(), true);
         }
         return selection;

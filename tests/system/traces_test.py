@@ -56,6 +56,7 @@ class QuickTest(TracesTest):
         for chips in ("tiny2", "tiny4"):
             self.agree("collective", "--machine", chips, "--set", "workload.elements=64",
                        clocks=("cycles", "machine"))
+        self.agree("collective", "--machine", "tiny2", "--set", "chip.tiles=40", "--set", "workload.tiles=40")
         self.agree("link_pattern", "--machine", "tiny8", "--set", "workload.pattern=random",
                    "--set", "workload.bytes=256", "--set", "workload.repeats=3")
 

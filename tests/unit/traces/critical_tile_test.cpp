@@ -65,6 +65,29 @@ TEST_CASE("a critical tile that is selected is shown once, and the lowest of equ
     CHECK(all.of(tile_track(1), Kind::Compute).empty());
 }
 
+TEST_CASE("each chip has a critical tile of its own", "[unit][traces]") {
+    test::RecordingSink all(std::vector<bool>(kTiles, true));
+    CriticalTile trace(all, only_tile_0(), kMostKeptSpans, 3);
+    const auto critical = [&](std::uint32_t chip, TileId which) {
+        for (TileId tile = 0; tile < kTiles; ++tile) {
+            trace.span({.track = tile_track(tile).of_chip(chip), .end = 10, .args = {}});
+        }
+        trace.span(
+            {.track = slowest_track().of_chip(chip), .end = 10, .args = {{{ArgKey::Tile, which}}}});
+    };
+    critical(0, 3);
+    critical(1, 0); // shown as it is
+    critical(2, 1);
+    CHECK(trace.finish() == std::nullopt);
+    for (std::uint32_t chip = 0; chip < 3; ++chip) {
+        for (TileId tile = 0; tile < kTiles; ++tile) {
+            CAPTURE(chip, tile);
+            const bool shown = tile == 0 || (chip == 0 && tile == 3) || (chip == 2 && tile == 1);
+            CHECK(all.of(tile_track(tile).of_chip(chip), Kind::Compute).size() == (shown ? 1 : 0));
+        }
+    }
+}
+
 TEST_CASE("a run in which no tile is critical adds none", "[unit][traces]") {
     test::RecordingSink all(std::vector<bool>(kTiles, true));
     CriticalTile trace(all, only_tile_0());
