@@ -22,12 +22,16 @@ Other blocks are held by a comment before them, one or several of
     <!-- check: slow -->             only with --slow
     <!-- check: varies REGEX -->     what matches differs from run to run
     <!-- check: fails CODE -->       the commands below end with CODE
+    <!-- check: cells -->            the page's blocks of ```python from here on are cells of a notebook:
+                                     they run one after another in one Python, and what a cell prints
+                                     stands in the fenced block behind it; expressions print their value
 
 A page's commands run in one empty folder that holds links to the project's folders; `tessera` is
-TESSERA. The numbers of a summary's line `host` differ from run to run anyway, and so does how far a sweep is.
+TESSERA, and `import tessera` finds python/tessera.py. The numbers of a summary's line `host` differ from run to run anyway, and so does how far a sweep is.
 """
 import argparse
 import difflib
+import json
 import os
 import pathlib
 import re
@@ -37,9 +41,24 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PYTHON = "/usr/bin/python3"  # whose packages are Debian's
 LINKS = ["configs", "kernels", "tests", "tools", "docs"]
 PROGRESS = re.compile(r"[\d,]+ of [\d,]+ points?(, \S+ a second, .* left| in \d)") # of a sweep, if it takes long
 COMMENT = re.compile(r"<!-- check: (\w+) ?(.*?) -->$")
+# Reads cells, a JSON string a line, and answers each with what it prints: a JSON string a line, too.
+CELLS = r"""
+import ast, contextlib, io, json, sys, traceback
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        try:
+            for statement in ast.parse(json.loads(line)).body:
+                exec(compile(ast.Interactive([statement]), "cell", "single"), names)
+        except Exception as mistake:
+            traceback.print_exception(mistake, limit=0)
+    print(json.dumps(text.getvalue()), flush=True)
+"""
 WITH_ARGUMENT = {"prints", "says", "file", "runs", "varies", "fails"}
 
 
@@ -65,7 +84,26 @@ class Runner:
         # a build folder stands beside the program, for what is no part of it
         (self.scratch / "build").symlink_to(tessera.parent.parent.parent)
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("TESSERA_")}
-        self.environment.update(PATH=f"{self.scratch}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+        self.environment.update(PATH=f"{self.scratch}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
+                                TESSERA=str(tessera), PYTHONPATH=str(ROOT / "python"), PYTHONDONTWRITEBYTECODE="1")
+        self.cells = None
+
+    def cell(self, source):
+        """The lines that a notebook would show below a cell."""
+        if self.cells is None:
+            self.cells = subprocess.Popen([PYTHON, "-c", CELLS], cwd=self.scratch, env=self.environment, text=True,
+                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        begin = time.monotonic()
+        self.cells.stdin.write(json.dumps(source) + "\n")
+        self.cells.stdin.flush()
+        lines = json.loads(self.cells.stdout.readline()).splitlines()
+        if self.times:
+            print(f"{time.monotonic() - begin:8.2f} s  {source.splitlines()[0][:100]}")
+        return [line.rstrip() for line in lines]
+
+    def close(self):
+        if self.cells is not None:
+            self.cells.communicate()
 
     def output(self, command, wanted):
         real = dev_run_command() if command == "./dev run" else command
@@ -141,6 +179,8 @@ class Page:
         self.notes = {}
         self.mistakes = []
         self.checked = 0
+        self.has_cells = False
+        self.below_cell = []  # what the last cell printed and no block has shown yet
 
     def complain(self, number, text):
         self.mistakes.append(f"{self.path.relative_to(ROOT)}:{number}: {text}")
@@ -152,11 +192,14 @@ class Page:
                       "\n".join(lines))
 
     def compared(self, number, command, shown):
-        self.checked += 1
         wanted = int(self.notes.get("fails", ["0"])[0])
         printed = self.runner.output(command, wanted)
         if not printed:
             raise Mistake(f"`{command}` prints nothing")
+        return self.compared_with(printed, number, command, shown)
+
+    def compared_with(self, printed, number, command, shown):
+        self.checked += 1
         better = merged(shown, printed, self.notes.get("varies", []))
         if better is None:
             return shown
@@ -166,8 +209,9 @@ class Page:
         return better
 
     def note(self, number, kind, argument):
-        if (kind in WITH_ARGUMENT) != bool(argument) or kind not in WITH_ARGUMENT | {"slow"}:
+        if (kind in WITH_ARGUMENT) != bool(argument) or kind not in WITH_ARGUMENT | {"slow", "cells"}:
             raise Mistake(f"{self.path}:{number}: unknown note '{kind} {argument}'")
+        self.has_cells = self.has_cells or kind == "cells"
         self.notes.setdefault(kind, []).append(argument)
 
     def skipped(self):
@@ -187,6 +231,15 @@ class Page:
         if fenced and body and body[0].startswith("$ "):
             body = self.session(number, body)
         return body
+
+    def cell(self, number, body):
+        self.no_cell_is_left(number)
+        self.checked += 1
+        self.below_cell = self.runner.cell("\n".join(body))
+
+    def no_cell_is_left(self, number):
+        if self.below_cell:
+            raise Mistake("the cell before prints, and no block shows it:\n" + "\n".join(self.below_cell))
 
     def session(self, number, body):
         out = []
@@ -229,7 +282,13 @@ class Page:
                         self.notes = {}
                 elif line.startswith("```"):
                     end = self.end_of(at, lambda other: other != "```")
-                    self.new += self.block(at + 1, self.old[at:end], True)
+                    body = self.old[at:end]
+                    if self.has_cells and line == "```python":
+                        self.cell(at, body)
+                    elif self.below_cell:
+                        body = self.compared_with(self.below_cell, at + 1, "the cell", body)
+                        self.below_cell = []
+                    self.new += self.block(at + 1, body, True)
                     at, self.notes = end, {}
                     self.new.append("```")
                     at += 1
@@ -246,6 +305,8 @@ class Page:
                 self.complain(at, str(mistake))
                 self.new += self.old[at:]  # what comes later may need what has failed
                 break
+        if self.below_cell and not self.mistakes:
+            self.complain(at, "the last cell prints, and no block shows it:\n" + "\n".join(self.below_cell))
         if self.options.update and self.new != self.old:
             self.path.write_text("\n".join(self.new) + "\n")
             print(f"{self.path.relative_to(ROOT)}: rewritten")
@@ -274,8 +335,10 @@ def main():
     mistakes, checked = [], 0
     for path in pages:
         with tempfile.TemporaryDirectory() as scratch:
-            page = Page(path, Runner(tessera, scratch, options.times), options)
+            runner = Runner(tessera, scratch, options.times)
+            page = Page(path, runner, options)
             page.check()
+            runner.close()
         mistakes += page.mistakes
         checked += page.checked
     if options.update and not options.pages:

@@ -42,7 +42,8 @@ tar -tzf "$tarball" >"$scratch/files"
 name=$(head -n 1 "$scratch/files")
 name=${name%/}
 ! grep -v "^$name/" "$scratch/files" || fail "stands outside of $name/"
-for file in LICENSE bin/tessera share/tessera/configs/machines/bow.json share/man/man1/tessera.1 \
+for file in LICENSE bin/tessera share/tessera/configs/machines/bow.json share/tessera/python/tessera.py \
+    share/man/man1/tessera.1 \
     share/bash-completion/completions/tessera share/zsh/site-functions/_tessera; do
     grep -qx "$name/$file" "$scratch/files" || fail "no $file"
 done

@@ -368,6 +368,12 @@ add_test(NAME "operators of ONNX come to its reference outputs"
 set_tests_properties("operators of ONNX come to its reference outputs" PROPERTIES LABELS "slow"
   TIMEOUT 1800 SKIP_RETURN_CODE 77)
 
+# pandas and mypy are Debian's, packages of Debian's own Python.
+add_test(NAME "the Python module returns what the command line prints"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/python_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("the Python module returns what the command line prints" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+
 # They take minutes. A run that begins with them does not end with one of them on a single core; later runs know their times.
 set_tests_properties(
   "situations that users met" "pipelines on the command line" "pipelines that train on the command line"
