@@ -17,6 +17,7 @@
 #include "sim/process/exit_code.h"
 #include "sim/process/interrupt.h"
 #include "sim/process/screen.h"
+#include "sim/report/command/report_command.h"
 #include "sim/run/batch.h"
 #include "sim/sweep/command/commands.h"
 #include "sim/sweep/command/stored_point.h"
@@ -66,6 +67,9 @@ struct Execute {
     }
     int operator()(const cli::CalibrateCommand& command) const {
         return calibrate::calibrate_command(command, elaborate);
+    }
+    int operator()(const cli::ReportCommand& command) const {
+        return say(report::report_text(command));
     }
     int operator()(const cli::SweepRunCommand& command) const {
         return command.from_stdin ? sweep::sweep_answer(command, elaborate)

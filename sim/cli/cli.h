@@ -29,6 +29,7 @@ struct RunCommand {
     std::string memory;                 ///< file, or empty
     std::string record;                 ///< file, or empty
     std::string edges;                  ///< file, or empty
+    std::string report;                 ///< file, or empty
     std::string trace;                  ///< file, or empty
     std::string trace_tiles;            ///< as written, or empty
     std::string trace_level;            ///< as written, or empty
@@ -87,6 +88,12 @@ struct DiffCommand {
 struct ExplainCommand {
     std::string what; ///< a result, as of DiffCommand
     std::string step; ///< what its name begins with; empty: the run
+};
+
+struct ReportCommand {
+    std::vector<std::string> inputs; ///< results, folders of --out, stores; one or more
+    std::string output;              ///< file, or "-" for stdout
+    bool quiet = false;              ///< no line on stdout
 };
 
 struct ListCommand {
@@ -275,14 +282,13 @@ struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command =
-    std::variant<RunCommand, VertexCommand, CalibrateCommand, DiffCommand, ExplainCommand,
-                 AssembleCommand, DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
-                 SchemaCommand, SweepRunCommand, SweepShowCommand, SweepCollectCommand,
-                 SweepDiffCommand, SweepSubmitCommand, ImportCommand, PatternMakeCommand,
-                 PatternShowCommand, PatternConvertCommand, PatternSparsifyCommand,
-                 PatternFinalizeCommand, PatternEvolveCommand, PatternEncodeCommand,
-                 CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
+using Command = std::variant<
+    RunCommand, VertexCommand, CalibrateCommand, DiffCommand, ExplainCommand, ReportCommand,
+    AssembleCommand, DisassembleCommand, ListCommand, DescribeCommand, CheckCommand, SchemaCommand,
+    SweepRunCommand, SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
+    ImportCommand, PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
+    PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand, PatternEncodeCommand,
+    CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

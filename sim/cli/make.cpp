@@ -74,8 +74,9 @@ void refuse_without_a_run(const Given& given) {
 
 Command make_run(const Given& given) {
     RunCommand run;
-    refuse_empty("run", given,
-                 {"json", "csv", "out", "memory", "edges", "record", "trace", "point", "store"});
+    refuse_empty(
+        "run", given,
+        {"json", "csv", "out", "memory", "edges", "record", "report", "trace", "point", "store"});
     run.workloads = given.operands();
     take_machines(given, run);
     run.point = given.text("point");
@@ -101,6 +102,7 @@ Command make_run(const Given& given) {
     run.memory = given.text("memory");
     run.record = given.text("record");
     run.edges = given.text("edges");
+    run.report = given.text("report");
     run.trace = given.text("trace");
     run.trace_tiles = given.text("trace-tiles");
     run.trace_level = given.text("trace-level");
@@ -210,6 +212,11 @@ Command make_calibrate(const Given& given) {
     command.unexplained = given.has("unexplained");
     command.quiet = given.has("quiet");
     return command;
+}
+
+Command make_report(const Given& given) {
+    refuse_empty("report", given, {"output"});
+    return ReportCommand{given.operands(), given.text("output"), given.has("quiet")};
 }
 
 Command make_list(const Given& given) {

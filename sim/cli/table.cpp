@@ -44,6 +44,7 @@ CommandSpec run_command() {
                       ".gz"),
                  text("edges", "FILE",
                       "write what goes over each edge between chips by time, as CSV; - for stdout"),
+                 text("report", "FILE", "write a page for the browser that shows the result"),
                  text("trace", "FILE",
                       "write a trace: of value changes if FILE ends in .vcd, of Chrome's events if "
                       "in .json, else Perfetto's; compressed if .gz follows, - for stdout"),
@@ -167,6 +168,22 @@ CommandSpec calibrate_command_spec() {
                      {"tessera calibrate --group kernels", "whole products, by published plans"},
                      {"tessera calibrate --reference my_rows --csv -", "figures of your own"}},
         .make = make_calibrate};
+}
+
+CommandSpec report_command_spec() {
+    return {.name = "report",
+            .usage = "RESULT|DIR|STORE... [options]",
+            .sentence = "makes a page for the browser of results, folders of --out and stores",
+            .operands = {"result, folder or store", 1, kMostFiles, Completes::File},
+            .options = {otherwise("report.html",
+                                  shortened('o', text("output", "FILE",
+                                                      "write the page to FILE; - for stdout"))),
+                        quiet()},
+            .examples = {{"tessera report out/result.json -o cora.html",
+                          "one run: where its cycles went, rooflines, memory"},
+                         {"tessera report matrix_rate.sweep",
+                          "a sweep: its points, the front, what each parameter does"}},
+            .make = make_report};
 }
 
 CommandSpec list_command() {
@@ -351,6 +368,7 @@ std::vector<CommandSpec> make_commands() {
     for (CommandSpec& sweep : sweep_commands()) {
         all.push_back(std::move(sweep));
     }
+    all.push_back(report_command_spec());
     for (CommandSpec& pattern : pattern_commands()) {
         all.push_back(std::move(pattern));
     }

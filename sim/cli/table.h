@@ -106,6 +106,7 @@ inline constexpr const char* kWhatItIs =
 [[nodiscard]] Command make_run(const Given& given);
 [[nodiscard]] Command make_vertex(const Given& given);
 [[nodiscard]] Command make_calibrate(const Given& given);
+[[nodiscard]] Command make_report(const Given& given);
 [[nodiscard]] Command make_list(const Given& given);
 [[nodiscard]] Command make_describe(const Given& given);
 [[nodiscard]] Command make_diff(const Given& given);

@@ -27,8 +27,10 @@ using Numbers = std::vector<std::uint64_t>;
 /// The arrays of a file, first measured, then written: they never stand in memory all at once.
 class Arrays {
 public:
-    /// `file`: null to measure.
-    explicit Arrays(traces::OutputFile* file) : file_(file) {}
+    using Put = std::function<void(std::string_view bytes)>;
+
+    /// `put`: empty to measure.
+    explicit Arrays(Put put) : put_(std::move(put)) {}
 
     /// Where the numbers are, as the header tells it: a number where all are equal.
     json add(const Numbers& numbers) {
@@ -43,7 +45,7 @@ public:
     template <class Number, class From> json add_as(const From& numbers) {
         json place{{"type", std::is_same_v<Number, double> ? kF64 : kU32}, {"offset", bytes_}};
         bytes_ += sizeof(Number) * numbers.size();
-        if (file_ != nullptr) {
+        if (put_) {
             std::string bytes(sizeof(Number) * numbers.size(), '\0');
             char* to = bytes.data();
             for (const auto number : numbers) {
@@ -51,13 +53,13 @@ public:
                 std::memcpy(to, &value, sizeof value); // hosts are little-endian, as the format is
                 to += sizeof value;
             }
-            file_->write(bytes);
+            put_(bytes);
         }
         return place;
     }
 
 private:
-    traces::OutputFile* file_;
+    Put put_;
     std::size_t bytes_ = 0;
 };
 
@@ -166,15 +168,19 @@ json header_of(const Facts& facts, Arrays& arrays) {
 
 } // namespace
 
-void write(const Facts& facts, traces::OutputFile& file) {
-    Arrays measured(nullptr);
+void write(const Facts& facts, const std::function<void(std::string_view bytes)>& put) {
+    Arrays measured({});
     const std::string header = header_of(facts, measured).dump();
     const auto length = static_cast<std::uint32_t>(header.size());
     std::string begin(kMagic);
     begin.append(reinterpret_cast<const char*>(&length), sizeof length);
-    file.write(begin + header);
-    Arrays written(&file);
+    put(begin + header);
+    Arrays written(put);
     static_cast<void>(header_of(facts, written));
+}
+
+void write(const Facts& facts, traces::OutputFile& file) {
+    write(facts, [&](std::string_view bytes) { file.write(bytes); });
     file.commit();
 }
 

@@ -6,7 +6,9 @@
 #include "models/listeners/recorder.h"
 #include "traces/output_file.h"
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace tessera::recording {
 
@@ -20,7 +22,10 @@ struct Facts {
     const listeners::Recorder& recorder;
 };
 
-/// Writes the bytes of a recording, and commits the file. @throws IoError
+/// Hands out the bytes of a recording, part by part.
+void write(const Facts& facts, const std::function<void(std::string_view bytes)>& put);
+
+/// Writes the same into a file, and commits it. @throws IoError
 void write(const Facts& facts, traces::OutputFile& file);
 
 } // namespace tessera::recording

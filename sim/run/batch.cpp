@@ -10,6 +10,7 @@
 #include "sim/process/progress_line.h"
 #include "sim/process/screen.h"
 #include "sim/recording/format.h"
+#include "sim/report/page.h"
 #include "sim/result/result.h"
 #include "sim/run/results_csv.h"
 #include "sim/run/run.h"
@@ -82,6 +83,23 @@ private:
     process::Output npy_;
 };
 
+// What children hand back may have a recording, which is no text: it goes as CBOR.
+
+nlohmann::json::binary_t bytes_of(const std::string& text) {
+    return nlohmann::json::binary_t(std::vector<std::uint8_t>(text.begin(), text.end()));
+}
+
+std::string text_of(const nlohmann::json& bytes) {
+    const auto& binary = bytes.get_binary();
+    return {binary.begin(), binary.end()};
+}
+
+std::string packed(const nlohmann::json& document) {
+    std::string text;
+    nlohmann::json::to_cbor(document, text);
+    return text;
+}
+
 RunReport run_elaborated(const cli::RunCommand& command, const std::string& workload,
                          const Elaborate& elaborate) {
     RunReport report;
@@ -98,6 +116,7 @@ nlohmann::json timing_attempt(const cli::RunCommand& command, const std::string&
         return {{"result", report.result},
                 {"memory", report.memory},
                 {"edges", report.edges},
+                {"recording", nlohmann::json::binary(bytes_of(report.recording))},
                 {"warnings", report.warnings}};
     } catch (const NeedsData& reason) {
         return {{"needs_data", reason.what()}};
@@ -112,8 +131,8 @@ RunReport run_auto(cli::RunCommand command, const std::string& workload,
                    const Elaborate& elaborate) {
     command.mode = "timing";
     const process::ChildBody body = [&] {
-        return process::ChildOutcome{
-            process::kOk, config::text_of_json(timing_attempt(command, workload, elaborate))};
+        return process::ChildOutcome{process::kOk,
+                                     packed(timing_attempt(command, workload, elaborate))};
     };
     const process::ChildOutcome outcome = process::run_children({body}, 1).front();
     if (outcome.text.empty()) {
@@ -122,7 +141,7 @@ RunReport run_auto(cli::RunCommand command, const std::string& workload,
              fmt::format("tessera: {}: the run in timing mode ended {}", workload,
                          outcome.signal != 0 ? strsignal(outcome.signal) : "without a result")});
     }
-    nlohmann::json attempt = nlohmann::json::parse(outcome.text);
+    nlohmann::json attempt = nlohmann::json::from_cbor(outcome.text);
     if (attempt.contains("exit_code")) {
         throw process::ChildFailed(
             {attempt["exit_code"].get<int>(), attempt["message"].get<std::string>()});
@@ -138,6 +157,7 @@ RunReport run_auto(cli::RunCommand command, const std::string& workload,
     report.result = std::move(attempt["result"]);
     report.memory = std::move(attempt["memory"]);
     report.edges = attempt["edges"].get<std::string>();
+    report.recording = text_of(attempt["recording"]);
     report.warnings = attempt["warnings"].get<std::vector<std::string>>();
     return report;
 }
@@ -229,7 +249,7 @@ void add_folder(const cli::RunCommand& command, const std::string& directory,
         }
     }
     for (const std::string* path : {&command.json, &command.csv, &command.memory, &command.edges,
-                                    &command.record, &command.trace}) {
+                                    &command.record, &command.report, &command.trace}) {
         const fs::path file(*path);
         const bool is_there =
             !directory.empty() && file.has_filename() &&
@@ -243,8 +263,9 @@ void add_folder(const cli::RunCommand& command, const std::string& directory,
 /// Where the summary goes. @throws UsageError
 std::FILE* checked_outputs(const cli::RunCommand& command, const std::vector<Case>& cases) {
     std::vector<process::NamedOutput> outputs{
-        {"--json", command.json},     {"--csv", command.csv},     {"--memory", command.memory},
-        {"--record", command.record}, {"--edges", command.edges}, {"--trace", command.trace}};
+        {"--json", command.json},     {"--csv", command.csv},       {"--memory", command.memory},
+        {"--record", command.record}, {"--report", command.report}, {"--edges", command.edges},
+        {"--trace", command.trace}};
     for (const Case& one : cases) {
         add_folder(command, one.directory, outputs);
     }
@@ -260,6 +281,7 @@ int run_single(const cli::RunCommand& command, const Elaborate& elaborate) {
     const auto csv_file = process::open_output(command.csv);
     const auto memory_file = process::open_output(command.memory);
     const auto edges_file = process::open_output(command.edges);
+    const auto report_file = process::open_output(command.report);
     const RunReport report = run_here(command, one, people, elaborate);
     if (json_file != nullptr) {
         json_file->write(result::json_text(report.result));
@@ -272,6 +294,11 @@ int run_single(const cli::RunCommand& command, const Elaborate& elaborate) {
     }
     if (edges_file != nullptr) {
         edges_file->write(report.edges);
+    }
+    if (report_file != nullptr) {
+        report::Entry entry = report::entry_of_run(report.result, report.memory);
+        entry.recording = report.recording;
+        report_file->write(report::page_html({std::move(entry)}, result::kModelVersion));
     }
     return report.passed ? process::kOk : process::kCheckFailed;
 }
@@ -350,18 +377,20 @@ process::ChildOutcome run_one_of_several(const cli::RunCommand& command, const C
     try {
         const RunReport report = run_here(command, one, people, elaborate);
         return {report.passed ? process::kOk : process::kCheckFailed,
-                config::text_of_json(report.result)};
+                packed({{"result", report.result},
+                        {"memory", report.memory},
+                        {"recording", nlohmann::json::binary(bytes_of(report.recording))}})};
     } catch (...) {
         const process::Failure failure = process::failure_of(std::current_exception());
         process::tell(text_of(one, failure));
-        return {failure.exit_code, config::text_of_json(failure_of_case(one, failure))};
+        return {failure.exit_code, packed({{"result", failure_of_case(one, failure)}})};
     }
 }
 
 /// What the child handed back; of one that crashed, that it did.
-nlohmann::json result_of(const process::ChildOutcome& outcome, const Case& one) {
+nlohmann::json answer_of(const process::ChildOutcome& outcome, const Case& one) {
     if (!outcome.text.empty()) {
-        return nlohmann::json::parse(outcome.text);
+        return nlohmann::json::from_cbor(outcome.text);
     }
     const std::string how =
         outcome.signal != 0
@@ -373,7 +402,7 @@ nlohmann::json result_of(const process::ChildOutcome& outcome, const Case& one) 
         outcome.exit_code, fmt::format("{}the run ended {}",
                                        one.head().empty() ? one.workload_label + ": " : "", how)};
     process::tell("tessera: " + text_of(one, failure));
-    return failure_of_case(one, failure);
+    return {{"result", failure_of_case(one, failure)}};
 }
 
 /// A mistake in the last workload or machine is told before the first run.
@@ -407,7 +436,9 @@ int run_several(const cli::RunCommand& command, const Elaborate& elaborate) {
     }
     const auto json_file = process::open_output(command.json);
     const auto csv_file = process::open_output(command.csv);
+    const auto report_file = process::open_output(command.report);
     std::vector<nlohmann::json> results;
+    std::vector<report::Entry> entries;
     int code = process::kOk;
     for (const Case& one : cases) {
         const process::ChildBody body = [&] {
@@ -418,7 +449,15 @@ int run_several(const cli::RunCommand& command, const Elaborate& elaborate) {
             return outcome.exit_code;
         }
         code = process::worse(code, outcome.exit_code);
-        results.push_back(result_of(outcome, one));
+        nlohmann::json answer = answer_of(outcome, one);
+        results.push_back(std::move(answer["result"]));
+        if (report_file != nullptr) {
+            entries.push_back(
+                report::entry_of_run(results.back(), answer.value("memory", nlohmann::json())));
+            if (answer.contains("recording")) {
+                entries.back().recording = text_of(answer["recording"]);
+            }
+        }
         if (!command.quiet) {
             std::fputs("\n", people);
         }
@@ -431,6 +470,9 @@ int run_several(const cli::RunCommand& command, const Elaborate& elaborate) {
     }
     if (csv_file != nullptr) {
         csv_file->write(results_csv(results));
+    }
+    if (report_file != nullptr) {
+        report_file->write(report::page_html(std::move(entries), result::kModelVersion));
     }
     return code;
 }

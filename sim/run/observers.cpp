@@ -78,7 +78,7 @@ std::vector<events::Listener*> Observers::hear(job::Job& job, const program::Pro
         all.push_back(
             &trace_->producers.emplace_back(program, machine_, trace_->sink(), trace_->names));
     }
-    if (record_file_ != nullptr) {
+    if (records()) {
         all.push_back(&recorders_.emplace_back(program, machine_.chip.tiles));
     }
     if (const auto copy = job.round_copy()) {
@@ -95,7 +95,7 @@ std::vector<ipu::RunOptions> Observers::options_of_chips(const program::SystemPr
     std::vector<ipu::RunOptions> all(system.chips(), first);
     for (std::size_t chip = 1; chip < all.size(); ++chip) {
         all[chip].listeners.clear();
-        if (record_file_ != nullptr) {
+        if (records()) {
             all[chip].listeners.push_back(
                 &recorders_.emplace_back(system.of_chip(chip), machine_.chip.tiles));
         }
@@ -139,19 +139,26 @@ void Observers::begin() {
     }
 }
 
-void Observers::write_recording(std::size_t chip, const listeners::Account& account,
-                                const std::string& workload) {
-    if (record_file_ == nullptr) {
-        return;
+std::string Observers::write_recording(std::size_t chip, const listeners::Account& account,
+                                       const std::string& workload) {
+    if (!records()) {
+        return {};
     }
     const Activity writing("writing the recording");
-    recording::write({.machine = machine_.name,
-                      .workload = workload,
-                      .mode = command_.mode.empty() ? "functional" : command_.mode,
-                      .clock_hz = machine_.chip.clock_hz,
-                      .account = account,
-                      .recorder = recorders_[chip]},
-                     *record_file_);
+    const recording::Facts facts{.machine = machine_.name,
+                                 .workload = workload,
+                                 .mode = command_.mode.empty() ? "functional" : command_.mode,
+                                 .clock_hz = machine_.chip.clock_hz,
+                                 .account = account,
+                                 .recorder = recorders_[chip]};
+    if (record_file_ != nullptr) {
+        recording::write(facts, *record_file_);
+    }
+    std::string kept;
+    if (!command_.report.empty()) {
+        recording::write(facts, [&](std::string_view bytes) { kept += bytes; });
+    }
+    return kept;
 }
 
 std::optional<traces::TraceSummary> Observers::finish(std::vector<std::string>& warnings) {

@@ -61,12 +61,18 @@ public:
     }
     /// Completes the trace, where there is one; adds sentences to `warnings`.
     [[nodiscard]] std::optional<traces::TraceSummary> finish(std::vector<std::string>& warnings);
-    /// Writes the recording of one of the chips, where there is one.
-    void write_recording(std::size_t chip, const listeners::Account& account,
-                         const std::string& workload);
+    /// Writes the recording of one of the chips, where there is one. Returns its bytes for a page, if one is
+    /// asked for.
+    [[nodiscard]] std::string write_recording(std::size_t chip, const listeners::Account& account,
+                                              const std::string& workload);
 
 private:
     struct Trace;
+
+    /// Whether something records the run: a file's recording or a page's.
+    [[nodiscard]] bool records() const {
+        return record_file_ != nullptr || !command_.report.empty();
+    }
 
     const cli::RunCommand& command_;
     const spec::MachineSpec& machine_;

@@ -385,9 +385,10 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
         report.outputs = result_files(*job, read);
     }
     std::optional<traces::TraceSummary> traced = observers.finish(report.warnings);
-    observers.write_recording(last_to_end(simulation), simulation.account(last_to_end(simulation)),
-                              configuration.workload.workload.name);
-    if (!command.memory.empty()) {
+    report.recording = observers.write_recording(last_to_end(simulation),
+                                                 simulation.account(last_to_end(simulation)),
+                                                 configuration.workload.workload.name);
+    if (!command.memory.empty() || !command.report.empty()) {
         report.memory =
             result::make_memory_report(machine, configuration.workload.workload.name, program);
     }

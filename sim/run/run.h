@@ -22,7 +22,8 @@ struct ResultFile {
 
 struct RunReport {
     nlohmann::json result;
-    nlohmann::json memory;             ///< what --memory asks for, or null
+    nlohmann::json memory;             ///< what --memory or --report asks for, or null
+    std::string recording;             ///< for --report, or empty
     std::string edges;                 ///< what --edges asks for, or empty
     std::vector<std::string> warnings; ///< sentences for stderr
     bool passed = true;                ///< false only if a check was made and failed

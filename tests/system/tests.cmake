@@ -97,6 +97,14 @@ add_test(NAME "pipelines on the command line"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" --quick)
 set_tests_properties("pipelines on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 
+# Pages in a browser need chromium, node, and `npm ci` in report/; without them the tests are skipped and say so.
+foreach(class FileTest OnePageTest)
+  add_test(NAME "pages of results: ${class}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/report_test.py"
+            $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("pages of results: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+endforeach()
+
 add_test(NAME "traces in every format"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/traces_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" QuickTest)

@@ -93,32 +93,36 @@ Listing Judgement::pareto() const {
     return listed(front_of(judged_, shown_.objectives));
 }
 
+const Judged* Judgement::winner(std::size_t objective) const {
+    const Judged* best = nullptr;
+    for (const Judged& one : judged_) {
+        if (one.is_compared() &&
+            (best == nullptr || is_better(shown_.objectives[objective], one.values[objective],
+                                          best->values[objective]))) {
+            best = &one;
+        }
+    }
+    return best;
+}
+
 Listing Judgement::best() const {
     Listing listing;
     listing.head = {"objective", "value", "of the base", "machine", "what differs"};
     std::vector<std::vector<ListedCell>> rows;
     for (std::size_t i = 0; i < shown_.objectives.size(); ++i) {
-        const Judged* winner = nullptr;
-        for (const Judged& one : judged_) {
-            if (one.is_compared() &&
-                (winner == nullptr ||
-                 is_better(shown_.objectives[i], one.values[i], winner->values[i]))) {
-                winner = &one;
-            }
-        }
-        if (winner == nullptr) {
+        const Judged* const best = winner(i);
+        if (best == nullptr) {
             continue;
         }
         const Judged& first = base();
-        const double value = winner->values[i];
+        const double value = best->values[i];
         const bool has_ratio = first.is_whole() && first.values[i] != 0;
         rows.push_back(
             {{text_of(shown_.objectives[i]), false},
              {number_text(value), true},
              {has_ratio ? fmt::format("{:.1f} %", 100 * value / first.values[i]) : "", false},
-             {shown_.table.text(shown_.table.at(winner->rows.front(), PointTable::kMachine)),
-              false},
-             {difference(*winner, first), false}});
+             {shown_.table.text(shown_.table.at(best->rows.front(), PointTable::kMachine)), false},
+             {difference(*best, first), false}});
     }
     listing.rows = rows.size();
     listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {

@@ -29,13 +29,16 @@ public:
     [[nodiscard]] Listing best() const;
     [[nodiscard]] Listing sensitivity();
     [[nodiscard]] const std::vector<Judged>& judged() const { return judged_; }
+    /// The best in an objective; null where none can be compared.
+    [[nodiscard]] const Judged* winner(std::size_t objective) const;
+    /// The point that changes nothing, or the first; there is one.
+    [[nodiscard]] const Judged& base() const;
+    /// How an objective is called: "geometric mean of cycles".
+    [[nodiscard]] std::string text_of(const Objective& objective) const;
 
 private:
     [[nodiscard]] Listing listed(const std::vector<std::size_t>& some) const;
     [[nodiscard]] bool has_one_workload() const;
-    [[nodiscard]] std::string text_of(const Objective& objective) const;
-    /// The point that changes nothing, or the first; there is one.
-    [[nodiscard]] const Judged& base() const;
     [[nodiscard]] std::string difference(const Judged& one, const Judged& base) const;
     /// What a path is in the sweep's first machine and workload.
     [[nodiscard]] std::optional<double> base_number(const std::string& path) const;

@@ -36,6 +36,7 @@ Fields fields(const cli::RunCommand& run) {
             {"memory", run.memory},
             {"record", run.record},
             {"edges", run.edges},
+            {"report", run.report},
             {"trace", run.trace},
             {"trace_tiles", run.trace_tiles},
             {"trace_level", run.trace_level},
@@ -80,6 +81,11 @@ Fields fields(const cli::CalibrateCommand& calibrate) {
             {"check", calibrate.check ? "yes" : "no"},
             {"unexplained", calibrate.unexplained ? "yes" : "no"},
             {"quiet", calibrate.quiet ? "yes" : "no"}};
+}
+Fields fields(const cli::ReportCommand& report) {
+    return {{"inputs", joined(report.inputs)},
+            {"output", report.output},
+            {"quiet", report.quiet ? "yes" : "no"}};
 }
 Fields fields(const cli::SweepRunCommand& run) {
     return {{"what", run.what},
@@ -259,6 +265,7 @@ const std::vector<Case> kOwnCases{
     {{"run", "w"}, "memory", "f", "memory", "f"},
     {{"run", "w"}, "record", "t", "record", "t"},
     {{"run", "w"}, "edges", "f", "edges", "f"},
+    {{"run", "w"}, "report", "f", "report", "f"},
     {{"run", "w"}, "trace", "t", "trace", "t"},
     {{"run", "w", "--trace", "t"}, "trace-tiles", "0-3", "trace_tiles", "0-3"},
     {{"run", "w", "--trace", "t"}, "trace-level", "tile", "trace_level", "tile"},
@@ -304,6 +311,8 @@ const std::vector<Case> kOwnCases{
     {{"calibrate"}, "quiet", "", "quiet", "yes"},
     {{"diff", "a", "b"}, "json", "j", "json", "j"},
     {{"diff", "a", "b"}, "quiet", "", "quiet", "yes"},
+    {{"report", "r"}, "output", "f", "output", "f"},
+    {{"report", "r"}, "quiet", "", "quiet", "yes"},
     {{"sweep", "run", "s"}, "dry-run", "", "dry_run", "yes"},
     {{"sweep", "run", "s"}, "quiet", "", "quiet", "yes"},
     {{"sweep", "run", "s"}, "screen", "estimate", "screen", "yes"},

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The page: entries, their sections, and what shows that it is ready.
+import { h, select } from "./dom";
+import { readBlock, readPage, type Entry, type Page } from "./data";
+import { parseRecording, type Recording } from "./recording";
+import { storeSections } from "./store/store";
+import { runSections } from "./run/run";
+
+export interface Section {
+  title: string;
+  /// Made when the page is; null: the entry has nothing of the kind.
+  make: () => HTMLElement;
+}
+
+const recordings = new Map<string, Recording | string>();
+
+/// The recording of an entry, or why it cannot be read; null where there is none.
+async function recordingOf(entry: Entry): Promise<Recording | string | null> {
+  const id = entry.recording;
+  if (!id) {
+    return null;
+  }
+  if (!recordings.has(id)) {
+    try {
+      recordings.set(id, parseRecording(await readBlock(id)));
+    } catch (error) {
+      recordings.set(id, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return recordings.get(id)!;
+}
+
+function sectionsOf(page: Page, entry: Entry, recording: Recording | string | null): Section[] {
+  if (entry.kind === "store") {
+    return storeSections(entry.store!);
+  }
+  if (entry.kind === "failed") {
+    return [{ title: "Failed", make: () => h("pre", {}, entry.message ?? "") }];
+  }
+  return runSections(page, entry, recording);
+}
+
+async function show(page: Page, entry: Entry): Promise<void> {
+  const recording = await recordingOf(entry);
+  const main = document.querySelector("main")!;
+  const nav = document.querySelector("nav")!;
+  const links = h("ul");
+  const made: HTMLElement[] = [];
+  sectionsOf(page, entry, recording).forEach((section, i) => {
+    const id = `section-${i}`;
+    links.append(h("li", {}, h("a", { href: `#${id}` }, section.title)));
+    made.push(h("section", { id, "data-section": section.title }, h("h2", {}, section.title), section.make()));
+  });
+  nav.replaceChildren(links);
+  main.replaceChildren(h("h1", {}, entry.label), entry.source ? h("p", { class: "note" }, entry.source) : "", ...made);
+  document.title = `${entry.label} - Tessera`;
+}
+
+async function start(): Promise<void> {
+  const page = await readPage();
+  const names = page.entries.map((entry, i) => (page.entries.length > 1 ? `${i + 1}. ${entry.label}` : entry.label));
+  if (names.length > 1) {
+    document.querySelector("header")!.append(select("show", names, names[0]!, (_, index) => void show(page, page.entries[index]!)));
+  }
+  await show(page, page.entries[0]!);
+  document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
+}
+
+start().catch((error: unknown) => {
+  document.querySelector("main")!.replaceChildren(h("p", { class: "warning" }, `The page cannot be shown: ${String(error)}`));
+  document.documentElement.dataset["failed"] = String(error);
+});

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pages of `tessera report`: the file by itself, and in a browser without a network.
+
+Usage: report_test.py BINARY SOURCE_DIRECTORY [CLASS]
+"""
+
+import base64
+import csv
+import gzip
+import hashlib
+import html.parser
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import unittest
+import xml.etree.ElementTree
+import zlib
+
+from cli_case import SOURCE, CliTest
+from recording_sample import recording_of
+
+HOSTILE = "</script><img src=x onerror=\"console.error('ran')\">&lt;<!--"
+CHROMIUM = os.environ.get("TESSERA_CHROMIUM", "/usr/bin/chromium")
+
+
+class Structure(html.parser.HTMLParser):
+    """The elements of a page: that they close in order, their attributes, and the text of scripts."""
+    EMPTY = {"meta", "br", "link", "img"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.append((self.open[-1], self.elements[-1][1], data))
+
+    def texts_of(self, tag):
+        return [(attributes, text) for one, attributes, text in self.texts if one == tag]
+
+
+def data_of(page):
+    text = next(text for attributes, text in Structure(page).texts_of("script") if attributes.get("id") == "page")
+    return json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
+
+
+def recording_in(page, entry):
+    [text] = [text for attributes, text in Structure(page).texts_of("script") if attributes.get("id") == entry["recording"]]
+    return gzip.decompress(base64.b64decode(text, validate=True))
+
+
+class ReportTest(CliTest):
+    def page_of(self, *arguments):
+        self.tessera("report", *arguments, "-o", "page.html", "-q")
+        return (self.scratch / "page.html").read_text()
+
+    def tiny(self, *arguments):
+        """The result of a small run, in a file of its name."""
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--json", "tiny.json", "-q", *arguments)
+        return json.loads((self.scratch / "tiny.json").read_text())
+
+    def written(self, name, document):
+        self.file(name, json.dumps(document))
+        return name
+
+    def store(self, workload="tiny_matmul", *arguments):
+        self.tessera("sweep", "run", workload, "--machine", "tiny", "--store", "a.sweep", "-q", "--jobs", "1", *arguments)
+        return "a.sweep"
+
+
+class FileTest(ReportTest):
+    def test_a_page_is_one_file_that_names_no_other(self):
+        self.tiny()
+        page = self.page_of("tiny.json")
+        structure = Structure(page)
+        for tag, attributes in structure.elements:
+            self.assertFalse({"src", "href", "srcset", "action", "data"} & set(attributes), (tag, attributes))
+            self.assertFalse([name for name in attributes if name.startswith("on")], (tag, attributes))
+        self.assertFalse({"link", "iframe", "object", "embed", "base", "img"} & {tag for tag, _ in structure.elements})
+
+    def test_its_policy_lets_only_its_own_script_and_style_sheet_through(self):
+        self.tiny()
+        structure = Structure(self.page_of("tiny.json"))
+        policies = [attributes["content"] for tag, attributes in structure.elements
+                    if attributes.get("http-equiv") == "Content-Security-Policy"]
+        self.assertEqual(len(policies), 1)
+        [script] = [text for attributes, text in structure.texts_of("script") if not attributes]
+        [(_, style)] = structure.texts_of("style")
+        hashes = {kind: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+                  for kind, text in (("script", script), ("style", style))}
+        self.assertEqual(policies[0], f"default-src 'none'; script-src 'sha256-{hashes['script']}'; "
+                                      f"style-src 'sha256-{hashes['style']}'")
+        bundle = (SOURCE / "report/dist/report.js").read_text()
+        self.assertTrue(script.strip() == bundle.strip())
+
+    def test_its_data_are_the_result(self):
+        result = self.tiny()
+        data = data_of(self.page_of("tiny.json"))
+        [entry] = data["entries"]
+        self.assertEqual((entry["kind"], entry["label"], entry["source"]), ("run", "tiny_matmul on tiny", "tiny.json"))
+        self.assertEqual(entry["result"], result)
+        self.assertIsNone(entry["memory"])
+
+    def test_it_has_the_licences_of_its_libraries(self):
+        self.tiny()
+        page = self.page_of("tiny.json")
+        for name in ("d3-scale", "d3-shape"):
+            self.assertTrue(re.search(name + r" \d+\.\d+\.\d+ \(ISC\)", page), name)
+        self.assertGreater(page.count("Permission to use, copy, modify"), 5)
+
+    def test_equal_results_have_equal_pages(self):
+        self.tiny()
+        self.assertTrue(self.page_of("tiny.json") == self.page_of("tiny.json"))
+
+    def test_names_are_nowhere_but_in_the_data(self):
+        result = self.tiny()
+        result["workload"]["name"] = HOSTILE
+        page = self.page_of(self.written("hostile.json", result))
+        self.assertFalse("onerror" in page)
+        self.assertEqual(data_of(page)["entries"][0]["label"], HOSTILE + " on tiny")
+
+    def test_a_run_writes_its_page_with_its_memory_and_its_recording(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--report", "page.html", "--memory", "memory.json",
+                     "--record", "recording", "--json", "tiny.json", "-q")
+        page = (self.scratch / "page.html").read_text()
+        [entry] = data_of(page)["entries"]
+        self.assertTrue(recording_in(page, entry) == (self.scratch / "recording").read_bytes())
+        self.assertEqual(entry["memory"], json.loads((self.scratch / "memory.json").read_text()))
+        self.assertEqual(entry["result"], json.loads((self.scratch / "tiny.json").read_text()))
+
+    def test_several_runs_are_entries_of_one_page_also_one_that_failed(self):
+        self.tessera("run", "tiny_matmul", "dense_4096_f16", "--machine", "tiny", "--mode", "timing", "--report",
+                     "page.html", "--json", "both.json", "-q", code=4)
+        own = (self.scratch / "page.html").read_text()
+        for page in (own, self.page_of("both.json")):
+            entries = data_of(page)["entries"]
+            self.assertEqual([entry["kind"] for entry in entries], ["run", "failed"])
+            self.assertIn("does not fit", entries[1]["message"])
+        entry = data_of(own)["entries"][0]
+        self.assertTrue(recording_in(own, entry).startswith(b"TSRECORD"))
+        self.assertTrue(entry["memory"]["tiles"])
+
+    def test_a_run_without_data_where_that_goes_has_its_recording_too(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode", "auto", "--report", "page.html", "-q")
+        page = (self.scratch / "page.html").read_text()
+        [entry] = data_of(page)["entries"]
+        self.assertTrue(recording_in(page, entry).startswith(b"TSRECORD"))
+
+    def test_a_folder_of_several_runs_has_an_entry_for_each(self):
+        self.tessera("run", "tiny_matmul", "tiny_spmm_b1", "--machine", "tiny", "--out", "out", "-q")
+        page = self.page_of("out")
+        entries = data_of(page)["entries"]
+        for entry in entries:
+            folder = (self.scratch / entry["source"]).parent
+            self.assertTrue(recording_in(page, entry) == gzip.decompress((folder / "recording.bin.gz").read_bytes()))
+        self.assertEqual([entry["source"] for entry in entries],
+                         ["out/tiny_matmul/result.json", "out/tiny_spmm_b1/result.json"])
+        self.assertEqual(len(data_of(self.page_of("out/tiny_matmul", "out"))["entries"]), 3)
+
+    def test_an_estimate_has_a_page(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode", "estimate", "--report", "page.html", "-q")
+        [entry] = data_of((self.scratch / "page.html").read_text())["entries"]
+        self.assertEqual(entry["result"]["mode"], "estimate")
+
+    def test_the_page_goes_to_stdout_or_under_its_usual_name(self):
+        self.tiny()
+        said = self.tessera("report", "tiny.json").stdout
+        self.assertRegex(said, r"^report.html: 1 entry, 0\.\d MiB\n$")
+        self.assertTrue(self.tessera("report", "tiny.json", "-o", "-").stdout == (self.scratch / "report.html").read_text())
+
+    def test_mistakes_are_told(self):
+        self.file("no.json", "{")
+        self.file("other.json", '{"cycles": 1}')
+        (self.scratch / "empty").mkdir()
+        for name, code, words in (("no.json", 3, "no.json: got no JSON, expected a result"),
+                                  ("other.json", 3, "other.json: got other JSON, expected a result of `tessera run --json`"),
+                                  ("none.json", 6, "none.json")):
+            done = self.tessera("report", name, "-o", "page.html", code=code)
+            self.assertIn(words, done.stderr)
+            self.assertFalse((self.scratch / "page.html").exists())
+
+    def test_a_store_is_what_sweep_show_says(self):
+        store = self.store("tiny_matmul", "--set", "tile.workers=4,6", "--set", "workload.n=32,64")
+        [entry] = data_of(self.page_of(store))["entries"]
+        page = entry["store"]
+        self.assertEqual((entry["label"], page["points"], page["rows"], page["seed"]), ("a.sweep", 4, 4, None))
+        columns = {column["path"]: column for column in page["columns"]}
+        shown = list(csv.DictReader(io.StringIO(
+            self.tessera("sweep", "show", store, "--format", "csv", "--columns", "cycles,memory.max_bytes").stdout)))
+
+        def points(rows):
+            return sorted(tuple(float(row[path]) for path in ("tile.workers", "workload.n", "cycles", "memory.max_bytes"))
+                          for row in rows)
+        self.assertEqual(points([{path: columns[path]["numbers"][row] for path in columns if "numbers" in columns[path]}
+                                 for row in range(4)]), points(shown))
+        cycles = columns["cycles"]["numbers"]
+        self.assertEqual([cycles[row] for row in page["best"]], [min(cycles)])
+        best = next(csv.DictReader(io.StringIO(self.tessera("sweep", "show", store, "--best", "--format", "csv").stdout)))
+        self.assertEqual(dict(zip(page["tables"]["best"]["head"], map(str, page["tables"]["best"]["rows"][0])))["what differs"],
+                         best["what differs"])
+
+    def test_an_empty_store_has_a_page(self):
+        (self.scratch / "empty").mkdir()
+        self.assertEqual(data_of(self.page_of("empty"))["entries"][0]["store"]["points"], 0)
+
+
+class BrowserTest(ReportTest):
+    def setUp(self):
+        super().setUp()
+        for what, is_there in (("Chromium", os.path.exists(CHROMIUM)), ("node", shutil.which("node")),
+                               ("playwright-core (npm ci in report/)", (SOURCE / "report/node_modules/playwright-core").exists())):
+            if not is_there:
+                self.skipTest(f"{what} is not there")
+
+    def browse(self, page, *actions, **more):
+        """Opens a page and does the actions; nothing may be said on the console, nothing asked from elsewhere."""
+        asked = {"page": str(self.scratch / page), "actions": actions, **more}
+        done = subprocess.run(["node", SOURCE / "report/browse.mjs"], input=json.dumps(asked), capture_output=True,
+                              text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["failed"], answer["console"], answer["requests"]), (None, [], []))
+        self.assertGreater(answer["ready_ms"], 0)
+        return answer
+
+    def tables_of(self, page, *actions, **more):
+        return self.browse(page, *actions, {"do": "tables"}, **more)["answers"][-1]
+
+    def recorded(self, result, name="page.html", memory=None):
+        """A page of a result with a recording, put together from a folder as `--out` leaves it."""
+        folder = self.scratch / "out"
+        folder.mkdir(exist_ok=True)
+        (folder / "result.json").write_text(json.dumps(result))
+        (folder / "recording.bin.gz").write_bytes(recording_of(result))
+        if memory is not None:
+            (folder / "memory.json").write_text(json.dumps(memory))
+        self.tessera("report", "out", "-o", name, "-q")
+        return name
+
+    def check_svgs(self, files):
+        self.assertTrue(files)
+        for name, text in files.items():
+            root = xml.etree.ElementTree.fromstring(text)
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg", name)
+            self.assertTrue(list(root.iter("{http://www.w3.org/2000/svg}text")), name)
+            self.assertNotIn("var(", text, name)
+            self.assertNotIn("NaN", text, name)
+
+
+class OnePageTest(BrowserTest):
+    """The page of one run: what CI looks at."""
+
+    def test_its_tables_have_the_numbers_of_the_result(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "run", "--memory", "memory.json", "-q")
+        result = json.loads((self.scratch / "run/result.json").read_text())
+        memory = json.loads((self.scratch / "memory.json").read_text())
+        result["workload"]["name"] = HOSTILE
+        result["compute_sets"][0]["name"] = HOSTILE
+        answer = self.browse(self.recorded(result, memory=memory), {"do": "tables"}, {"do": "offers", "label": "SVG"},
+                             {"do": "offers", "label": "CSV"}, {"do": "text", "selector": "h1"},
+                             {"do": "text", "selector": "img"}, {"do": "download", "selector": "[title='download the chart as SVG']"})
+        tables, svgs, csvs, [title], images, [name, text] = answer["answers"]
+        self.assertEqual(text, svgs[name])
+        self.assertEqual(title, HOSTILE + " on tiny")
+        self.assertEqual(images, [])
+        summary = {row[0]: row[2] for row in tables["summary"]["rows"]}
+        self.assertEqual((summary["cycles"], summary["time"]), (result["cycles"], result["seconds"]))
+        self.assertEqual(summary["memory of the fullest tile"], result["memory"]["max_bytes"])
+        self.assertEqual({row[0]: row[1] for row in tables["phases"]["rows"]}, result["phases"])
+        self.assertEqual({row[1]: row[2] for row in tables["reasons"]["rows"]},
+                         {key: part["cycles"] for key, part in result["explanation"].items()})
+        self.assertEqual({(row[0], row[6]) for row in tables["balance"]["rows"]},
+                         {(step["name"], step["tile_cycles"]["max"]) for key in ("compute_sets", "exchanges") for step in result[key]})
+        self.assertEqual([row[0] for row in tables["exchanges"]["rows"]],
+                         [step["name"] for step in sorted(result["exchanges"], key=lambda step: -step["cycles"])])
+        self.assertEqual({row[0]: row[1] for row in tables["memory by kind"]["rows"]}, result["memory"]["worst_tile_bytes_by_kind"])
+        self.assertEqual(sorted((row[0], row[2]) for row in tables["buffers"]["rows"]), sorted((one["name"], one["bytes"]) for one in memory["buffers"]))
+        self.assertEqual(len(tables["executions"]["rows"]), len(result["compute_sets"]) + len(result["exchanges"]))
+        tree = tables["tree"]["rows"]
+        self.assertEqual((tree[0][0].lstrip("▾▸ "), tree[0][4]), (HOSTILE, result["cycles"]))
+        self.assertEqual(sum(row[4] for row in tree[2:]), result["cycles"])
+        self.check_svgs(svgs)
+        self.assertGreater(len(svgs), 8)
+        self.assertEqual(list(csv.reader(io.StringIO(csvs["phases.csv"])))[1][:2], ["compute", str(result["phases"]["compute"])])
+
+
+def main():
+    import sys
+    names = sys.argv[3:4]
+    module = sys.modules["__main__"]
+    loader = unittest.defaultTestLoader
+    suite = loader.loadTestsFromTestCase(getattr(module, names[0])) if names else loader.loadTestsFromModule(module)
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    sys.exit(0 if result.wasSuccessful() else 1)
+
+
+if __name__ == "__main__":
+    main()
