@@ -78,6 +78,9 @@ struct Execute {
     int operator()(const cli::SweepShowCommand& command) const {
         return sweep::sweep_show(command);
     }
+    int operator()(const cli::SweepStatusCommand& command) const {
+        return sweep::sweep_status(command);
+    }
     int operator()(const cli::SweepCollectCommand& command) const {
         return sweep::sweep_collect(command);
     }

@@ -171,8 +171,14 @@ struct SweepShowCommand {
     std::vector<std::string> group;      ///< paths: one row for the points that agree there
     std::vector<std::string> objectives; ///< `path` or `path:max`
     std::string look;                    ///< points, pareto, sensitivity, best
+    std::string base;                    ///< machine or key that best is compared with, or empty
     std::string format;                  ///< text, csv, json
     int limit = 0;                       ///< rows; 0: all
+};
+
+struct SweepStatusCommand {
+    std::string store;
+    std::string sweep; ///< that is asked about; empty: the one that the store ran last
 };
 
 struct SweepCollectCommand {
@@ -285,10 +291,10 @@ struct HelpCommand {
 using Command = std::variant<
     RunCommand, VertexCommand, CalibrateCommand, DiffCommand, ExplainCommand, ReportCommand,
     AssembleCommand, DisassembleCommand, ListCommand, DescribeCommand, CheckCommand, SchemaCommand,
-    SweepRunCommand, SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
-    ImportCommand, PatternMakeCommand, PatternShowCommand, PatternConvertCommand,
-    PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand, PatternEncodeCommand,
-    CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
+    SweepRunCommand, SweepShowCommand, SweepStatusCommand, SweepCollectCommand, SweepDiffCommand,
+    SweepSubmitCommand, ImportCommand, PatternMakeCommand, PatternShowCommand,
+    PatternConvertCommand, PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand,
+    PatternEncodeCommand, CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

@@ -147,7 +147,7 @@ Command make_sweep_submit(const Given& given) {
 }
 
 Command make_sweep_show(const Given& given) {
-    refuse_empty("sweep show", given, {"sweep", "format"});
+    refuse_empty("sweep show", given, {"sweep", "format", "base"});
     SweepShowCommand show;
     show.store = given.operands().at(0);
     show.sweep = given.text("sweep");
@@ -158,6 +158,7 @@ Command make_sweep_show(const Given& given) {
     show.objectives = given.texts("objective");
     show.format = given.text("format");
     show.limit = at_least_0("sweep show", given, "limit");
+    show.base = given.text("base");
     show.look = "points";
     for (const char* look : {"pareto", "sensitivity", "best"}) {
         if (given.has(look)) {
@@ -168,7 +169,15 @@ Command make_sweep_show(const Given& given) {
             show.look = look;
         }
     }
+    if (!show.base.empty() && show.look != "best") {
+        throw UsageError("sweep show: --base says what --best is compared with");
+    }
     return show;
+}
+
+Command make_sweep_status(const Given& given) {
+    refuse_empty("sweep status", given, {"sweep"});
+    return SweepStatusCommand{given.operands().at(0), given.text("sweep")};
 }
 
 Command make_sweep_collect(const Given& given) {
@@ -241,6 +250,9 @@ CommandSpec show_spec() {
              number("limit", "N", "print at most N rows"),
              flag("pareto", "points that no other is better than in all objectives"),
              flag("best", "the best point of each objective, and how it differs from the first"),
+             text("base", "NAME|KEY",
+                  "with --best: the machine, or the point by its key, that it is compared with",
+                  Completes::Machine),
              flag("sensitivity", "how much the objectives change with each path"),
              texts("objective", "PATH",
                    "what is good, instead of the sweep's: PATH is the smallest, "
@@ -251,6 +263,19 @@ CommandSpec show_spec() {
         .examples = {{"tessera sweep show workers.sweep", "what came out, a line a point"},
                      {"tessera sweep show workers.sweep --best", "the fastest machine"}},
         .make = make_sweep_show};
+}
+
+CommandSpec status_spec() {
+    return {
+        .name = "sweep status",
+        .usage = "STORE [options]",
+        .sentence = "says how far a sweep is, and why points are not ok",
+        .operands = {"store", 1, 1, Completes::Directory},
+        .options = {text("sweep", "SWEEP", "which; the one that the store ran last if not given",
+                         Completes::Sweep)},
+        .examples = {{"tessera sweep status workers.sweep",
+                      "also while it runs, here or on other machines"}},
+        .make = make_sweep_status};
 }
 
 CommandSpec collect_spec() {
@@ -315,7 +340,8 @@ CommandSpec submit_spec() {
 } // namespace
 
 std::vector<CommandSpec> sweep_commands() {
-    return {run_spec(), show_spec(), collect_spec(), diff_spec(), worker_spec(), submit_spec()};
+    return {run_spec(),  show_spec(),   status_spec(), collect_spec(),
+            diff_spec(), worker_spec(), submit_spec()};
 }
 
 } // namespace tessera::cli

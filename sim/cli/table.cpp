@@ -189,7 +189,7 @@ CommandSpec report_command_spec() {
 CommandSpec list_command() {
     return {
         .name = "list",
-        .usage = "[machines|workloads|vertices|sweeps|families|instructions|parameters] "
+        .usage = "[machines|workloads|vertices|sweeps|families|instructions|parameters|metrics] "
                  "[--names|--paths]",
         .sentence = "lists what there is, a line each",
         .operands = {"kind of thing",
@@ -197,11 +197,12 @@ CommandSpec list_command() {
                      1,
                      Completes::Words,
                      {"machines", "workloads", "vertices", "sweeps", "families", "instructions",
-                      "parameters"}},
+                      "parameters", "metrics"}},
         .options = {flag("names", "names alone"), flag("paths", "files instead of descriptions")},
         .examples = {{"tessera list workloads", "workloads, each with a sentence"},
                      {"tessera list families",
                       "what steps of pipelines may name, with inputs and options"},
+                     {"tessera list metrics", "what columns and objectives of sweeps may name"},
                      {"tessera list instructions", "every operand form and its meaning"}},
         .make = make_list};
 }

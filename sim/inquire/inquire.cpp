@@ -23,6 +23,7 @@
 #include "sim/result/result.h"
 #include "sim/run/several.h"
 #include "sim/sweep/command/check.h"
+#include "sim/sweep/command/result_paths.h"
 #include "sim/sweep/source.h"
 #include "sim/sweep/sweep_file.h"
 #include "sim/vertex/report.h"
@@ -126,6 +127,13 @@ Rows family_rows() {
 }
 
 Rows rows_of(const cli::ListCommand& command) {
+    if (command.what == "metrics") {
+        Rows rows;
+        for (auto& [path, sentence] : sweep::described_result_paths()) {
+            rows.push_back({std::move(path), std::move(sentence)});
+        }
+        return rows;
+    }
     if (command.what == "parameters") {
         return parameter_rows();
     }

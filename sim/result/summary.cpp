@@ -157,9 +157,7 @@ private:
 
     void energy() {
         const json& energy = result_["energy"];
-        const auto joules = [&](const char* key) {
-            return joules_text(energy[key].get<double>());
-        };
+        const auto joules = [&](const char* key) { return joules_text(energy[key].get<double>()); };
         const std::string of_a_flop =
             energy.contains("pj_per_flop")
                 ? fmt::format(", {:.4g} pJ a flop", energy["pj_per_flop"].get<double>())

@@ -233,11 +233,51 @@ std::vector<std::size_t> front_of(const std::vector<Judged>& judged,
     return front;
 }
 
+namespace {
+
+using SortedLevels = std::vector<std::pair<Cell, Effect::Level>>;
+
+/// Levels in order as a few ranges of about as many points each.
+SortedLevels ranges_of(const SortedLevels& levels) {
+    constexpr std::size_t kRanges = 4;
+    std::size_t points = 0;
+    for (const auto& [cell, level] : levels) {
+        points += level.points;
+    }
+    SortedLevels ranges;
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < levels.size();) {
+        const std::size_t wanted = points * (ranges.size() + 1) / kRanges;
+        const std::size_t first = i;
+        double logarithms = 0;
+        std::size_t count = 0;
+        do {
+            const Effect::Level& level = levels[i++].second;
+            logarithms += std::log(level.mean) * static_cast<double>(level.points);
+            count += level.points;
+        } while (i < levels.size() && done + count < wanted);
+        done += count;
+        const std::string& from = levels[first].second.value;
+        const std::string& to = levels[i - 1].second.value;
+        ranges.emplace_back(levels[first].first,
+                            Effect::Level{from == to ? from : from + ".." + to,
+                                          std::exp(logarithms / static_cast<double>(count)),
+                                          count});
+    }
+    return ranges;
+}
+
+} // namespace
+
 std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& judged,
                                const std::vector<Objective>& objectives,
-                               const std::map<std::string, double>& base) {
+                               const std::map<std::string, double>& base,
+                               const std::vector<Derived>& derived) {
     std::vector<std::string> paths = table.changed();
-    std::erase_if(paths, is_seed);
+    std::erase_if(paths, [&](const std::string& path) {
+        return is_seed(path) || std::any_of(derived.begin(), derived.end(),
+                                            [&](const Derived& one) { return one.path == path; });
+    });
     // What all points have alike changes nothing.
     std::erase_if(paths, [&](const std::string& path) {
         const std::size_t column = *table.column(path);
@@ -292,8 +332,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
             std::vector<std::pair<Cell, Effect::Level>> sorted;
             for (const auto& [text, level] : levels) {
                 const double mean = mean_of(level.values);
-                sorted.emplace_back(level.cell, Effect::Level{text, level.cell.is_number(), mean,
-                                                              level.values.size()});
+                sorted.emplace_back(level.cell, Effect::Level{text, mean, level.values.size()});
                 numbers = numbers && level.cell.is_number() && level.cell.number > 0;
                 points.emplace_back(level.cell.number, mean);
             }
@@ -301,6 +340,9 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
                 return one.first.is_number() && other.first.is_number() &&
                        one.first.number < other.first.number;
             });
+            if (sorted.size() > kMostLevels && numbers) {
+                sorted = ranges_of(sorted);
+            }
             double least = sorted.front().second.mean;
             double most = least;
             for (auto& [cell, level] : sorted) {

@@ -63,9 +63,8 @@ struct Effect {
     std::string path;
     std::size_t objective = 0;
     struct Level {
-        std::string value;
-        bool is_number = false; ///< the value; else a word
-        double mean = 0;        ///< geometric, of all points that have the value
+        std::string value; ///< a number, a word, or, of many numbers, "16..64"
+        double mean = 0;   ///< geometric, of all points that have the value
         std::size_t points = 0;
     };
     std::vector<Level> levels;        ///< in the order of values
@@ -76,11 +75,14 @@ struct Effect {
 
 /// Of every path that points change, the objective's largest effects first. Where there is a point
 /// that changes nothing, each path by itself: points that change it alone, beside that one, whose
-/// values `base` knows. Else the means over all points. Seeds are not among the paths. Objectives
+/// values `base` knows. Else the means over all points. Of more than kMostLevels numbers, levels are
+/// ranges of about as many points each. Neither seeds nor `derived` are among the paths. Objectives
 /// that are not above 0 have no effects.
 [[nodiscard]] std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& judged,
                                              const std::vector<Objective>& objectives,
-                                             const std::map<std::string, double>& base);
+                                             const std::map<std::string, double>& base,
+                                             const std::vector<Derived>& derived = {});
+inline constexpr std::size_t kMostLevels = 12;
 
 /// How far points that differ in their seeds alone lie apart. Seeds are paths that end in `seed`.
 struct Spread {

@@ -215,31 +215,25 @@ tessera: --{look}: no point can be compared
     def test_effects(self):
         self.store("s", POINTS)
         self.says("show", "s", "--sensitivity", out="""\
-objective                 path             value     mean  of the least  points  elasticity
-geometric mean of cycles  tile.workers     2      1732.05         1.369       2      -0.453
-geometric mean of cycles  tile.workers     4      1264.91             1       1
-geometric mean of cycles  exchange.fabric  mesh   1590.54          1.06       2
-geometric mean of cycles  exchange.fabric  ring     1,500             1       1
+objective                 path             largest over smallest  points  elasticity  mean by value
+geometric mean of cycles  tile.workers                     1.369       3      -0.453  2: 1732.05, 4: 1264.91
+geometric mean of cycles  exchange.fabric                   1.06       3              mesh: 1590.54, ring: 1500
 """, err=LEFT_OUT.format("sensitivity") + DOES_NOT_FIT)
         done = subprocess.run([TESSERA, "sweep", "show", "s", "--sensitivity", "--format", "json"],
                               capture_output=True, text=True, cwd=self.folder)
-        self.assertEqual([row["value"] for row in json.loads(done.stdout)], [2, 4, "mesh", "ring"])
+        self.assertEqual([row["path"] for row in json.loads(done.stdout)], ["tile.workers", "exchange.fabric"])
         self.store("o", ONE_AT_A_TIME)
         self.says("show", "o", "--sensitivity", out="""\
-objective  path             value     mean  of the least  points  elasticity
-cycles     tile.workers     2           50             2       1
-cycles     tile.workers     4           25             1       1
-cycles     tile.workers     as it is   100             4       1
-cycles     exchange.fabric  as it is   100             1       1
-cycles     exchange.fabric  mesh       300             3       1
+objective  path             largest over smallest  points  elasticity  mean by value
+cycles     tile.workers                         4       3              2: 50, 4: 25, as it is: 100
+cycles     exchange.fabric                      3       2              as it is: 100, mesh: 300
 """)
         self.store("seeds", [line(f"{n} {seed}", changes={"workload.n": n, "workload.seed": seed},
                                   result={"cycles": n * seed}) for n in (8, 16) for seed in (1, 4)])
         self.says("show", "seeds", "--sensitivity", out="""\
-objective  path           value                  mean  of the least  points  elasticity
-cycles     workload.n     8                        16             1       2           1
-cycles     workload.n     16                       32             2       2
-cycles     workload.seed  largest over smallest                   4       2
+objective  path           largest over smallest  points  elasticity  mean by value
+cycles     workload.n                         2       4           1  8: 16, 16: 32
+cycles     workload.seed                      4       2              spread of points that differ in their seeds alone
 """)
         self.says("show", "s", "--sensitivity", "--filter",
                   "tile.workers == 2 && exchange.fabric == mesh", code=1,
@@ -276,15 +270,11 @@ tiny     mesh                        4                  10,000                 4
 """, err=left_out.format("pareto"))
         # how a path acts is seen in what breaks a constraint too
         self.says(*show, "--sensitivity", out="""\
-objective               path             value     mean  of the least  points  elasticity
-weighted sum of cycles  tile.workers     2      12688.6         1.269       2      -0.344
-weighted sum of cycles  tile.workers     4       10,000             1       1
-weighted sum of cycles  exchange.fabric  mesh   11832.2         1.029       2
-weighted sum of cycles  exchange.fabric  ring    11,500             1       1
-worst tiles_busy        tile.workers     2      1.41421             1       2         1.5
-worst tiles_busy        tile.workers     4            4         2.828       1
-worst tiles_busy        exchange.fabric  mesh   2.82843         2.828       2
-worst tiles_busy        exchange.fabric  ring         1             1       1
+objective               path             largest over smallest  points  elasticity  mean by value
+weighted sum of cycles  tile.workers                     1.269       3      -0.344  2: 12688.6, 4: 10000
+weighted sum of cycles  exchange.fabric                  1.029       3              mesh: 11832.2, ring: 11500
+worst tiles_busy        tile.workers                     2.828       3         1.5  2: 1.41421, 4: 4
+worst tiles_busy        exchange.fabric                  2.828       3              mesh: 2.82843, ring: 1
 """, err=LEFT_OUT.format("sensitivity") + DOES_NOT_FIT)
 
     def test_mistakes(self):

@@ -442,11 +442,15 @@ class Sweeps(Case):
         self.assertIn("geometric mean of cycles", front[0])
         self.assertAlmostEqual(front[0]["geometric mean of cycles"] / min(allowed.values()), 1, 4)
         effects = show("--sensitivity", "--objective", "cycles")
+        self.assertEqual(len({row["path"] for row in effects}), len(effects))
         for row in effects:
-            own = [value for key, value in mean.items()
-                   if str(dict(key)[row["path"]]) == str(row["value"])]
-            self.assertEqual(row["points"], len(own))
-            self.assertAlmostEqual(row["mean"] / math.prod(own) ** (1 / len(own)), 1, 4)
+            means = dict(one.split(": ") for one in row["mean by value"].split(", "))
+            self.assertEqual(row["points"], len(mean))
+            for value, told in means.items():
+                own = [one for key, one in mean.items() if str(dict(key)[row["path"]]) == value]
+                self.assertAlmostEqual(float(told) / math.prod(own) ** (1 / len(own)), 1, 4)
+            found = list(map(float, means.values()))
+            self.assertAlmostEqual(row["largest over smallest"], max(found) / min(found), 3)
         text = self.tessera("sweep", "show", "s.sweep", "--format", "csv")
         self.assertEqual(len(list(csv.DictReader(io.StringIO(text)))), POINTS)
         for wrong in (["--filter", "tile.worker > 1"], ["--columns", "cycle"], ["--sort", "x"],
@@ -464,11 +468,50 @@ class Sweeps(Case):
         self.tessera("sweep", "run", sweep)
         rows = json.loads(self.tessera("sweep", "show", "s.sweep", "--sensitivity", "--format",
                                        "json"))
-        elasticity = {row["path"]: row["elasticity"] for row in rows if "elasticity" in row}
+        elasticity = {row["path"]: row["elasticity"] for row in rows}
         self.assertAlmostEqual(elasticity["chip.clock_hz"], -1, 3)  # seconds are cycles by clock
         self.assertGreater(elasticity["workload.n"], 0.3)
         best, = json.loads(self.tessera("sweep", "show", "s.sweep", "--best", "--format", "json"))
         self.assertEqual(best["what differs"], "chip.clock_hz = 2000000000 (base 1850000000)")
+
+    def test_sampled_paths_have_ranges_and_derived_ones_no_line(self):
+        sweep = self.write({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", "sample": {"kind": "random", "n": 40, "seed": 3},
+            "axes": [{"path": "sync.internal_cycles", "range": [20, 2000]}],
+            "derive": {"chip.clock_hz": "1e9 + sync.internal_cycles"}})
+        self.tessera("sweep", "run", sweep)
+        row, = json.loads(self.tessera("sweep", "show", "s.sweep", "--sensitivity", "--format", "json"))
+        self.assertEqual(row["path"], "sync.internal_cycles")
+        means = dict(one.split(": ") for one in row["mean by value"].split(", "))
+        self.assertEqual(len(means), 4)
+        points = [(point["changes"]["sync.internal_cycles"], point["result"]["cycles"]) for point in self.results("s.sweep").values()]
+        for value, told in means.items():
+            low, high = map(float, value.split(".."))
+            own = [cycles for barrier, cycles in points if low <= barrier <= high]
+            self.assertGreater(len(own), len(points) / 8)
+            self.assertAlmostEqual(float(told) / math.prod(own) ** (1 / len(own)), 1, 4)
+
+    def test_best_beside_a_base_and_how_far_a_sweep_is(self):
+        sweep = self.write({"schema_version": 1, "machine": ["tiny", "bow"], "workload": "tiny_matmul",
+                            "axes": [{"path": "workload.n", "values": [32, 64, 1000000]}]})
+        self.assertIn("sweep status: 's.sweep' has run no sweep", self.tessera("sweep", "status", "s.sweep", code=2)
+                      if (self.folder / "s.sweep").mkdir() is None else "")
+        self.tessera("sweep", "worker", sweep, "--shard", "0/2", "--store", "s.sweep", "-q")
+        status = self.tessera("sweep", "status", "s.sweep")
+        self.assertRegex(status, "^s: 6 points in s.sweep, .* to run; about ")
+        self.tessera("sweep", "run", sweep)
+        status = self.tessera("sweep", "status", "s.sweep")
+        self.assertIn("s: 6 points in s.sweep, ", status)
+        self.assertIn(", 0 to run", status)
+        self.assertRegex(status, "does_not_fit, as tiny")
+        keys = {(point["machine"], point["changes"]["workload.n"]): (key, point["result"]["cycles"])
+                for key, point in self.results("s.sweep").items() if point["status"] == "ok"}
+        least = min(cycles for _, cycles in keys.values())
+        for base, cycles in (("tiny", keys["tiny", 32][1]), ("bow", keys["bow", 32][1]), (keys["tiny", 64][0][:16], keys["tiny", 64][1])):
+            best, = json.loads(self.tessera("sweep", "show", "s.sweep", "--best", "--base", base, "--format", "json"))
+            self.assertEqual(best["of the base"], f"{100 * least / cycles:.1f} %")
+        self.assertIn("no candidate has the machine 'gc2'", self.tessera("sweep", "show", "s.sweep", "--best", "--base", "gc2", code=2))
+        self.assertIn("--base says what --best", self.tessera("sweep", "show", "s.sweep", "--base", "tiny", code=2))
 
     def test_estimates_first(self):
         sweep = self.write(SWEEP | {"exclude": []})

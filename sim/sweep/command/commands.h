@@ -17,6 +17,9 @@ int sweep_answer(const cli::SweepRunCommand& command, const run::Elaborate& elab
 /// @throws ConfigError, IoError
 int sweep_show(const cli::SweepShowCommand& command);
 
+/// @throws ConfigError, IoError; UsageError where the store has run no sweep
+int sweep_status(const cli::SweepStatusCommand& command);
+
 /// @throws IoError
 int sweep_collect(const cli::SweepCollectCommand& command);
 

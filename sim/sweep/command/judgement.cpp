@@ -132,6 +132,9 @@ Listing Judgement::best() const {
 }
 
 const Judged& Judgement::base() const {
+    if (!shown_.base.empty()) {
+        return base_called(shown_.base);
+    }
     const auto changes_nothing = [&](const Judged& one) {
         return std::all_of(shown_.table.changed().begin(), shown_.table.changed().end(),
                            [&](const std::string& path) {
@@ -146,6 +149,40 @@ const Judged& Judgement::base() const {
     };
     const auto found = std::find_if(judged_.begin(), judged_.end(), changes_nothing);
     return found != judged_.end() ? *found : judged_.front();
+}
+
+const Judged& Judgement::base_called(const std::string& name) const {
+    const auto is_it = [&](const Judged& one, bool by_key) {
+        return std::any_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
+            const PointTable& table = shown_.table;
+            return by_key ? table.key(row).text().rfind(name, 0) == 0
+                          : table.text(table.at(row, PointTable::kMachine)) == name ||
+                                short_name(table.called(row, PointTable::kMachine).written) == name;
+        });
+    };
+    // of several of a machine, one that changes as little as possible
+    const Judged* found = nullptr;
+    std::size_t least = 0;
+    for (const bool by_key : {false, true}) {
+        for (const Judged& one : judged_) {
+            const auto changes = static_cast<std::size_t>(std::count_if(
+                shown_.table.changed().begin(), shown_.table.changed().end(),
+                [&](const std::string& path) {
+                    return one.setting(shown_.table, *shown_.table.column(path)).kind !=
+                           Cell::Kind::Nothing;
+                }));
+            if (is_it(one, by_key) && (found == nullptr || changes < least)) {
+                found = &one;
+                least = changes;
+            }
+        }
+        if (found != nullptr) {
+            return *found;
+        }
+    }
+    throw cli::UsageError(
+        fmt::format("sweep show: --base: no candidate has the machine {}, or a key that begins so",
+                    in_quotes(name)));
 }
 
 std::string Judgement::difference(const Judged& one, const Judged& base) const {
@@ -213,35 +250,32 @@ const std::map<std::string, double>& Judgement::base_numbers() const {
 
 Listing Judgement::sensitivity() {
     Listing listing;
-    listing.head = {"objective", "path", "value", "mean", "of the least", "points", "elasticity"};
+    listing.head = {"objective", "path",       "largest over smallest",
+                    "points",    "elasticity", "mean by value"};
     std::vector<std::vector<ListedCell>> rows;
-    for (const Effect& effect :
-         effects_of(shown_.table, judged_, shown_.objectives, base_numbers())) {
-        double least = effect.levels.front().mean;
+    for (const Effect& effect : effects_of(shown_.table, judged_, shown_.objectives, base_numbers(),
+                                           shown_.sweep.derived)) {
+        std::string means;
+        std::size_t points = 0;
         for (const Effect::Level& level : effect.levels) {
-            least = std::min(least, level.mean);
+            means +=
+                fmt::format("{}{}: {:.6g}", means.empty() ? "" : ", ", level.value, level.mean);
+            points += level.points;
         }
-        for (std::size_t i = 0; i < effect.levels.size(); ++i) {
-            const Effect::Level& level = effect.levels[i];
-            rows.push_back(
-                {{text_of(shown_.objectives[effect.objective]), false},
-                 {effect.path, false},
-                 {level.value, level.is_number},
-                 {number_text(level.mean), true},
-                 {fmt::format("{:.3f}", level.mean / least), true},
-                 {std::to_string(level.points), true},
-                 {i == 0 && effect.elasticity ? fmt::format("{:.3f}", *effect.elasticity) : "",
-                  true}});
-        }
+        rows.push_back({{text_of(shown_.objectives[effect.objective]), false},
+                        {effect.path, false},
+                        {fmt::format("{:.3f}", effect.largest_over_smallest), true},
+                        {std::to_string(points), true},
+                        {effect.elasticity ? fmt::format("{:.3f}", *effect.elasticity) : "", true},
+                        {means, false}});
     }
     for (const Spread& spread : spread_of(shown_.table, judged_, shown_.objectives)) {
         rows.push_back({{text_of(shown_.objectives[spread.objective]), false},
                         {spread.paths, false},
-                        {"largest over smallest", false},
-                        {"", true},
                         {fmt::format("{:.3f}", spread.largest_over_smallest), true},
                         {std::to_string(spread.groups), true},
-                        {"", true}});
+                        {"", true},
+                        {"spread of points that differ in their seeds alone", false}});
     }
     listing.rows = rows.size();
     listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] const std::vector<Judged>& judged() const { return judged_; }
     /// The best in an objective; null where none can be compared.
     [[nodiscard]] const Judged* winner(std::size_t objective) const;
-    /// The point that changes nothing, or the first; there is one.
+    /// What --base names; else the point that changes nothing, or the first; there is one.
     [[nodiscard]] const Judged& base() const;
     /// How an objective is called: "geometric mean of cycles".
     [[nodiscard]] std::string text_of(const Objective& objective) const;
@@ -39,6 +39,8 @@ public:
 private:
     [[nodiscard]] Listing listed(const std::vector<std::size_t>& some) const;
     [[nodiscard]] bool has_one_workload() const;
+    /// That of a machine, or of a key. @throws UsageError where there is none
+    [[nodiscard]] const Judged& base_called(const std::string& name) const;
     [[nodiscard]] std::string difference(const Judged& one, const Judged& base) const;
     /// What a path is in the sweep's first machine and workload.
     [[nodiscard]] std::optional<double> base_number(const std::string& path) const;

@@ -33,7 +33,9 @@ using Json = nlohmann::json;
 const std::set<std::string> kOfLines{"machine", "workload",    "mode",
                                      "status",  "host.wall_s", "host.peak_rss_bytes"};
 
-void add_paths(const std::string& path, const Json& schema, std::vector<std::string>& out) {
+using Described = std::vector<std::pair<std::string, std::string>>;
+
+void add_paths(const std::string& path, const Json& schema, Described& out) {
     if (const auto forms = schema.find("oneOf"); forms != schema.end()) {
         for (const Json& form : *forms) {
             add_paths(path, form, out);
@@ -53,7 +55,7 @@ void add_paths(const std::string& path, const Json& schema, std::vector<std::str
         const Json type = schema.value("type", Json());
         const bool is_object = type == "object" || (type.is_array() && type.front() == "object");
         if (type != "array") {
-            out.push_back(is_object ? path + ".NAME" : path);
+            out.emplace_back(is_object ? path + ".NAME" : path, schema.value("description", ""));
         }
     }
 }
@@ -89,16 +91,29 @@ bool is_choice(const std::string& word) {
            std::ranges::find(kOfPoints, word) != std::end(kOfPoints);
 }
 
+Described described_result_paths() {
+    Described all;
+    add_paths("", result::result_schema(), all);
+    std::erase_if(all, [](const auto& one) {
+        const std::string& path = one.first;
+        return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
+               path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status";
+    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& one, const auto& other) { return one.first < other.first; });
+    all.erase(
+        std::unique(all.begin(), all.end(),
+                    [](const auto& one, const auto& other) { return one.first == other.first; }),
+        all.end());
+    return all;
+}
+
 const std::vector<std::string>& result_paths() {
     static const std::vector<std::string> paths = [] {
         std::vector<std::string> all;
-        add_paths("", result::result_schema(), all);
-        std::erase_if(all, [](const std::string& path) {
-            return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
-                   path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status";
-        });
-        std::sort(all.begin(), all.end());
-        all.erase(std::unique(all.begin(), all.end()), all.end());
+        for (auto& [path, sentence] : described_result_paths()) {
+            all.push_back(std::move(path));
+        }
         return all;
     }();
     return paths;

@@ -6,6 +6,7 @@
 #include "sim/sweep/sweep_file.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::sweep {
@@ -13,6 +14,9 @@ namespace tessera::sweep {
 /// Numbers, words and truths that a result may have, by their paths. `NAME` stands for whatever name
 /// there is: `plan.bytes_by_buffer.NAME`.
 [[nodiscard]] const std::vector<std::string>& result_paths();
+
+/// The same, each with what the schema says of it.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> described_result_paths();
 
 [[nodiscard]] bool is_result_path(const std::string& path);
 

@@ -168,6 +168,7 @@ Shown read_shown(const cli::SweepShowCommand& command) {
     asked.folder = command.store;
     asked.places = config::default_config_paths();
     asked.group = parts_of(command.group);
+    asked.base = command.base;
     need_store(asked.folder);
     read_sweep(command, asked);
     for (const std::string& filter : command.filters) {

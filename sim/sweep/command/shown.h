@@ -35,6 +35,7 @@ struct Asked {
     std::vector<std::string> wanted; ///< columns: those asked for, or the objectives'
     std::vector<std::string> group;
     std::vector<Order> sort;
+    std::string base; ///< what best is compared with; empty: what changes nothing
 };
 
 struct Shown : Asked {

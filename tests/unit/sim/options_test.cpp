@@ -114,6 +114,7 @@ Fields fields(const cli::SweepShowCommand& show) {
             {"group", joined(show.group)},
             {"objectives", joined(show.objectives)},
             {"look", show.look},
+            {"base", show.base},
             {"format", show.format},
             {"limit", std::to_string(show.limit)}};
 }
@@ -229,6 +230,9 @@ Fields fields(const cli::PatternEvolveCommand& evolve) {
             {"out", evolve.out},
             {"quiet", evolve.quiet ? "yes" : "no"}};
 }
+Fields fields(const cli::SweepStatusCommand& status) {
+    return {{"store", status.store}, {"sweep", status.sweep}};
+}
 Fields fields(const cli::DiffCommand& diff) {
     return {
         {"a", diff.a}, {"b", diff.b}, {"json", diff.json}, {"quiet", diff.quiet ? "yes" : "no"}};
@@ -331,6 +335,8 @@ const std::vector<Case> kOwnCases{
     {{"sweep", "show", "s"}, "pareto", "", "look", "pareto"},
     {{"sweep", "show", "s"}, "best", "", "look", "best"},
     {{"sweep", "show", "s"}, "sensitivity", "", "look", "sensitivity"},
+    {{"sweep", "show", "s", "--best"}, "base", "b", "base", "b"},
+    {{"sweep", "status", "s"}, "sweep", "w", "sweep", "w"},
     {{"sweep", "show", "s"}, "objective", "a:max", "objectives", "a:max"},
     {{"sweep", "show", "s"}, "sweep", "w", "sweep", "w"},
     {{"sweep", "show", "s"}, "format", "csv", "format", "csv"},

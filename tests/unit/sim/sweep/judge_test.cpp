@@ -334,7 +334,6 @@ TEST_CASE("the levels of a path are those of its points, in the order of their v
         CHECK(level.value == std::to_string(size));
         CHECK(level.mean == Approx(std::sqrt(0.3 * 0.2) * by_size));
         CHECK(level.points == 2);
-        CHECK(level.is_number);
     }
     // equal effects keep the order of their paths
     for (const std::size_t i : {1U, 2U}) {
@@ -342,7 +341,6 @@ TEST_CASE("the levels of a path are those of its points, in the order of their v
         CHECK(effects[i].largest_over_smallest == Approx(0.3 / 0.2));
         REQUIRE(effects[i].levels.size() == 2);
         CHECK(effects[i].levels[0].points == sizes.size());
-        CHECK(effects[i].levels[0].is_number == (i == 1));
     }
     CHECK(effects[1].elasticity.value() == Approx(std::log(1.5) / std::log(4.0)));
     CHECK_FALSE(effects[2].elasticity);
