@@ -69,7 +69,7 @@ Account::Account(const program::Program& program, std::int64_t tiles)
     : tiles_(static_cast<std::size_t>(tiles)), arrived_(tiles_.size()),
       compute_sets_(records_of(program.compute_sets)), exchanges_(records_of(program.exchanges)),
       streams_(records_of(program.stream_copies)), links_(records_of(program.link_exchanges)),
-      background_(tiles) {}
+      link_bounds_(links_.size()), background_(tiles) {}
 
 StepRecord* Account::record_of(Doing doing, std::uint32_t index) {
     switch (doing) {
@@ -162,6 +162,9 @@ void Account::take_path(StepRecord& record, const events::PathSpan& part) const 
     did.lane_in += span.lanes.in;
     did.lane_out += span.lanes.out;
     Cycles bound = std::max(span.work.bound_cycles, span.lanes.fuller());
+    if (span.doing == Doing::Link) {
+        bound = link_bounds_[span.index];
+    }
     for (const Service& service : services_) {
         if (span.doing == Doing::Stream && service.copy == span.index) {
             bound += std::max<Cycles>(0, std::min(span.end, service.end) -
@@ -237,6 +240,7 @@ void Account::linked(const events::Linked& linked) {
     record.counts.at(Group::Barriers) += 1;
     record.bound_cycles += linked.bound_cycles;
     record.bound_by = linked.bound_by;
+    link_bounds_[linked.exchange] = linked.bound_cycles;
     record.transfer_cycles += linked.end - linked.begin;
 }
 

@@ -142,6 +142,7 @@ private:
     std::vector<StepRecord> exchanges_;
     std::vector<StepRecord> streams_;
     std::vector<StepRecord> links_;
+    std::vector<Cycles> link_bounds_; ///< by link exchange, of its last execution
     std::vector<PathShare> path_;
     std::vector<Service> services_; ///< of stream copies, since the last release
     Executions executions_;

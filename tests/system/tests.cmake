@@ -139,6 +139,7 @@ tessera_test(test_system_chips SYSTEMC UNSANITIZED LABELS system
   SOURCES system/chips_test.cpp system/collectives_test.cpp
   APART system/random_chips_test.cpp
   LINK tessera_commands tessera_machine tessera_exchange_plan tessera_isa tessera_link_core)
+# They take 8 and 28 s of processor time.
 foreach(all "random systems of chips end and are alike: 200 of them"
         "a collective of a MiB on chips of all tiles")
   add_test(NAME "${all}" COMMAND test_system_chips "${all}")

@@ -159,6 +159,22 @@ TEST_CASE("the bound of an exchange on the critical path is the fuller lane of i
     CHECK(record.mean.fuller_lane == (90 + 60) / 2.0);
 }
 
+TEST_CASE("the bound of a link exchange on the critical path is that of its execution") {
+    auto program = two_sets();
+    program.link_exchanges.resize(2);
+    listeners::Account account(program, 4);
+    test::Told run(4, {&account});
+    run.linked({.exchange = 1, .end = 80, .bound_cycles = 70, .bound_by = "turn"});
+    run.phase(Doing::Link, 1, {{1, 80}, {2, 75}});
+    run.linked({.exchange = 1, .begin = 80, .end = 120, .bound_cycles = 60, .bound_by = "edge"});
+    run.phase(Doing::Link, 1, {{2, 40}}); // less than the bound, which is of the whole chip
+    const auto& record = account.links()[1];
+    CHECK(record.bound_cycles == 70 + 60);
+    CHECK(record.critical.bound_cycles == 70 + 40);
+    CHECK(record.bound_by == "edge");
+    CHECK(account.links()[0].critical.bound_cycles == 0);
+}
+
 TEST_CASE("the bound of a stream copy on the critical path is the service in that time") {
     const auto program = two_sets();
     for (const auto& [begin, end, bound] : {std::tuple<Cycles, Cycles, Cycles>{10, 40, 30},

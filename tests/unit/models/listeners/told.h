@@ -89,6 +89,11 @@ public:
             listener->moved(moved);
         }
     }
+    void linked(const events::Linked& linked) {
+        for (auto* listener : listeners_) {
+            listener->linked(linked);
+        }
+    }
     void ended(const events::Flight& flight) {
         for (auto* listener : listeners_) {
             listener->copy_ended(flight);
