@@ -164,6 +164,13 @@ public:
     }
     void operator()(TopKWorkload& top_k) const {
         resolve(top_k.values);
+        if (top_k.values.kind == ValuesSpec::Kind::Shuffled && top_k.dtype == ElementType::F16 &&
+            top_k.n > kExactSum) {
+            throw ConfigError(document_.at_value(
+                "/values", fmt::format("got shuffled rows of {} elements in f16, expected at most "
+                                       "{}: f16 does not have all larger numbers",
+                                       top_k.n, kExactSum)));
+        }
         check(top_k.values, top_k.dtype, top_k.shape());
     }
     void operator()(PipelineWorkload& /*found when its steps were checked*/) const {}

@@ -22,6 +22,8 @@ ValuesSpec values_of(const std::string& text, std::string key) {
     values.key = std::move(key);
     if (text == "integer") {
         values.kind = ValuesSpec::Kind::Integer;
+    } else if (text == "shuffled") {
+        values.kind = ValuesSpec::Kind::Shuffled;
     } else if (text != "uniform") {
         values.kind = ValuesSpec::Kind::File;
         values.path = text;
@@ -37,6 +39,8 @@ std::string values_text(const ValuesSpec& values) {
         return "integer";
     case ValuesSpec::Kind::Constant:
         return "constant";
+    case ValuesSpec::Kind::Shuffled:
+        return "shuffled";
     case ValuesSpec::Kind::File:
         break;
     }

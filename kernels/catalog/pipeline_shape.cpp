@@ -104,9 +104,12 @@ ShapePointer dense_shape() {
         .says("on the tiles: as the first step reads it, or in rows as a framework has them")
         .from(kSource);
     d.field("place", &PipelineTensor::place,
-            {{"tiles", Place::Tiles}, {"host", Place::Host}, {"remote", Place::Remote}})
-        .says("on the tiles, or as rows by its first size in the host's memory or in streaming "
-              "memory")
+            {{"tiles", Place::Tiles},
+             {"tile_rows", Place::TileRows},
+             {"host", Place::Host},
+             {"remote", Place::Remote}})
+        .says("on the tiles, or as rows by its first size, which loads and stores move: on the "
+              "tiles, in the host's memory or in streaming memory")
         .from(kSource);
     d.field("grain_bytes", &PipelineTensor::grain_bytes)
         .unit("B")
@@ -426,7 +429,8 @@ FieldLine describe_input(Describe<PipelineStep>& d, const char* key) {
 
 ShapePointer load_shape() {
     Describe<PipelineStep> d;
-    describe_input(d, "load").says("name of a tensor in the host's or in streaming memory");
+    describe_input(d, "load").says(
+        "name of a tensor in the host's or in streaming memory, or in rows on the tiles");
     describe_output(d, "output").says("name of the tensor on the tiles that has the row then");
     describe_rows(d);
     d.field("prefetch", &PipelineStep::prefetch)
@@ -441,8 +445,9 @@ ShapePointer load_shape() {
 ShapePointer store_shape() {
     Describe<PipelineStep> d;
     describe_input(d, "store").says("name of a tensor on the tiles");
-    describe_output(d, "into").says(
-        "name of the tensor in the host's or in streaming memory that has it as a row then");
+    describe_output(d, "into").says("name of the tensor in the host's or in streaming memory, or "
+                                    "in rows on the tiles, that has "
+                                    "it as a row then");
     describe_rows(d);
     return d.shape();
 }
@@ -561,6 +566,11 @@ ShapePointer train_shape(Families families) {
         .unit("times")
         .range(1, kMostRepeats)
         .says("how often gradients are made for one update, which takes their sum")
+        .from(kTrainSource);
+    d.field("stash", &Training::stash, {{"remote", Place::Remote}, {"tiles", Place::TileRows}})
+        .says(
+            "where the rounds of a repeat keep what the backward rounds read: in streaming memory, "
+            "or on the tiles")
         .from(kTrainSource);
     d.field("loss_scale", &Training::loss_scale)
         .range(kLeastLossScale, kMostLossScale)

@@ -182,7 +182,8 @@ private:
         if (given != nullptr) {
             added.given = true;
             added.row_major = given->row_major;
-            if (given->place != Place::Tiles) {
+            added.in_rows = given->place == Place::TileRows;
+            if (given->place != Place::Tiles && !added.in_rows) {
                 added.outside = given->place == Place::Host
                                     ? program::RemoteBuffer::Place::Host
                                     : program::RemoteBuffer::Place::StreamingMemory;
@@ -330,7 +331,7 @@ private:
         capacity->n = capacity->n == 0 ? n : capacity->n;
     }
 
-    /// Of a tensor outside the tiles.
+    /// Of a tensor in rows.
     void check_rows(const PipelineTensor& tensor, const TensorType& type,
                     const std::string& pointer) {
         const Bytes row_bytes = type.elements() / type.shape.front() * bytes_of(type.type);
@@ -342,6 +343,10 @@ private:
         if (tensor.row_major) {
             fail(pointer + "/layout", "got row_major, expected it of a tensor on the tiles alone",
                  "outside the tiles all tensors stand so");
+        }
+        if (tensor.place == Place::TileRows && tensor.known) {
+            fail(pointer + "/known", "got it of a tensor in rows on the tiles, expected it of one "
+                                     "elsewhere: timing mode does not follow such rows");
         }
     }
 
@@ -458,6 +463,7 @@ private:
         made.prefetch = step.prefetch;
         made.rounds = innermost_rounds();
         check_prefetch(step, made.pointer);
+        check_stacked(step, loads, from);
         made.outputs.resize(step.outputs.size());
         const Known* const source =
             step.inputs.empty() ? nullptr : placed(step.inputs.front(), loads, from);
@@ -496,6 +502,32 @@ private:
         return innermost_ == nullptr ? 1 : innermost_->repeats;
     }
 
+    /// Whether the step is one of those that the innermost repeat itself does in each round.
+    [[nodiscard]] bool is_in_each_round(const PipelineStep& step) const {
+        return innermost_ != nullptr &&
+               std::ranges::any_of(innermost_->children,
+                                   [&](const PipelineStep& child) { return &child == &step; });
+    }
+
+    /// Of a load or a store of rows on the tiles.
+    void check_stacked(const PipelineStep& step, bool loads, const std::string& pointer) {
+        const std::vector<std::string>& names = loads ? step.inputs : step.outputs;
+        const auto rows = names.empty() ? known_.end() : known_.find(names.front());
+        const bool is_stacked = rows != known_.end() && rows->second.given != nullptr &&
+                                rows->second.given->place == Place::TileRows;
+        if (is_stacked && innermost_ != nullptr && !is_in_each_round(step)) {
+            fail(pointer, fmt::format("got rows of '{}' to be moved inside an if or a while, "
+                                      "expected it in each round of the repeat: they stand on "
+                                      "the tiles",
+                                      names.front()));
+        } else if (is_stacked && step.prefetch > 0) {
+            fail(pointer.substr(0, pointer.rfind('/')) + "/prefetch",
+                 fmt::format("got rows of '{}' to be brought ahead, expected 0: they stand on the "
+                             "tiles",
+                             names.front()));
+        }
+    }
+
     void check_prefetch(const PipelineStep& step, const std::string& pointer) {
         if (step.prefetch == 0) {
             return;
@@ -504,10 +536,7 @@ private:
         if (io_tiles_ == 0) {
             fail(at, "got rows to be brought ahead without IO tiles, expected \"io_tiles\"",
                  "it stands beside \"steps\"");
-        } else if (innermost_ == nullptr ||
-                   std::ranges::none_of(innermost_->children, [&](const PipelineStep& child) {
-                       return &child == &step;
-                   })) {
+        } else if (!is_in_each_round(step)) {
             fail(at, "got rows to be brought ahead, expected a load that is itself a step of a "
                      "repeat");
         } else if (stores_ahead(*innermost_, step)) {
@@ -551,13 +580,13 @@ private:
     }
 
     /// Null if the tensor is not there, or elsewhere than the load or the store at hand has it.
-    const Known* placed(const std::string& name, bool outside, const std::string& pointer) {
+    const Known* placed(const std::string& name, bool in_rows, const std::string& pointer) {
         if (is_told(pointer) || !may_read(name, pointer)) {
             return nullptr;
         }
         Known& known = known_.at(name);
         known.is_read = true;
-        return is_placed(known, outside, name, pointer) ? &known : nullptr;
+        return is_placed(known, in_rows, name, pointer) ? &known : nullptr;
     }
 
     /// What a row of the tensor is. Nothing if the step's rows are not all there.
@@ -580,21 +609,23 @@ private:
         return row;
     }
 
-    /// Whether the tensor is on the tiles, or outside of them, as the step has it.
-    bool is_placed(const Known& known, bool outside, const std::string& name,
+    /// Whether the tensor is whole on the tiles, or in rows, as the step has it.
+    bool is_placed(const Known& known, bool in_rows, const std::string& name,
                    const std::string& pointer) {
-        const bool stands_outside = known.given != nullptr && known.given->place != Place::Tiles;
+        const bool stands_in_rows = known.given != nullptr && known.given->place != Place::Tiles;
         const bool is_hidden = known.given != nullptr && !known.has_type;
-        if (stands_outside == outside || is_hidden) {
+        if (stands_in_rows == in_rows || is_hidden) {
             return true;
         }
         fail(pointer,
-             outside
-                 ? fmt::format("got '{}', which is on the tiles, expected a tensor with place "
-                               "host or remote",
+             in_rows ? fmt::format("got '{}', which is on the tiles, expected a tensor with place "
+                                   "host, remote or tile_rows",
+                                   name)
+             : known.given->place == Place::TileRows
+                 ? fmt::format("got '{}', which is in rows on the tiles, expected one as a whole",
                                name)
                  : fmt::format("got '{}', which is outside the tiles, expected one on them", name),
-             outside ? "" : "a step \"load\" brings a row of it");
+             in_rows ? "" : "a step \"load\" brings a row of it");
         return false;
     }
 

@@ -555,10 +555,12 @@ private:
             }
         }
         for (const auto& [row, type] : state) {
-            give_rows(state_rows(round, row), type, forward.repeats, origin);
+            give_rows(state_rows(round, row), type, forward.repeats, workload::Place::Remote,
+                      origin);
         }
         for (const StashedRows& rows : back.stash) {
-            give_rows(rows.rows, known_.types.at(rows.known_as), forward.repeats, origin);
+            give_rows(rows.rows, known_.types.at(rows.known_as), forward.repeats, train_.stash,
+                      origin);
         }
         store_stash(number, back.stash);
         PipelineStep backward;
@@ -603,14 +605,14 @@ private:
         return list;
     }
 
-    /// Gives a tensor of zeros in streaming memory, a row for each round.
+    /// Gives a tensor of zeros with a row for each round.
     void give_rows(const std::string& name, TensorType type, std::int64_t rounds,
-                   const std::string& origin) {
+                   workload::Place place, const std::string& origin) {
         if (!writer_.may_name(name, origin)) {
             return;
         }
         type.shape.insert(type.shape.begin(), rounds);
-        writer_.give(name, type, 0).place = workload::Place::Remote;
+        writer_.give(name, type, 0).place = place;
     }
 
     /// Each round stores what the backward steps read of it.

@@ -9,7 +9,8 @@
 //       y = relu(h)                            w_row = sgd(w_row, w_row_gradient); store it into w
 //                                              y_next_gradient = y_before_gradient
 //
-// A round stores what the backward steps will read of it, as a row of a tensor in streaming memory.
+// A round stores what the backward steps will read of it, as a row of a tensor in streaming memory or
+// in rows on the tiles.
 #pragma once
 
 #include "base/error.h"
@@ -46,7 +47,7 @@ struct LoopRound {
 struct StashedRows {
     std::string tensor;       ///< as the forward round calls it
     std::string known_as;     ///< as LoopRound::steps call it
-    std::string rows;         ///< the tensor in streaming memory
+    std::string rows;         ///< the tensor that has it as a row
     bool is_at_begin = false; ///< as the round finds it; otherwise as a step of it leaves it
 };
 

@@ -19,16 +19,17 @@ using config::Shape;
 
 constexpr const char* kSource = "docs/workloads.md";
 
-/// `whose`: "operand values"
-template <class Kind> void describe_values(Describe<Kind>& d, const std::string& whose) {
+template <class Kind>
+void describe_values(Describe<Kind>& d, const std::vector<nlohmann::json>& generators,
+                     const std::string& says) {
     describe_seed<Kind>(d, kSource, "of the generated values");
     d.text(
          "values",
          [](Kind& kind, const std::string& text) { kind.values = values_of(text, "/values"); },
          [](const Kind& kind) { return values_text(kind.values); })
-        .one_of({"uniform", "integer"})
+        .one_of(generators)
         .suffix(".npy")
-        .says(whose + ": multiples of 1/16 in [-1, 1], small whole numbers, or a file")
+        .says(says)
         .from(kSource);
 }
 
@@ -45,7 +46,8 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
             {{"fastest", PlanKind::Fastest}, {"published", PlanKind::Published}})
         .says("the planner's own choices, or the published ones that measured hardware ran")
         .from("docs/published_plans.md");
-    describe_values(d, "operand values");
+    describe_values(d, {"uniform", "integer"},
+                    "operand values: multiples of 1/16 in [-1, 1], small whole numbers, or a file");
 }
 
 /// Types of the operands and the result, and of the sums.
@@ -216,7 +218,10 @@ std::shared_ptr<const Shape> top_k_shape() {
         .says("with buckets: how many of each are kept, a power of two")
         .from(kSource);
     describe_dtype<TopKWorkload>(d, kSource);
-    describe_values(d, "values of the rows");
+    describe_values(
+        d, {"uniform", "integer", "shuffled"},
+        "values of the rows: multiples of 1/16 in [-1, 1], small whole numbers, in each "
+        "row the numbers 0 to n - 1 in an order of its own, or a file");
     return d.shape();
 }
 

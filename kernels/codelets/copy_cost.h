@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many issues (instructions or bundles) a worker executes in copy.S, copy_known.S, copy_paced.S
-// and copy_runs.S. tests/kernels/codelets/codelet_cost_test.cpp compares these numbers with the
+// How many issues (instructions or bundles) a worker executes in copy.S, copy_known.S, copy_paced.S,
+// copy_row.S and copy_runs.S. tests/kernels/codelets/codelet_cost_test.cpp compares these numbers with the
 // assembled codelets.
 #pragma once
 
@@ -14,6 +14,8 @@ constexpr std::int64_t kCopyWord = 2;   ///< for each word
 constexpr std::int64_t kPacedCopyNothing = 16;   ///< if the worker has no words
 constexpr std::int64_t kPacedCopyFirstWord = 21; ///< with everything outside the loop
 constexpr std::int64_t kPacedCopyWord = 1;       ///< for each further word
+
+constexpr std::int64_t kCopyRowFrame = 24; ///< before and after the loop of copy_row.S
 
 constexpr std::int64_t kCopyRunsNothing = 7; ///< if the worker has no runs of words
 constexpr std::int64_t kCopyRunsFrame = 12;  ///< before and after the runs

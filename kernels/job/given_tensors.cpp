@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -100,6 +101,26 @@ std::vector<std::byte> whole_numbers_of(const family::TensorType& type, const Dr
          workload::make_dense_f32(1, type.elements(), whole, draw.seed, Operand::B, kSmall)
              .values) {
         workload::append_element(type.type, is_signed ? number : std::fabs(number), bytes);
+    }
+    return bytes;
+}
+
+/// In each row the whole numbers from 0 on, in an order of its own.
+std::vector<std::byte> shuffled_rows(const family::TensorType& type, const Draw& draw) {
+    constexpr std::uint64_t kStream = 6;
+    const workload::CounterRandom random(draw.seed, kStream);
+    const auto columns = static_cast<std::size_t>(type.shape.back());
+    std::vector<std::size_t> row(columns);
+    std::vector<std::byte> bytes;
+    std::uint64_t drawn = 0;
+    for (std::int64_t done = 0; done < type.elements(); done += type.shape.back()) {
+        std::iota(row.begin(), row.end(), std::size_t{0});
+        for (std::size_t left = columns; left > 1; --left) {
+            std::swap(row[left - 1], row[random.below(left, drawn++)]);
+        }
+        for (const std::size_t number : row) {
+            workload::append_element(type.type, static_cast<double>(number), bytes);
+        }
     }
     return bytes;
 }
@@ -285,6 +306,10 @@ family::Value given_values(const family::TensorType& type, const Draw& draw,
         for (std::int64_t i = 0; i < type.elements(); ++i) {
             value.bytes.insert(value.bytes.end(), one.begin(), one.end());
         }
+        return value;
+    }
+    if (draw.values.kind == ValuesSpec::Kind::Shuffled) {
+        value.bytes = shuffled_rows(type, draw);
         return value;
     }
     if (!is_float(type.type)) {

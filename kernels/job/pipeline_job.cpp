@@ -256,12 +256,18 @@ public:
         }
     }
 
-    /// The row of a load or a store. What IO tiles have brought ahead comes once in each round.
+    /// The row of a load or a store. What IO tiles have brought ahead comes once in each round, and so do
+    /// rows on the tiles.
     [[nodiscard]] std::int64_t row_of(const program::Step& leaf, std::size_t finished) const {
         const Node& node = *planned_.finished[finished].node;
-        const bool is_ahead = node.prefetch > 0;
-        return is_ahead ? node.row + outcomes_[finished].rounds % node.rounds * node.row_a_round
-                        : index_of(leaf);
+        const bool is_counted = node.prefetch > 0 || moves_stacked(node);
+        return is_counted ? node.row + outcomes_[finished].rounds % node.rounds * node.row_a_round
+                          : index_of(leaf);
+    }
+    [[nodiscard]] bool moves_stacked(const Node& node) const {
+        return (node.kind == Node::Kind::Load && pipeline_.tensors[node.inputs.front()].in_rows) ||
+               (node.kind == Node::Kind::Store &&
+                pipeline_.tensors[node.outputs.front().value()].in_rows);
     }
 
     CheckOutcome check(const ReadArray& read, int threads) override {

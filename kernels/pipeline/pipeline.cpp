@@ -5,6 +5,7 @@
 #include "kernels/graph/append.h"
 #include "kernels/graph/copy.h"
 #include "kernels/graph/places.h"
+#include "kernels/graph/row_stack.h"
 
 #include <fmt/format.h>
 
@@ -166,7 +167,8 @@ private:
         std::set<std::size_t> changed; ///< tensors that its rounds make anew
         std::set<std::size_t> views;   ///< that its rounds have made so far
         std::vector<graph::Step> before;
-        std::size_t begin = 0; ///< in begins_
+        std::size_t begin = 0;                     ///< in begins_
+        std::optional<graph::BufferId> round = {}; ///< where a repeat stores it, if a step asks
     };
 
     /// Whether a view is one of any of the tensors.
@@ -188,7 +190,7 @@ private:
         }
     }
 
-    /// The steps of a loop: `around(steps)` makes the loop of them.
+    /// The steps of a loop: `around(steps, round)` makes the loop of them.
     template <class Around>
     graph::Step emit_loop(const Node& node, TileId first_tile, std::int64_t tiles,
                           const Around& around) {
@@ -203,7 +205,7 @@ private:
         if (node.kind == Node::Kind::While) {
             ends_.add({{}, {loop.begin}});
         }
-        loop.before.push_back(around(std::move(steps)));
+        loop.before.push_back(around(std::move(steps), loop.round));
         return graph::sequence(std::move(loop.before));
     }
 
@@ -225,9 +227,11 @@ private:
                 steps.push_back(emit_next(node, first_tile, tiles));
                 break;
             case Node::Kind::Repeat:
-                steps.push_back(emit_loop(node, first_tile, tiles, [&](graph::Step inner) {
-                    return graph::repeat(node.repeats, {std::move(inner)});
-                }));
+                steps.push_back(
+                    emit_loop(node, first_tile, tiles, [&](graph::Step inner, const auto& round) {
+                        return round ? graph::repeat(node.repeats, {std::move(inner)}, *round)
+                                     : graph::repeat(node.repeats, {std::move(inner)});
+                    }));
                 break;
             case Node::Kind::While:
                 steps.push_back(emit_while(node, first_tile, tiles));
@@ -248,7 +252,7 @@ private:
 
     graph::Step emit_while(const Node& node, TileId first_tile, std::int64_t tiles) {
         const bool may_not_run = std::exchange(may_not_run_, true);
-        graph::Step loop = emit_loop(node, first_tile, tiles, [&](graph::Step inner) {
+        graph::Step loop = emit_loop(node, first_tile, tiles, [&](graph::Step inner, const auto&) {
             return graph::as_long_as(word_of(node), {std::move(inner)});
         });
         may_not_run_ = may_not_run;
@@ -590,10 +594,16 @@ private:
     graph::Step emit_load(const Node& node) {
         const Sizes before = sizes();
         const std::size_t output = node.outputs.front().value();
-        const TensorId row = add_row(pipeline_.tensors[output].type, {0, tiles_});
-        std::vector<graph::Step> steps{node.prefetch > 0
-                                           ? take_ahead(node, row)
-                                           : copy_row(node, node.inputs.front(), row, true)};
+        const std::size_t input = node.inputs.front();
+        const bool is_stacked = pipeline_.tensors[input].in_rows;
+        const TensorId row =
+            is_stacked && stacks_.contains(input)
+                ? graph::add_alike(graph_, "row", pipeline_.tensors[output].type.type,
+                                   stacks_.at(input).model)
+                : add_row(pipeline_.tensors[output].type, {0, tiles_});
+        std::vector<graph::Step> steps{is_stacked          ? move_stacked(node, input, row, true)
+                                       : node.prefetch > 0 ? take_ahead(node, row)
+                                                           : copy_row(node, input, row, true)};
         note_finished(node, ends_).outputs = {array_of(row)};
         steps.push_back(put(node, output, row));
         note_leaves(steps.back());
@@ -643,16 +653,55 @@ private:
         const std::size_t input = node.inputs.front();
         std::vector<graph::Step> steps;
         TensorId row = standing_or_given(input);
-        const TensorId runs = add_row(pipeline_.tensors[input].type, {0, tiles_});
-        if (!graph::alike(graph_.tensors[row.index], graph_.tensors[runs.index])) {
-            steps.push_back(rearranged(node, input, row, runs));
-            note_leaves(steps.back());
-            row = runs;
+        const std::size_t output = node.outputs.front().value();
+        const bool is_stacked = pipeline_.tensors[output].in_rows;
+        if (!is_stacked || !can_be_stacked(output, row)) {
+            const family::TensorType& type = pipeline_.tensors[input].type;
+            const TensorId wanted =
+                is_stacked && stacks_.contains(output)
+                    ? graph::add_alike(graph_, "row", type.type, stacks_.at(output).model)
+                    : add_row(type, {0, tiles_});
+            if (!graph::alike(graph_.tensors[row.index], graph_.tensors[wanted.index])) {
+                steps.push_back(rearranged(node, input, row, wanted));
+                note_leaves(steps.back());
+                row = wanted;
+            }
         }
-        steps.push_back(copy_row(node, node.outputs.front().value(), row, false));
+        steps.push_back(is_stacked ? move_stacked(node, output, row, false)
+                                   : copy_row(node, output, row, false));
         note_finished(node, ends_).outputs = {array_of(row)};
         name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+
+    /// Whether a row of a tensor that stands in rows on the tiles can be copied as it stands.
+    [[nodiscard]] bool can_be_stacked(std::size_t tensor, TensorId row) const {
+        const auto stack = stacks_.find(tensor);
+        return stack == stacks_.end() ? graph::can_stack(graph_, row, tiles_)
+                                      : graph::alike(graph_.tensors[stack->second.model.index],
+                                                     graph_.tensors[row.index])
+                                            .has_value();
+    }
+    /// Copies between a row of a tensor that stands in rows on the tiles and `row`. The first one that is
+    /// moved says where they stand.
+    graph::Step move_stacked(const Node& node, std::size_t tensor, TensorId row, bool loads) {
+        if (!stacks_.contains(tensor)) {
+            const Tensor& rows = pipeline_.tensors[tensor];
+            stacks_.emplace(tensor,
+                            graph::add_row_stack(graph_, rows.name, rows.type.shape.front(), row));
+            give(tensor, stacks_.at(tensor).rows);
+        }
+        graph::RowOfRound which{node.row, node.row_a_round, std::nullopt};
+        if (node.rounds > 1 && node.row_a_round != 0) {
+            std::optional<graph::BufferId>& round = loops_.back().round;
+            round = round ? round : graph_.add_round(node.name);
+            which.round = round;
+        }
+        const graph::RowStack& stack = stacks_.at(tensor);
+        graph::Step step = loads ? graph::load_row(graph_, machine_, stack, row, which, node.name)
+                                 : graph::store_row(graph_, machine_, stack, row, which, node.name);
+        note_leaves(step);
+        return step;
     }
 
     /// The host's next pattern of a tensor. Where it is made of values that a step writes, the host gets
@@ -1074,6 +1123,7 @@ private:
     std::map<std::size_t, Made> made_; ///< by tensor of the pipeline
     std::size_t made_count_ = 0;
     std::map<std::size_t, std::uint32_t> buffers_;    ///< of tensors outside the tiles
+    std::map<std::size_t, graph::RowStack> stacks_;   ///< of those in rows on the tiles
     std::set<std::size_t> picked_;                    ///< of them those of which steps name rows
     std::map<std::size_t, std::size_t> next_buffers_; ///< the first one of a tensor's next patterns
     std::map<std::size_t, std::vector<TensorId>> forms_; ///< of tensors with a capacity

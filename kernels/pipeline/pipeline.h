@@ -37,6 +37,9 @@ struct Tensor {
     /// Nothing: it is on the tiles. Otherwise it has rows by its first size there.
     std::optional<program::RemoteBuffer::Place> outside = {};
     bool is_left = true; ///< it is there at the end however words decide
+    /// Loads and stores move its rows, by its first size, which stand on the tiles. Steps read and write
+    /// no such tensor.
+    bool in_rows = false;
     bool row_major = false;
     Bytes grain_bytes = 8;    ///< row_major: least run of bytes on a tile
     bool is_returned = false; ///< the host makes its next pattern of the values that steps left

@@ -9,9 +9,10 @@ namespace tessera::workload {
 
 /// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1];
 /// `integer` draws small whole numbers (every sum exact), and so does `uniform` for tensors of whole
-/// numbers; a constant is every element; a path names a `.npy` file.
+/// numbers; a constant is every element; `shuffled` has in each row the whole numbers from 0 on, each
+/// once; a path names a `.npy` file.
 struct ValuesSpec {
-    enum class Kind { Uniform, Integer, Constant, File };
+    enum class Kind { Uniform, Integer, Constant, Shuffled, File };
     Kind kind = Kind::Uniform;
     double constant = 0;         ///< for Constant
     std::string path;            ///< for File, resolved relative to the workload file

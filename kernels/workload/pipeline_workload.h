@@ -22,7 +22,12 @@
 namespace tessera::workload {
 
 /// Where a tensor stands while the program runs.
-enum class Place : std::uint8_t { Tiles, Host, Remote };
+enum class Place : std::uint8_t {
+    Tiles,
+    TileRows, ///< on the tiles too, as rows that loads and stores move
+    Host,
+    Remote
+};
 
 /// The pattern of a file, with the file's values.
 [[nodiscard]] inline PatternSpec pattern_of_file(const std::string& path) {
@@ -62,7 +67,7 @@ struct PipelineTensor {
     Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
     bool known = false;     ///< timing mode has it too: it may decide about control
     std::int64_t below = 0; ///< whole numbers that no file has: from 0 on below this one
-    Place place = Place::Tiles; ///< elsewhere: as rows, by its first size, for loads and stores
+    Place place = Place::Tiles; ///< otherwise: as rows, by its first size, for loads and stores
 
     [[nodiscard]] bool is_sparse() const { return pattern || folder; }
     /// Of a sparse one: the pattern that it begins with.
@@ -205,6 +210,7 @@ struct Training {
     std::optional<PipelineStep> optimiser;    ///< family and options of the update of each of them
     std::int64_t steps = 1;                   ///< rounds
     std::int64_t accumulate = 1; ///< how often gradients are made, and summed, for one update
+    Place stash = Place::Remote; ///< of what the rounds of a repeat keep for the backward ones
     double loss_scale = 1;       ///< the gradient of `loss`; updates divide by it
 };
 

@@ -27,7 +27,7 @@ tessera_test(test_kernels_plan LABELS kernels
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower/lower_errors_test.cpp kernels/lower/lower_lifetimes_test.cpp kernels/lower/lower_placing_test.cpp kernels/lower/lower_binding_test.cpp kernels/lower/check_test.cpp kernels/lower/lower_room_test.cpp kernels/lower/state_test.cpp kernels/lower/uses_test.cpp kernels/lower/control_code_test.cpp
-          kernels/graph/graph_example_test.cpp kernels/graph/copy_test.cpp kernels/graph/turned_test.cpp kernels/graph/append_test.cpp kernels/graph/replicate_test.cpp kernels/graph/blocks_test.cpp kernels/graph/cells_test.cpp kernels/graph/places_test.cpp
+          kernels/graph/graph_example_test.cpp kernels/graph/copy_test.cpp kernels/graph/turned_test.cpp kernels/graph/append_test.cpp kernels/graph/replicate_test.cpp kernels/graph/blocks_test.cpp kernels/graph/cells_test.cpp kernels/graph/places_test.cpp kernels/graph/row_stack_test.cpp
           kernels/graph/unit_rows_test.cpp kernels/graph/copy_model_test.cpp kernels/graph/graph_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels

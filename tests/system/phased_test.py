@@ -120,13 +120,14 @@ class PhasedTest(CliTest):
 
     def test_training_in_phases_follows_numpy(self):
         values = self.drawn()
-        for (optimiser, in_numpy), recompute, steps in [
-                (OPTIMISERS[0], False, 1), (OPTIMISERS[0], True, 3), (OPTIMISERS[1], False, 3),
-                (OPTIMISERS[1], True, 1), (OPTIMISERS[2], False, 3), (OPTIMISERS[2], True, 3)]:
-            with self.subTest(optimiser=optimiser, recompute=recompute, steps=steps):
+        for (optimiser, in_numpy), recompute, stash, steps in [
+                (OPTIMISERS[0], False, "tiles", 1), (OPTIMISERS[0], True, "remote", 3),
+                (OPTIMISERS[1], False, "remote", 3), (OPTIMISERS[1], True, "tiles", 1),
+                (OPTIMISERS[2], False, "tiles", 3), (OPTIMISERS[2], True, "remote", 3)]:
+            with self.subTest(optimiser=optimiser, recompute=recompute, stash=stash, steps=steps):
                 file = self.model({"phased": True, "recompute": recompute},
                                   {"loss": "loss", "with_respect_to": ["stack.*"], "steps": steps,
-                                   "optimiser": optimiser})
+                                   "optimiser": optimiser, "stash": stash})
                 result = self.run_model(file, "--out", "out")
                 self.assertTrue(result["check"]["passed"])
                 loss, weights, _, _ = trained(values, steps, in_numpy)
@@ -153,23 +154,68 @@ class PhasedTest(CliTest):
                 numpy.load(self.saved(f"{name}_gradient")), expected, rtol=0,
                 atol=1e-4 * numpy.abs(expected).max())
 
-    def test_a_stash_costs_streams_and_running_again_computes(self):
+    def test_a_stash_takes_streams_or_memory_and_running_again_computes(self):
         self.drawn()
         told = {}
-        for recompute in (False, True):
-            file = self.model({"phased": True, "recompute": recompute},
-                              {"loss": "loss", "with_respect_to": ["stack.*"],
-                               "optimiser": {"family": "sgd", "rate": 0.01}})
-            told[recompute] = self.run_model(file, "--out", "out"), {
-                name: (self.scratch / "out" / f"output.stack.{name}.npy").read_bytes()
-                for name in WEIGHTS}
-        self.assertEqual(told[True][1], told[False][1])
-        stored = {recompute: [kernel["name"] for kernel in result["kernels"]
-                              if kernel["name"].endswith("_stored")]
-                  for recompute, (result, _) in told.items()}
-        self.assertIn("stack.round.a_stored", stored[False])
-        self.assertNotIn("stack.round.a_stored", stored[True])
-        self.assertIn("y_before_stored", stored[True])
+        for way in [(recompute, stash) for recompute in (False, True)
+                    for stash in ("remote", "tiles")]:
+            with self.subTest(way):
+                file = self.model({"phased": True, "recompute": way[0]},
+                                  {"loss": "loss", "with_respect_to": ["stack.*"], "stash": way[1],
+                                   "optimiser": {"family": "sgd", "rate": 0.01}})
+                told[way] = self.run_model(file, "--out", "out"), {
+                    name: (self.scratch / "out" / f"output.stack.{name}.npy").read_bytes()
+                    for name in WEIGHTS}
+                self.assertTrue(told[way][0]["check"]["passed"])
+                self.assertEqual(told[way][1], told[False, "remote"][1])
+        kernels = {way: {kernel["name"]: kernel for kernel in result["kernels"]}
+                   for way, (result, _) in told.items()}
+        for stash in ("remote", "tiles"):
+            self.assertIn("stack.round.a_stored", kernels[False, stash])
+            self.assertNotIn("stack.round.a_stored", kernels[True, stash])
+            self.assertIn("y_before_stored", kernels[True, stash])
+        results = {way: result for way, (result, _) in told.items()}
+        self.assertLess(results[False, "tiles"]["cycles"], results[True, "tiles"]["cycles"])
+        self.assertLess(results[True, "tiles"]["cycles"], results[True, "remote"]["cycles"])
+        self.assertLess(results[False, "tiles"]["cycles"], results[False, "remote"]["cycles"])
+
+    def test_rows_on_tiles_are_moved_by_the_rounds(self):
+        rows, into = numpy.arange(60, dtype=numpy.float32).reshape(5, 4, 3), "log"
+        numpy.save(self.scratch / "rows.npy", rows)
+        place = {"shape": [5, 4, 3], "type": "f32", "place": "tile_rows"}
+        document = {
+            "schema_version": 1, "kind": "pipeline",
+            "tensors": {"rows": {**place, "values": "rows.npy"},
+                        into: {**place, "values": "constant", "constant": -1}},
+            "steps": [{"repeat": 2, "steps": [
+                          {"repeat": 4, "steps": [
+                              {"load": "rows", "output": "x", "row": 4, "row_a_round": -1},
+                              {"family": "scale", "inputs": ["x"], "factor": 2, "output": "y"},
+                              {"store": "y", "into": into}]}]},
+                      {"load": "rows", "name": "first", "output": "z", "row": 1},
+                      {"family": "scale", "inputs": ["z"], "factor": 3, "output": "first_3"}]}
+        file = self.file("rows.json", json.dumps(document, indent=1))
+        result = self.result(file, *FEW, "--out", "out")
+        self.assertTrue(result["check"]["passed"])
+        expected = numpy.full_like(rows, -1)
+        expected[:4] = 2 * rows[:0:-1]
+        numpy.testing.assert_array_equal(numpy.load(self.scratch / "out" / "output.log.npy"), expected)
+        numpy.testing.assert_array_equal(
+            numpy.load(self.scratch / "out" / "output.first_3.npy"), 3 * rows[1])
+        self.assertEqual(self.result(file, *FEW, "--mode", "timing")["cycles"], result["cycles"])
+        for old, new, expected in [
+                ({"load": "rows", "output": "x", "row": 4, "row_a_round": -1},
+                 {"family": "scale", "inputs": ["rows"], "factor": 1, "output": "x"},
+                 "got 'rows', which is in rows on the tiles, expected one as a whole"),
+                ({"store": "y", "into": into},
+                 {"if": "flag", "then": [{"store": "y", "into": into}]},
+                 "got rows of 'log' to be moved inside an if or a while")]:
+            wrong = json.loads(json.dumps(document))
+            inside = wrong["steps"][0]["steps"][0]["steps"]
+            inside[inside.index(old)] = new
+            wrong["tensors"]["flag"] = {"shape": [1], "type": "i32"}
+            refused = self.tessera("check", self.file("wrong.json", json.dumps(wrong)), code=3)
+            self.assertIn(expected, refused.stderr)
 
     def test_rows_come_ahead_to_the_same_result(self):
         self.drawn()

@@ -484,10 +484,10 @@ TEST_CASE("what is wrong with rows outside the tiles is told with its place", "[
         of_rows(R"("host")",
                 R"({"name": "s", "store": "x", "into": "y"}, {"store": "x", "into": "rows"})") ==
         Lines{"a.json:5:37: /steps/1/into: got 'y', which is on the tiles, expected a tensor with "
-              "place host or remote"});
+              "place host, remote or tile_rows"});
     CHECK(of_rows(R"("remot")", R"({"load": "rows", "output": "h"})") ==
           Lines{"a.json:3:39: /tensors/rows/place: got string \"remot\", expected one of tiles, "
-                "host, remote; "
+                "tile_rows, host, remote; "
                 "did you mean 'remote'?"});
 }
 

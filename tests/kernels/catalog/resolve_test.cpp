@@ -413,8 +413,8 @@ TEST_CASE("loads and stores move rows that there are, by the rounds of the inner
     turned.outputs = {"z"};
     turned.name = "turned";
     CHECK(told(of_x_and_rows({used, store("x"), turned})) ==
-          Lines{"/steps/2/into: got 'z', which is on the tiles, expected a tensor with place host "
-                "or remote"});
+          Lines{"/steps/2/into: got 'z', which is on the tiles, expected a tensor with place host, "
+                "remote or tile_rows"});
     auto wide = of_x_and_rows({step("cast", {"x"}, "w"), store("w")});
     CHECK(told(wide) == Lines{"/steps/1/store: got f32 4 x 8 to be stored as a row of 'rows', "
                               "expected f16 4 x 8"});

@@ -181,6 +181,13 @@ TEST_CASE("copies cost what their texts have", "[kernels]") {
     known.expect("kCopyWord", kCopyWord, {{".Lword_copy_known32", ".Lend_copy_known32"}});
     CHECK(known.uncounted().empty());
 
+    CountedCodelet row("copy_row");
+    for (const std::string name : {"copy_row64", "copy_row32"}) {
+        row.expect("kCopyRowFrame", kCopyRowFrame, {{name, ".Lword_" + name}, {".Lend_" + name}});
+        row.expect("kCopyWord", kCopyWord, {{".Lword_" + name, ".Lend_" + name}});
+    }
+    CHECK(row.uncounted().empty());
+
     CountedCodelet paced("copy_paced");
     paced.expect("kPacedCopyNothing", kPacedCopyNothing,
                  {{"copy64_paced", ".Lsome_words"}, {".Lnothing"}});
