@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attention of one query a head with all its kernels, from tile memory and from streaming memory.
+// Attention of one query a head with all its kernels, from tile memory and from streaming memory; parts of
+// an encoder that train.
 #include "base/config/paths.h"
 #include "base/error.h"
 #include "sim/calibrate/rules.h"
@@ -119,6 +120,36 @@ Mapped sparse_attention(const ReferenceRow& row, const RowMachine& machine) {
         part.parts, "parts of the batch");
 }
 
+/// Parts of an encoder are planned by themselves and follow each other. The row's figure is a slope over
+/// micro-batches, in which no optimiser takes part.
+Mapped training_stage(const ReferenceRow& row, const RowMachine& machine) {
+    const json sizes{{"batch", needed(row, "batch")}, {"length", needed(row, "seq_len")}};
+    const auto run = [&](const char* workload, const char* called) {
+        return Run{.machine = machine.name,
+                   .machine_sets = machine.sets,
+                   .workload = sized(workload, sizes),
+                   .mode = "timing",
+                   .called = called};
+    };
+    const auto attention = static_cast<double>(needed(row, "attention_parts"));
+    const auto feed_forward = static_cast<double>(needed(row, "feed_forward_parts"));
+    Measurement measurement;
+    measurement.timed = fmt::format("{:g} attention and {:g} feed-forward parts: forward, "
+                                    "recompute and backward",
+                                    attention, feed_forward);
+    measurement.runs = {run("bert_large_attention", "attention"),
+                        run("bert_large_feed_forward", "feed-forward")};
+    static_cast<void>(time_in_unit(row, 1, 1)); // a wrong unit is told before the run
+    measurement.read = [row, attention, feed_forward](const std::vector<json>& results) {
+        return time_in_unit(row,
+                            attention * cycles_of(results[0], kWhole) +
+                                feed_forward * cycles_of(results[1], kWhole),
+                            clock_of(results[0]));
+    };
+    assume(measurement, "no copies between chips, no dropout");
+    return measurement;
+}
+
 } // namespace
 
 const std::vector<Rule>& attention_rules() {
@@ -130,6 +161,9 @@ const std::vector<Rule>& attention_rules() {
         {"attention on tiles", executed("attn-local"), attention_on_tiles},
         {"attention from streaming memory", executed("attn-remote"), streamed_attention},
         {"SparQ attention", executed("sparq-attn"), sparse_attention},
+        {"BERT-Large stage",
+         {{"workload", {"BERT-Large", "stage"}}, {"metric", {"step time"}}},
+         training_stage},
     };
     return rules;
 }

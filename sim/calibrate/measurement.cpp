@@ -23,9 +23,9 @@ bool matches(const Rule& rule, const ReferenceRow& row) {
 }
 
 template <class Visit> void for_each_rule(const Visit& visit) {
-    for (const auto* rules :
-         {&link_rules(), &exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
-          &attention_rules(), &streaming_rules(), &product_rules(), &convolution_rules()}) {
+    for (const auto* rules : {&link_rules(), &exchange_rules(), &memory_rules(), &reduction_rules(),
+                              &stencil_rules(), &attention_rules(), &recall_rules(),
+                              &streaming_rules(), &product_rules(), &convolution_rules()}) {
         std::for_each(rules->begin(), rules->end(), visit);
     }
 }

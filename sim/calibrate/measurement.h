@@ -48,6 +48,8 @@ struct Measurement {
     std::vector<Run> ours = {};
     /// For a rate: the ratio of times counts, which is above 1 where we are slower than measured.
     bool ratio_of_times = false;
+    /// Differences from the row's figure, in its unit, up to this one are chance: such a row has no error.
+    double allowed = 0;
     std::string timed;   ///< what is timed, for people
     std::string assumed; ///< what we chose because the row does not say it; empty: nothing
 };

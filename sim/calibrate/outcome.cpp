@@ -23,9 +23,12 @@ bool has_kind(const RowOutcome& row, Group::Kind kind) {
     return row.measurement() != nullptr && group_of(row.measurement()->group).kind == kind;
 }
 
-/// The ratio whose distance from 1 is the row's error. Below a ceiling there is none.
+/// The ratio whose distance from 1 is the row's error. Below a ceiling, and within chance, there is none.
 double judged_ratio(const RowOutcome& row) {
     const double ratio = *row.ratio();
+    if (std::abs(*row.simulated - row.row.value()) <= row.measurement()->allowed) {
+        return 1;
+    }
     return has_kind(row, Group::Kind::Ceilings) ? std::min(1.0, ratio) : ratio;
 }
 
@@ -177,7 +180,10 @@ std::string RowOutcome::note() const {
     }
     const std::string taken = row.text("calibrates");
     const std::string& assumed = measurement()->assumed;
-    const std::string open = use() == "open" ? "open, not judged" : "";
+    const double allowed = measurement()->allowed;
+    const std::string open = use() == "open" ? "open, not judged"
+                             : allowed > 0   ? fmt::format("within {:.4f} by chance", allowed)
+                                             : "";
     return !taken.empty() ? fmt::format("{} was taken from this row", taken)
            : assumed.empty()
                ? open

@@ -39,6 +39,7 @@ struct Rule {
 [[nodiscard]] const std::vector<Rule>& link_rules();
 [[nodiscard]] const std::vector<Rule>& memory_rules();
 [[nodiscard]] const std::vector<Rule>& product_rules();
+[[nodiscard]] const std::vector<Rule>& recall_rules();
 [[nodiscard]] const std::vector<Rule>& reduction_rules();
 [[nodiscard]] const std::vector<Rule>& stencil_rules();
 [[nodiscard]] const std::vector<Rule>& streaming_rules();

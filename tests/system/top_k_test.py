@@ -5,7 +5,6 @@
 import csv
 import json
 import math
-import re
 import sys
 import unittest
 
@@ -16,8 +15,6 @@ from cli_case import SOURCE, CliTest
 
 REPETITIONS = 64  # of the published simulation
 ALLOWED = 0.01    # beyond three standard errors
-ROWS = {1024: 64, 65536: 16}  # by their length
-TILES = 64
 
 
 class TopKTest(CliTest):
@@ -89,28 +86,24 @@ class TopKTest(CliTest):
 
 
 class RecallTest(CliTest):
-    values = TopKTest.values
-
     def test_recall_is_the_published_one(self):
-        """The mean of one's own rows and the published mean differ by three standard errors of both at most, or by ALLOWED."""
-        lines = (SOURCE / "configs" / "reference" / "top_k_recall.csv").read_text().splitlines()
-        for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-            columns = int(row["n"])
-            rows = ROWS[columns]
-            _, name = self.values(rows, columns, "float32")
-            result = self.result(
-                "topk_bucketed", "--set", f"chip.tiles={TILES}", "--set", "workload.dtype=f32",
-                *(part for key in ("n", "k", "buckets", "kept")
-                  for part in ("--set", f"workload.{key}={row[key]}")),
-                "--set", f"workload.rows={rows}", "--set", f"workload.values={name}")
-            sentence = result["check"]["steps"][0]["sentence"]
-            recall = float(re.search(r"recall ([0-9.]+)", sentence)[1])
-            error = float(row["std"]) * math.sqrt(1 / REPETITIONS + 1 / rows)
-            allowed = max(3 * error, ALLOWED)
-            print(f"{row['id']:32} published {float(row['recall']):.4f}, simulated {recall:.4f}, "
-                  f"allowed {allowed:.4f}")
+        """The mean of one's own rows and the published mean differ by three standard errors of both at most, or by 0.01."""
+        told = self.scratch / "recall.json"
+        self.tessera("calibrate", "--group", "top-k recall", "--check", "--json", told, "-q")
+        calibration = json.loads(told.read_text())
+        rows = [row for row in calibration["rows"] if row.get("group") == "top-k recall"]
+        self.assertEqual(len(rows), 34)
+        lines = (SOURCE / "configs" / "reference" / "measured" / "top_k_recall.csv").read_text().splitlines()
+        published = {row["id"]: row for row in csv.DictReader(
+            line for line in lines if not line.startswith("#"))}
+        for row in rows:
+            of = published[row["id"]]
+            drawn = row["runs"][0]["workload"]["rows"]
+            error = float(of["std"]) * math.sqrt(1 / REPETITIONS + 1 / drawn)
             with self.subTest(row["id"]):
-                self.assertLessEqual(abs(recall - float(row["recall"])), allowed)
+                self.assertEqual(row["measured"], float(of["value"]))
+                self.assertLessEqual(abs(row["simulated"] - row["measured"]),
+                                     max(3 * error, ALLOWED))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Rows of attention whose kernels are executed: which sizes are run, and what a figure is.
+#include "sim/calibrate/outcome.h"
 #include "tests/unit/sim/calibrate/support.h"
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -89,4 +91,64 @@ TEST_CASE("sparse attention has as many sequences at once as a copy moves") {
     const Measurement some = sparse("1048576");
     CHECK(size(some, "heads") == 2 * 4);
     CHECK(figure(some, 700) == Approx(700 * 8 / 2));
+}
+
+TEST_CASE("a stage that trains is its parts one after the other") {
+    const Measurement made = measured(row_of({{"workload", "BERT-Large pipeline stage"},
+                                              {"machine", "Bow"},
+                                              {"metric", "step time of a micro-batch"},
+                                              {"unit", "cycles"},
+                                              {"value", "900"},
+                                              {"batch", "2"},
+                                              {"seq_len", "32"},
+                                              {"attention_parts", "3"},
+                                              {"feed_forward_parts", "5"}}));
+    CHECK(made.group == "BERT-Large stage");
+    REQUIRE(made.runs.size() == 2);
+    CHECK(made.runs[0].called == "attention");
+    for (const Run& run : made.runs) {
+        CHECK(run.mode == "timing");
+        CHECK(run.workload.at("sizes").at("batch") == 2);
+        CHECK(run.workload.at("sizes").at("length") == 32);
+    }
+    const auto result = [](double cycles) {
+        return nlohmann::json{{"cycles", cycles},
+                              {"machine", {{"chip", {{"clock_hz", 1e9}}}}},
+                              {"phases", nlohmann::json::object()}};
+    };
+    CHECK(made.read({result(100), result(7)}) == Approx(3 * 100 + 5 * 7));
+}
+
+TEST_CASE("recall of a selection has no error within three standard errors") {
+    const auto recall = [](const std::string& deviation) {
+        return measured(row_of({{"workload", "top-k by buckets"},
+                                {"machine", "Bow 64 tiles"},
+                                {"metric", "recall"},
+                                {"unit", "1"},
+                                {"value", "0.8"},
+                                {"n", "250000"},
+                                {"k", "16"},
+                                {"buckets", "4"},
+                                {"kept", "8"},
+                                {"repetitions", "12"},
+                                {"std", deviation}}));
+    };
+    const Measurement made = recall("0.06");
+    CHECK(made.group == "top-k recall");
+    const auto& workload = made.runs.at(0).workload;
+    CHECK(workload.at("rows") == 4); // a million elements
+    CHECK(workload.at("values") == "shuffled");
+    CHECK(made.allowed == Approx(3 * 0.06 * std::sqrt(1.0 / 12 + 1.0 / 4)));
+    CHECK(recall("0.0001").allowed == Approx(0.01));
+    const nlohmann::json step{{"sentence", "exact; recall 0.750000 of the 16 largest"}};
+    CHECK(made.read({{{"check", {{"steps", nlohmann::json::array({step})}}}}}) == Approx(0.75));
+
+    RowOutcome outcome{
+        .row = row_of({{"value", "0.8"}}), .mapped = made, .simulated = 0.75, .failure = {}};
+    CHECK(outcome.note() == "within 0.1039 by chance");
+    Calibration calibration;
+    calibration.rows.push_back(outcome);
+    CHECK(group_outcomes(calibration).at(0).reached());
+    calibration.rows.front().simulated = 0.65;
+    CHECK_FALSE(group_outcomes(calibration).at(0).reached());
 }

@@ -300,7 +300,8 @@ TEST_CASE("every group has a target but those of open rows, and signs stand for 
     for (const Group& group : groups()) {
         CAPTURE(group.name);
         const std::string name = group.name;
-        const bool is_open = name == "links: words of all tiles" || name == "links: random bulk";
+        const bool is_open = name == "links: words of all tiles" || name == "links: random bulk" ||
+                             name == "BERT-Large stage";
         CHECK(group.target.asks() != is_open);
     }
     const auto outcome = [](const char* name) {

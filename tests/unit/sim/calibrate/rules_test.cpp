@@ -504,9 +504,10 @@ TEST_CASE("equal workloads on equal machines are one run, others are not") {
 }
 
 TEST_CASE("every rule's group is one of those that are told") {
-    for (const auto* rules : {&exchange_rules(), &memory_rules(), &reduction_rules(),
-                              &stencil_rules(), &streaming_rules(), &product_rules(),
-                              &convolution_rules(), &attention_rules(), &link_rules()}) {
+    for (const auto* rules :
+         {&exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
+          &streaming_rules(), &product_rules(), &convolution_rules(), &attention_rules(),
+          &link_rules(), &recall_rules()}) {
         for (const Rule& rule : *rules) {
             CAPTURE(rule.group);
             CHECK_NOTHROW(check_group_name(rule.group));
