@@ -10,15 +10,38 @@
 //       {"do": "tables"},                                         opens all tables and answers them
 //       {"do": "offers", "label": "SVG"},                         answers {file: text} of each such button
 //       {"do": "download", "selector": "..."},                    the same of one button, as a real download
-//       {"do": "text", "selector": "..."},
+//       {"do": "text", "selector": "..."},                       also "count"
 //       {"do": "picture", "selector": "...", "file": "a.png"},   the whole page without a selector
 //       {"do": "pdf", "file": "a.pdf"}]}
 //
-// The answer has `answers` (one an action, null where it has none), `ready_ms`, `console` (messages and
+// The answer has `answers` (one an action, null where it has none), `times` of the actions, `ready_ms`,
+// `cpu_ms` (host time of the page's process until then, which depends less on what else runs), `measures` (ms of each section), `console` (messages and
 // errors), `requests` (all but the page itself) and `title`.
 import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
+
+/// Milliseconds of the host's processors that the pages' processes below a process have taken.
+function cpuOfPages(root) {
+  const processes = new Map();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      processes.set(Number(pid), { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]), command: readFileSync(`/proc/${pid}/cmdline`, "latin1") });
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+  const isBelow = (pid) => pid === root || (processes.has(pid) && isBelow(processes.get(pid).parent));
+  let ticks = 0;
+  for (const [pid, { ticks: own, command }] of processes) {
+    if (command.includes("--type=renderer") && isBelow(pid)) {
+      ticks += own;
+    }
+  }
+  return 10 * ticks;
+}
 
 const asked = JSON.parse(readFileSync(0, "utf8"));
 const browser = await chromium.launch({
@@ -57,6 +80,7 @@ const deeds = {
     await page.locator(action.selector).first().fill(action.value);
     await page.locator(action.selector).first().blur();
   },
+  count: (action) => page.locator(action.selector).count(),
   text: (action) => page.locator(action.selector).allInnerTexts(),
   tables: () => page.evaluate(async () => {
     document.querySelectorAll("details.behind").forEach((details) => (details.open = true));
@@ -100,9 +124,13 @@ let failed = null;
 const answers = [];
 const times = [];
 let readyMs = null;
+let cpuMs = null;
+let measures = null;
 try {
   await page.goto(address);
   await page.waitForFunction(() => document.documentElement.dataset.ready || document.documentElement.dataset.failed, null, { timeout: asked.timeout_ms ?? 60000 });
+  measures = await page.evaluate(() => Object.fromEntries(performance.getEntriesByType("measure").map((one) => [one.name, Math.round(one.duration)])));
+  cpuMs = cpuOfPages(process.pid);
   readyMs = Number(await page.evaluate(() => document.documentElement.dataset.ready ?? -1));
   for (const action of asked.actions ?? []) {
     const begin = performance.now();
@@ -114,4 +142,4 @@ try {
 }
 const title = await page.title();
 await browser.close();
-process.stdout.write(JSON.stringify({ answers, times, ready_ms: readyMs, console: messages, requests, title, failed }));
+process.stdout.write(JSON.stringify({ answers, times, ready_ms: readyMs, cpu_ms: cpuMs, measures, console: messages, requests, title, failed }));

@@ -49,7 +49,9 @@ async function show(page: Page, entry: Entry): Promise<void> {
   sectionsOf(page, entry, recording).forEach((section, i) => {
     const id = `section-${i}`;
     links.append(h("li", {}, h("a", { href: `#${id}` }, section.title)));
+    const start = performance.now();
     made.push(h("section", { id, "data-section": section.title }, h("h2", {}, section.title), section.make()));
+    performance.measure(section.title, { start }); // for those who look why a page is slow
   });
   nav.replaceChildren(links);
   main.replaceChildren(h("h1", {}, entry.label), entry.source ? h("p", { class: "note" }, entry.source) : "", ...made);

@@ -243,12 +243,12 @@ class BrowserTest(ReportTest):
     def tables_of(self, page, *actions, **more):
         return self.browse(page, *actions, {"do": "tables"}, **more)["answers"][-1]
 
-    def recorded(self, result, name="page.html", memory=None):
+    def recorded(self, result, name="page.html", memory=None, shares=None):
         """A page of a result with a recording, put together from a folder as `--out` leaves it."""
         folder = self.scratch / "out"
         folder.mkdir(exist_ok=True)
         (folder / "result.json").write_text(json.dumps(result))
-        (folder / "recording.bin.gz").write_bytes(recording_of(result))
+        (folder / "recording.bin.gz").write_bytes(recording_of(result, shares=shares))
         if memory is not None:
             (folder / "memory.json").write_text(json.dumps(memory))
         self.tessera("report", "out", "-o", name, "-q")
@@ -299,6 +299,223 @@ class OnePageTest(BrowserTest):
         self.check_svgs(svgs)
         self.assertGreater(len(svgs), 8)
         self.assertEqual(list(csv.reader(io.StringIO(csvs["phases.csv"])))[1][:2], ["compute", str(result["phases"]["compute"])])
+
+
+class StorePagesTest(BrowserTest):
+    """Pages of stores: those of sweeps, and of points that nobody would run."""
+
+    def line(self, number, status="ok", **more):
+        """A line of a store, of values that are drawn from its number."""
+        rng = random.Random(number)
+        workers, lanes = rng.choice([2, 4, 6, 8]), rng.choice([2, 4, 8, 16])
+        cycles = 1000 + rng.randrange(100_000) // workers + rng.randrange(100_000) // lanes
+        line = {"key": hashlib.sha256(str(number).encode()).hexdigest(), "status": status, "machine": "tiny",
+                "workload": "tiny_matmul", "mode": "timing", "model": 18, "contents": {"machine": "m", "workload": "w"},
+                "changes": {"tile.workers": workers, "exchange.lane_bytes": lanes, "workload.seed": number},
+                "host": {"wall_s": 1.0}}
+        if status == "ok":
+            line["result"] = {"cycles": cycles, "seconds": cycles / 1e9, "empty_matrices": 0, "memory": {"max_bytes": 1000 * lanes + number % 7}}
+        else:
+            line["message"] = f"{HOSTILE}: got {number}"
+        return json.dumps(line | more)
+
+    def made(self, lines, name="made.sweep"):
+        (self.scratch / name).mkdir()
+        (self.scratch / name / "lines.jsonl").write_text("".join(line + "\n" for line in lines))
+        return name
+
+    def report(self, *names):
+        self.tessera("report", *names, "-o", "page.html", "-q")
+        return "page.html"
+
+    def test_the_page_of_a_sweep_has_the_numbers_of_sweep_show(self):
+        self.tessera("sweep", "run", "matrix_rate", "--store", "a.sweep", "-q", "--jobs", "1", "--set", "workload.m=256",
+                     "--set", "workload.k=256", "--set", "workload.n=256")
+        [tables, svgs] = self.browse(self.report("a.sweep"), {"do": "tables"}, {"do": "offers", "label": "SVG"})["answers"]
+        shown = json.loads(self.tessera("sweep", "show", "a.sweep", "--format", "json").stdout)
+        points = tables["points"]
+        head = [cell.split(" ")[0] for cell in points["head"]]
+        self.assertEqual(sorted((row[head.index("workload")], row[head.index("cycles")]) for row in points["rows"]),
+                         sorted((row["workload"], row["cycles"]) for row in shown))
+        for look, name in (("--best", "best"), ("--sensitivity", "sensitivity")):
+            rows = json.loads(self.tessera("sweep", "show", "a.sweep", look, "--format", "json").stdout)
+            self.assertEqual(len(tables[name]["rows"]), len(rows))
+        self.check_svgs(svgs)
+
+    def test_a_click_on_an_axis_keeps_lines_that_pass_there(self):
+        self.made([self.line(number) for number in range(60)])
+        visible = "figure[data-figure='Parallel coordinates'] path:not([visibility=hidden])"
+        answers = self.browse(self.report("made.sweep"), {"do": "count", "selector": visible},
+                              {"do": "click", "selector": "figure[data-figure='Parallel coordinates'] .brush"},
+                              {"do": "count", "selector": visible},
+                              {"do": "click", "selector": "figure[data-figure='Parallel coordinates'] .brush"},
+                              {"do": "count", "selector": visible})["answers"]
+        self.assertEqual((answers[0], answers[4]), (60, 60))
+        self.assertTrue(0 < answers[2] < 60, answers)
+
+    def test_points_that_all_failed_and_one_point_and_none(self):
+        self.made([self.line(number, "fault") for number in range(5)], "failed.sweep")
+        self.made([self.line(1)], "one.sweep")
+        self.made([], "none.sweep")
+        for name, words in (("failed.sweep", "No point is ok"), ("one.sweep", "All 1 point of the store are here"), ("none.sweep", "The store has no point")):
+            [text, images] = self.browse(self.report(name), {"do": "text", "selector": "main"}, {"do": "text", "selector": "img"})["answers"]
+            self.assertIn(words, text[0], name)
+            self.assertEqual(images, [])
+
+    def test_a_hundred_thousand_points_are_sampled(self):
+        self.made([self.line(number) for number in range(100_000)])
+        page = self.report("made.sweep")
+        [told, tables] = self.browse(page, {"do": "text", "selector": "#told"}, {"do": "tables"}, timeout_ms=120000)["answers"]
+        self.assertIn("The store has 100,000 points. 20,000 are here: the front, the best, the base and a sample of the others, drawn with seed 1.", told[0])
+        best = json.loads(self.tessera("sweep", "show", "made.sweep", "--best", "--format", "json").stdout)
+        self.assertEqual(tables["best"]["rows"][0][1], best[0]["value"])
+        self.assertLess((self.scratch / page).stat().st_size, 20 << 20)
+
+
+class DegenerateTest(BrowserTest):
+    """Runs of which charts have little to show say what there is."""
+
+    def texts_of(self, result):
+        [text, svgs] = self.browse(self.recorded(result), {"do": "text", "selector": "main"}, {"do": "offers", "label": "SVG"})["answers"]
+        self.check_svgs(svgs)
+        return text[0]
+
+    def test_one_tile_has_no_exchange(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--set", "chip.tiles=1", "--set", "exchange.pair_double=false", "--json", "one.json", "-q")
+        self.assertIn("The run has no exchange", self.texts_of(json.loads((self.scratch / "one.json").read_text())))
+
+    def test_zero_energy_is_told(self):
+        result = self.tiny()
+        result["energy"] = {"total_j": 0, "by_kind": {}, "steps": [], "low_j": 0, "high_j": 0, "mean_w": 0}
+        self.assertIn("The energy is 0", self.texts_of(result))
+
+    def test_a_run_without_steps_and_cycles(self):
+        result = self.tiny()
+        for key in ("compute_sets", "exchanges", "streams", "kernels"):
+            result[key] = []
+        result["cycles"] = 0
+        text = self.texts_of(result)
+        for words in ("The run has no steps", "The recording has no step", "No step took cycles of a tile", "No compute set"):
+            self.assertIn(words, text)
+
+    def test_a_synchronisation_alone(self):
+        self.tessera("run", "sync", "--machine", "tiny", "--report", "page.html", "-q")
+        self.browse("page.html")
+
+    def test_an_estimate_and_a_failed_run(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode", "estimate", "--report", "page.html", "-q")
+        self.browse("page.html")
+        failed = {"status": "failed", "workload": {"name": HOSTILE}, "machine": {"name": "tiny"}, "message": HOSTILE, "exit_code": 4}
+        [texts] = self.browse(self.report_of({"schema_version": 1, "runs": [failed]}), {"do": "text", "selector": "pre"})["answers"]
+        self.assertIn(HOSTILE, texts)
+
+    def report_of(self, document):
+        self.tessera("report", self.written("some.json", document), "-o", "page.html", "-q")
+        return "page.html"
+
+    def test_a_recording_that_is_none_is_told(self):
+        result = self.tiny()
+        self.recorded(result)
+        (self.scratch / "out/recording.bin.gz").write_bytes(gzip.compress(b"something else"))
+        self.tessera("report", "out", "-o", "page.html", "-q")
+        [text] = self.browse("page.html", {"do": "text", "selector": "main"})["answers"]
+        self.assertIn("The recording cannot be shown: it is no recording", text[0])
+
+
+class TimelineTest(BrowserTest):
+    def test_steps_and_tiles_are_shown_by_mouse_and_keys(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--report", "page.html", "--record", "r", "--json", "r.json", "-q")
+        result = json.loads((self.scratch / "r.json").read_text())
+        answers = self.browse("page.html", {"do": "click", "selector": "canvas"}, {"do": "tables"},
+                              {"do": "press", "selector": "canvas", "key": "+"}, {"do": "press", "selector": "canvas", "key": "ArrowRight"},
+                              {"do": "press", "selector": "canvas", "key": "Enter"}, {"do": "press", "selector": "canvas", "key": "0"},
+                              {"do": "fill", "selector": "[aria-label=tile]", "value": "3"}, {"do": "tables"},
+                              {"do": "hover", "selector": "canvas"}, {"do": "text", "selector": "[data-figure=Timeline] .tip"})["answers"]
+        tables = answers[1]
+        self.assertEqual(len(tables["tiles of a step"]["rows"]), 4)
+        cycles = {row[0]: row[4] for row in answers[7]["steps of tile 3"]["rows"]}
+        for step in result["compute_sets"] + result["exchanges"]:
+            self.assertLessEqual(cycles[step["name"]], step["tile_cycles"]["max"])
+            self.assertGreaterEqual(cycles[step["name"]], step["tile_cycles"]["min"])
+        self.assertRegex(answers[-1][0], r"^cycle [\d,]+, tile \d: ")
+
+    def test_marks_of_charts_are_reached_by_keys(self):
+        self.tiny()
+        self.tessera("report", "tiny.json", "-o", "page.html", "-q")
+        chart = "figure[data-figure='The run by kind of phase'] svg"
+        [_, tip] = self.browse("page.html", {"do": "press", "selector": chart, "key": "ArrowRight"},
+                               {"do": "text", "selector": "figure[data-figure='The run by kind of phase'] .tip"})["answers"]
+        self.assertRegex(tip[0], r"^compute [\d,]+, exchange [\d,]+")
+
+
+class SizeTest(BrowserTest):
+    """Pages stay below their sizes and are ready in their times. These are of the host's processors, so that the test
+    does not depend on what else runs."""
+
+    def test_a_product_on_a_whole_chip(self):
+        self.tessera("run", "dense_4096_f16", "--mode", "timing", "--report", "page.html", "-q")
+        self.assertLess((self.scratch / "page.html").stat().st_size, 3 << 20)
+        self.assertLess(self.browse("page.html")["cpu_ms"], 2000)
+
+    def test_a_pipeline_of_5000_steps(self):
+        steps, tiles, rng = 2500, 1472, random.Random(1)
+        result = self.tiny()
+        result["machine"]["chip"]["tiles"] = tiles
+        names = [f"layer.{number // 50}.part.{number % 50 // 10}.op{number}" for number in range(steps)]
+        for key in ("compute_sets", "exchanges"):
+            like = result[key][0]
+            result[key] = []
+            for number, name in enumerate(names):
+                cycles = rng.randrange(1000, 100_000)
+                result[key].append(like | {
+                    "name": f"{name}: {key}", "cycles": cycles, "slowest_cycles": cycles, "bound_cycles": cycles // 2, "active_tiles": tiles,
+                    "tile_cycles": {"min": 0, "mean": cycles * 0.9, "max": cycles}, "mean_cycles": cycles * 0.9, "slowest_tile": number % tiles})
+        result["cycles"] = sum(step["cycles"] for key in ("compute_sets", "exchanges") for step in result[key])
+        result["kernels"] = [{"name": name, "cycles": compute["cycles"] + exchange["cycles"], "percent": 0.04, "compute": compute["cycles"],
+                              "exchange": exchange["cycles"], "sync": 0, "stream": 0, "link": 0, "rearrange_cycles": 0}
+                             for name, compute, exchange in zip(names, result["compute_sets"], result["exchanges"])]
+        page = self.recorded(result, shares=8)
+        self.assertLess((self.scratch / page).stat().st_size, 20 << 20)
+        answer = self.browse(page, {"do": "tables"}, timeout_ms=120000)
+        self.assertLess(answer["cpu_ms"], 4000)
+        self.assertEqual(answer["answers"][0]["tree"]["rows"][0][4], result["cycles"])
+
+
+class PicturesTest(BrowserTest):
+    """The pictures of docs/report.md and README.md. With TESSERA_UPDATE_PICTURES=1 they are written there."""
+    FOLDER = SOURCE / "docs/report"
+
+    def pictures(self, page, pictures, **more):
+        self.browse(page, *[{"do": "picture", "selector": selector, "file": str(self.scratch / name)} for name, selector in pictures.items()],
+                    width=980, **more)
+        for name in pictures:
+            made = (self.scratch / name).read_bytes()
+            self.assertTrue(made.startswith(b"\x89PNG") and len(made) < 150_000, (name, len(made)))
+            if os.environ.get("TESSERA_UPDATE_PICTURES"):
+                self.FOLDER.mkdir(exist_ok=True)
+                (self.FOLDER / name).write_bytes(made)
+            self.assertTrue((self.FOLDER / name).exists(), name)
+
+    def figure(self, title):
+        return f"figure[data-figure='{title}']"
+
+    def test_of_a_run(self):
+        self.tessera("run", "bert_layer", "--mode", "timing", "--report", "page.html", "-q")
+        self.pictures("page.html", {"timeline.png": "[data-figure=Timeline]",
+                                    "roofline.png": self.figure("Roofline of compute sets"), "kernels.png": self.figure("Kernels"),
+                                    "memory.png": self.figure("Tile memory by step")})
+        self.pictures("page.html", {"dark.png": self.figure("Why the cycles were spent")}, dark=True)
+
+    def test_of_a_sweep(self):
+        self.file("lanes.json", json.dumps({
+            "schema_version": 1, "machine": "bow", "workload": "cora", "axes": [
+                {"path": "exchange.lane_bytes", "log2": [4, 16]}, {"path": "tile.workers", "values": [4, 6, 8]},
+                {"path": "chip.clock_hz", "values": [1.33e9, 1.85e9]}],
+            "objectives": [{"path": "seconds", "goal": "min"}, {"path": "energy.mean_w", "goal": "min"}]}))
+        self.tessera("sweep", "run", "./lanes.json", "--store", "a.sweep", "-q")
+        self.tessera("report", "a.sweep", "-o", "page.html", "-q")
+        self.pictures("page.html", {"front.png": self.figure("Two figures of each point"),
+                                    "tornado.png": self.figure("Tornado: what each parameter does")})
 
 
 def main():

@@ -105,6 +105,13 @@ foreach(class FileTest OnePageTest)
   set_tests_properties("pages of results: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 endforeach()
 
+foreach(class StorePagesTest DegenerateTest TimelineTest SizeTest PicturesTest)
+  add_test(NAME "pages of results: ${class}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/report_test.py"
+            $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("pages of results: ${class}" PROPERTIES LABELS "slow" TIMEOUT 1800)
+endforeach()
+
 add_test(NAME "traces in every format"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/traces_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" QuickTest)

@@ -63,6 +63,7 @@ export function points(spec: PointsSpec): Drawing {
   const y = make(yLeast, yMost, of.bottom, of.top);
   axis.xAxis(of, x, spec.xLabel);
   axis.yAxis(of, y, spec.yLabel);
+  const taken: number[] = [];
   for (const roof of spec.roofs ?? []) {
     const [from, to] = x.domain() as [number, number];
     const floor = y.domain()[0]!;
@@ -77,7 +78,11 @@ export function points(spec: PointsSpec): Drawing {
     const last = path[path.length - 1];
     of.svg.append(s("path", { d: curve()(path) ?? "", fill: "none", stroke: color(roof.color), "stroke-width": 2 }));
     if (last) {
-      of.svg.append(axis.text(last[0] - 4, last[1] - 5, roof.name, { "text-anchor": "end", fill: color(roof.color) }));
+      // a name that would stand on another one goes below its line
+      const above = last[1] - 5;
+      const at = taken.some((other) => Math.abs(other - above) < 13) ? last[1] + 14 : above;
+      taken.push(at);
+      of.svg.append(axis.text(last[0] - 4, at, roof.name, { "text-anchor": "end", fill: color(roof.color) }));
     }
   }
   if (spec.line && spec.line.length > 1) {

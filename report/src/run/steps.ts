@@ -26,17 +26,30 @@ export interface ListedStep {
   kernel: string;
 }
 
-/// The kernel whose name begins the step's: "layer: multiply" is of "layer".
-function kernelOf(step: Step, names: string[]): string {
-  return step.owner ?? names.find((name) => step.name === name || step.name.startsWith(name + ": ")) ?? (names.length === 1 ? names[0]! : "");
+/// The kernel whose name begins the step's, the longest of several: "layer: multiply" is of "layer".
+function kernelOf(step: Step, names: Set<string>): string {
+  if (step.owner !== undefined) {
+    return step.owner;
+  }
+  for (let end = step.name.length; end > 0; end = step.name.lastIndexOf(": ", end - 1)) {
+    if (names.has(step.name.slice(0, end))) {
+      return step.name.slice(0, end);
+    }
+  }
+  return names.size === 1 ? [...names][0]! : "";
 }
 
+const known = new WeakMap<Result, ListedStep[]>();
+
 export function listedSteps(result: Result): ListedStep[] {
-  const kernels: Kernel[] = result.kernels ?? [];
-  const names = kernels.map((kernel) => kernel.name).filter((name) => name !== "control program").sort((a, b) => b.length - a.length);
-  return kStepKinds.flatMap((kind) =>
-    (result[kind.key] ?? []).map((step, index) => ({ step, kind, index, kernel: kernelOf(step, names) })),
-  );
+  let listed = known.get(result);
+  if (!listed) {
+    const kernels: Kernel[] = result.kernels ?? [];
+    const names = new Set(kernels.map((kernel) => kernel.name).filter((name) => name !== "control program"));
+    listed = kStepKinds.flatMap((kind) => (result[kind.key] ?? []).map((step, index) => ({ step, kind, index, kernel: kernelOf(step, names) })));
+    known.set(result, listed);
+  }
+  return listed;
 }
 
 /// The largest of them by what `size` says.

@@ -51,8 +51,13 @@ class States {
 
   /// Reads the colours of the style sheet, which depend on the reader's choice of dark or light.
   colour(): void {
+    const known = new Map<string, [number, number, number]>();
     for (const profile of this.profiles) {
-      profile.rgb = rgbOf(colorOf(profile.step.kind));
+      const name = colorOf(profile.step.kind);
+      if (!known.has(name)) {
+        known.set(name, rgbOf(name));
+      }
+      profile.rgb = known.get(name)!;
     }
   }
 
