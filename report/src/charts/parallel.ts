@@ -90,7 +90,9 @@ export function parallel(axes: ParallelAxis[], colored: number, names: string[])
         const y = (event.clientY - box.top) * (axis.kWidth / box.width);
         const values = [...new Set(one.values.filter((value): value is number => value !== null))];
         const reach = (of.bottom - of.top) / 16;
-        const near = values.filter((value) => Math.abs(scale(value) - y) <= reach);
+        const distance = (value: number): number => Math.abs(scale(value) - y);
+        const least = Math.min(...values.map(distance)); // a click between values means the nearest one
+        const near = values.filter((value) => distance(value) <= Math.max(reach, least));
         if (near.length === 0) {
           return;
         }

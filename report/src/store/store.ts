@@ -198,33 +198,21 @@ function tornado(store: Store): HTMLElement {
     return h("p", {}, "No effect to be seen: what the points differ in has the same value in all that can be compared.");
   }
   const at = (name: string): number => listing.head.indexOf(name);
-  interface Effect { name: string; least: number; most: number; leastAt: string; mostAt: string }
-  const effects = new Map<string, Effect>();
   const several = new Set(listing.rows.map((row) => row[at("objective")])).size > 1;
-  for (const row of listing.rows) {
-    const mean = Number(row[at("mean")]);
-    if (row[at("mean")] === null || row[at("mean")] === "" || !Number.isFinite(mean)) {
-      continue; // the spread of seeds
-    }
-    const name = (several ? `${row[at("objective")]}: ` : "") + String(row[at("path")]);
-    const value = String(row[at("value")]);
-    const effect = effects.get(name);
-    if (!effect) {
-      effects.set(name, { name, least: mean, most: mean, leastAt: value, mostAt: value });
-    } else if (mean < effect.least) {
-      Object.assign(effect, { least: mean, leastAt: value });
-    } else if (mean > effect.most) {
-      Object.assign(effect, { most: mean, mostAt: value });
-    }
-  }
-  const all = [...effects.values()].sort((a, b) => b.most / b.least - a.most / a.least);
+  const all = listing.rows
+    .filter((row) => !String(row[at("mean by value")]).startsWith("spread ")) // of seeds
+    .map((row) => ({
+      name: (several ? `${row[at("objective")]}: ` : "") + String(row[at("path")]),
+      ratio: Number(row[at("largest over smallest")]),
+      means: String(row[at("mean by value")]),
+    }))
+    .sort((one, other) => other.ratio - one.ratio);
   return figure({
     title: "Tornado: what each parameter does",
     note: "How far the objective's mean moves over the values of a parameter, of its least mean; the longest bar matters most.",
     draw: () => bars({
       bars: all.map((effect) => ({
-        name: effect.name, parts: [100 * (effect.most / effect.least - 1)],
-        tip: `${effect.name}: ${format.number(effect.least)} at ${effect.leastAt}, ${format.number(effect.most)} at ${effect.mostAt}`,
+        name: effect.name, parts: [100 * (effect.ratio - 1)], tip: `${effect.name}: mean by value ${effect.means}`,
       })),
       parts: [{ name: "effect", color: "exchange" }], label: "percent from the least to the most mean", nameWidth: 260,
     }),
