@@ -103,6 +103,8 @@ export interface Result {
   counts?: StepCounts;
   energy?: Energy;
   area?: Record<string, number>;
+  chips?: Record<string, number>[];
+  edges?: Record<string, number>[];
   timing?: Record<string, unknown>;
   notes?: string[];
   host?: { wall_s?: number; simulate_s?: number; threads?: number; peak_rss_bytes?: number };

@@ -398,6 +398,13 @@ class DegenerateTest(BrowserTest):
         for words in ("The run has no steps", "The recording has no step", "No step took cycles of a tile", "No compute set"):
             self.assertIn(words, text)
 
+    def test_a_machine_of_several_chips(self):
+        self.tessera("run", "collective", "--machine", "tiny4", "--report", "page.html", "--json", "r.json", "-q")
+        result = json.loads((self.scratch / "r.json").read_text())
+        tables = self.tables_of("page.html")
+        self.assertEqual([row[1] for row in tables["chips"]["rows"]], [chip["cycles"] for chip in result["chips"]])
+        self.assertEqual(sorted(row[2] for row in tables["edges"]["rows"]), sorted(edge["bytes"] for edge in result["edges"]))
+
     def test_a_synchronisation_alone(self):
         self.tessera("run", "sync", "--machine", "tiny", "--report", "page.html", "-q")
         self.browse("page.html")

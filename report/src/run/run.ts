@@ -5,6 +5,7 @@ import type { Entry, Page } from "../data";
 import type { Section } from "../main";
 import type { Recording } from "../recording";
 import { balance } from "./balance";
+import { chips } from "./chips";
 import { energy } from "./energy";
 import { exchange } from "./exchange";
 import { memory } from "./memory";
@@ -43,6 +44,7 @@ export function runSections(page: Page, entry: Entry, recording: Recording | str
     { title: "Ceilings", make: () => ceilings(result) },
     { title: "Memory", make: () => memory(result, entry.memory) },
     { title: "Exchange", make: () => joined(exchange(result), recorded && wordsMap(recorded, result)) },
+    ...(result.chips ? [{ title: "Chips", make: () => chips(result) }] : []),
     { title: "Issue slots", make: () => issueSlots(result) },
     { title: "Energy and area", make: () => energy(result) },
   ];
