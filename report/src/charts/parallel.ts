@@ -4,7 +4,7 @@ import { s } from "../dom";
 import { color, type Drawing, type Mark } from "../figure";
 import * as axis from "../axis";
 import * as format from "../format";
-import { shade } from "./tiles";
+import { kLineScale, shade } from "./tiles";
 
 export interface ParallelAxis {
   label: string;
@@ -43,7 +43,7 @@ export function parallel(axes: ParallelAxis[], colored: number, names: string[])
     });
     const value = axes[colored]!.values[point] ?? null;
     const part = value === null || range.most === range.least ? 0 : (value - range.least) / (range.most - range.least);
-    const path = s("path", { d, fill: "none", stroke: shade(part * 0.9), "stroke-opacity": names.length > 300 ? 0.35 : 0.8, "stroke-width": 1.3 });
+    const path = s("path", { d, fill: "none", stroke: shade(part, kLineScale), "stroke-opacity": names.length > 300 ? 0.35 : 0.8, "stroke-width": 1.3 });
     lines.push({ path, point });
     group.append(path);
     if (value !== null) {

@@ -25,13 +25,16 @@ export function placeOf(tile: number, tiles: number, generation: string): { row:
 /// From dark to light, readable without colours (cividis).
 const kScale = ["#00204d", "#213d6b", "#555b6c", "#7b7a77", "#a59c74", "#d3c064", "#ffea46"];
 
-export function shade(part: number): string {
-  const at = Math.min(1, Math.max(0, part)) * (kScale.length - 1);
-  const low = Math.min(kScale.length - 2, Math.floor(at));
+/// From blue over grey to orange: lines of these are seen on white and on black.
+export const kLineScale = ["#0072b2", "#8f9299", "#e69f00"];
+
+export function shade(part: number, scale: string[] = kScale): string {
+  const at = Math.min(1, Math.max(0, part)) * (scale.length - 1);
+  const low = Math.min(scale.length - 2, Math.floor(at));
   const channel = (text: string, i: number): number => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
   const mixed = [0, 1, 2].map((i) => {
-    const from = channel(kScale[low]!, i);
-    return Math.round(from + (channel(kScale[low + 1]!, i) - from) * (at - low));
+    const from = channel(scale[low]!, i);
+    return Math.round(from + (channel(scale[low + 1]!, i) - from) * (at - low));
   });
   return "#" + mixed.map((value) => value.toString(16).padStart(2, "0")).join("");
 }

@@ -38,8 +38,10 @@ const kUnits: [RegExp, string][] = [
   [/mm2$/, "mm2"],
 ];
 
+/// Nothing where the path says it.
 function unitOf(path: string): string {
-  return kUnits.find(([pattern]) => pattern.test(path))?.[1] ?? "";
+  const unit = kUnits.find(([pattern]) => pattern.test(path))?.[1] ?? "";
+  return path.endsWith(unit) ? "" : unit;
 }
 
 /// Whether points differ there.
@@ -159,7 +161,7 @@ function scatter(store: Store): HTMLElement {
 
 function labelOf(path: string): string {
   const unit = unitOf(path);
-  return unit && !path.endsWith(unit) ? `${path} (${unit})` : path;
+  return unit ? `${path} (${unit})` : path;
 }
 
 function parallels(store: Store): HTMLElement {
@@ -183,7 +185,7 @@ function parallels(store: Store): HTMLElement {
   const colored = objectives[0] ?? paths[paths.length - 1]!;
   return figure({
     title: "Parallel coordinates",
-    note: `A line a point, coloured by ${colored}: dark is the least. A click on an axis keeps only lines that pass near there; another click lets all through.`,
+    note: `A line a point, coloured by ${colored}: blue is the least, orange the most. A click on an axis keeps only lines that pass near there; another click lets all through.`,
     draw: () => parallel(axes, paths.indexOf(colored), rows.map((row) => nameOf(store, row))),
     table: () => ({
       name: "parallel coordinates", columns: paths.map((path) => ({ head: path, isNumber: column(store, path)!.numbers !== undefined })),
