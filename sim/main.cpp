@@ -14,6 +14,7 @@
 #include "sim/pattern/encode.h"
 #include "sim/pattern/evolve.h"
 #include "sim/pattern/pattern_command.h"
+#include "sim/plot/plot_command.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/interrupt.h"
 #include "sim/process/screen.h"
@@ -94,6 +95,7 @@ struct Execute {
     int operator()(const cli::ExplainCommand& command) const {
         return say(explain::explain_text(command, process::layout_of(stdout)));
     }
+    int operator()(const cli::PlotCommand& command) const { return plot::plot_command(command); }
     int operator()(const cli::ListCommand& command) const {
         return say(inquire::list_text(command, process::layout_of(stdout)));
     }

@@ -80,6 +80,7 @@ ALLOWED = {
     "sim/run": ON_RESULTS + ["sim/report", "sim/sweep"],
     "sim/compare": ON_RESULTS + ["sim/sweep"],
     "sim/explain": ON_RESULTS + ["sim/compare"],
+    "sim/plot": ON_RESULTS + ["sim/compare", "sim/sweep"],
     "sim/pattern": ON_RESULTS,
     "sim/importer": ON_RESULTS,
     "sim/assemble": ON_RESULTS + ["sim/vertex"],

@@ -96,6 +96,12 @@ struct ReportCommand {
     bool quiet = false;              ///< no line on stdout
 };
 
+struct PlotCommand {
+    std::string what; ///< a result, as of DiffCommand, or a store
+    std::string chart;
+    std::string output; ///< file; its ending says the format
+};
+
 struct ListCommand {
     std::string what;   ///< machines, workloads, vertices, instructions, parameters; empty: all
     bool names = false; ///< names alone
@@ -289,10 +295,10 @@ struct HelpCommand {
 };
 
 using Command = std::variant<
-    RunCommand, VertexCommand, CalibrateCommand, DiffCommand, ExplainCommand, ReportCommand,
-    AssembleCommand, DisassembleCommand, ListCommand, DescribeCommand, CheckCommand, SchemaCommand,
-    SweepRunCommand, SweepShowCommand, SweepStatusCommand, SweepCollectCommand, SweepDiffCommand,
-    SweepSubmitCommand, ImportCommand, PatternMakeCommand, PatternShowCommand,
+    RunCommand, VertexCommand, CalibrateCommand, DiffCommand, ExplainCommand, PlotCommand,
+    ReportCommand, AssembleCommand, DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
+    SchemaCommand, SweepRunCommand, SweepShowCommand, SweepStatusCommand, SweepCollectCommand,
+    SweepDiffCommand, SweepSubmitCommand, ImportCommand, PatternMakeCommand, PatternShowCommand,
     PatternConvertCommand, PatternSparsifyCommand, PatternFinalizeCommand, PatternEvolveCommand,
     PatternEncodeCommand, CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 

@@ -246,6 +246,15 @@ Command make_diff(const Given& given) {
 Command make_explain(const Given& given) {
     return ExplainCommand{given.operands().at(0), operand_or_nothing(given, 1)};
 }
+Command make_plot(const Given& given) {
+    refuse_empty("plot", given, {"chart", "output"});
+    for (const char* option : {"chart", "output"}) {
+        if (!given.has(option)) {
+            throw UsageError(fmt::format("plot: expected --{}", option));
+        }
+    }
+    return PlotCommand{given.operands().at(0), given.text("chart"), given.text("output")};
+}
 Command make_check(const Given& given) {
     return CheckCommand{given.operands()};
 }

@@ -247,6 +247,26 @@ CommandSpec explain_command() {
             .make = make_explain};
 }
 
+CommandSpec plot_command() {
+    return {
+        .name = "plot",
+        .usage = "RESULT|STORE --chart NAME --output F.svg|F.pdf",
+        .sentence = "draws a chart as a picture, with gnuplot",
+        .operands = {"result or store", 1, 1, Completes::File},
+        .options = {word("chart", "NAME",
+                         "of a result phases, kernels, steps, energy, memory, roofline; of a "
+                         "folder of --out balance and tiles too; of a store scatter, sensitivity",
+                         {"phases", "kernels", "steps", "energy", "memory", "roofline", "balance",
+                          "tiles", "scatter", "sensitivity"},
+                         {}),
+                    text("output", "FILE", "FILE.svg or FILE.pdf")},
+        .examples = {{"tessera plot out --chart steps --output steps.svg",
+                      "the slowest steps, with their bounds"},
+                     {"tessera plot energy_delay.sweep --chart scatter --output front.pdf",
+                      "two objectives and the front, for a paper"}},
+        .make = make_plot};
+}
+
 CommandSpec check_command() {
     return {.name = "check",
             .usage = "FILE...",
@@ -374,9 +394,9 @@ std::vector<CommandSpec> make_commands() {
         all.push_back(std::move(pattern));
     }
     for (const auto& one :
-         {diff_command(), explain_command(), list_command(), describe_command(), check_command(),
-          schema_command(), import_command(), assemble_command(), disassemble_command(),
-          completion_command(), manual_command(), help_command()}) {
+         {diff_command(), explain_command(), plot_command(), list_command(), describe_command(),
+          check_command(), schema_command(), import_command(), assemble_command(),
+          disassemble_command(), completion_command(), manual_command(), help_command()}) {
         all.push_back(one);
     }
     std::vector<std::string> names;

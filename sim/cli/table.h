@@ -111,6 +111,7 @@ inline constexpr const char* kWhatItIs =
 [[nodiscard]] Command make_describe(const Given& given);
 [[nodiscard]] Command make_diff(const Given& given);
 [[nodiscard]] Command make_explain(const Given& given);
+[[nodiscard]] Command make_plot(const Given& given);
 [[nodiscard]] Command make_check(const Given& given);
 [[nodiscard]] Command make_schema(const Given& given);
 [[nodiscard]] Command make_import(const Given& given);

@@ -29,7 +29,7 @@ constexpr std::array kFigures{"cycles",           "seconds",          "tflops",
                               "phases.exchange",  "phases.sync",      "phases.stream",
                               "phases.link",      "memory.max_bytes", "tiles_busy",
                               "energy.total_j",   "energy.mean_w",    "energy.pj_per_flop",
-                              "area_mm2.total"};
+                              "area.total_mm2"};
 
 /// Words of points.
 constexpr std::array kWords{"message", "note"};

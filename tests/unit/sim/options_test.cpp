@@ -233,6 +233,9 @@ Fields fields(const cli::PatternEvolveCommand& evolve) {
 Fields fields(const cli::SweepStatusCommand& status) {
     return {{"store", status.store}, {"sweep", status.sweep}};
 }
+Fields fields(const cli::PlotCommand& plot) {
+    return {{"what", plot.what}, {"chart", plot.chart}, {"output", plot.output}};
+}
 Fields fields(const cli::DiffCommand& diff) {
     return {
         {"a", diff.a}, {"b", diff.b}, {"json", diff.json}, {"quiet", diff.quiet ? "yes" : "no"}};
@@ -313,6 +316,8 @@ const std::vector<Case> kOwnCases{
     {{"calibrate"}, "check", "", "check", "yes"},
     {{"calibrate"}, "unexplained", "", "unexplained", "yes"},
     {{"calibrate"}, "quiet", "", "quiet", "yes"},
+    {{"plot", "r", "--output", "f.svg"}, "chart", "steps", "chart", "steps"},
+    {{"plot", "r", "--chart", "steps"}, "output", "f.svg", "output", "f.svg"},
     {{"diff", "a", "b"}, "json", "j", "json", "j"},
     {{"diff", "a", "b"}, "quiet", "", "quiet", "yes"},
     {{"report", "r"}, "output", "f", "output", "f"},
