@@ -3,7 +3,6 @@
 
 #include "base/config/json_text.h"
 #include "base/config/paths.h"
-#include "base/config/read.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "kernels/catalog/load.h"
@@ -14,6 +13,7 @@
 #include "sim/process/output.h"
 #include "sim/process/screen.h"
 #include "sim/result/result.h"
+#include "sim/result/result_file.h"
 #include "sim/sweep/frozen.h"
 #include "sim/sweep/store.h"
 
@@ -101,19 +101,13 @@ Json result_of(const std::string& operand) {
         return result_of_point(operand.substr(0, colon), operand.substr(colon + 1));
     }
     const fs::path file =
-        fs::is_directory(operand) ? fs::path(operand) / "result.json" : fs::path(operand);
+        fs::is_directory(operand) ? fs::path(operand) / result::kResultFile : fs::path(operand);
     if (fs::is_directory(operand) && !fs::exists(file)) {
         throw cli::UsageError(fmt::format("{} has no result.json; of a store's points say "
                                           "STORE:KEY",
                                           in_quotes(operand)));
     }
-    Json result = config::read_document(file).root;
-    if (!result.is_object() || !result.contains("cycles") || !result.contains("machine")) {
-        throw cli::UsageError(
-            fmt::format("'{}' is no result: expected what `tessera run --json` writes for one run",
-                        file.string()));
-    }
-    return result;
+    return result::read_result(file);
 }
 
 int diff_command(const cli::DiffCommand& command) {

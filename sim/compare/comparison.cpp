@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/compare/comparison.h"
 
+#include "sim/result/result_file.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,18 +15,7 @@ namespace tessera::compare {
 namespace {
 
 using Json = nlohmann::json;
-
-/// Kinds of steps: the key of their list in a result, and what one is called.
-constexpr std::array<std::pair<const char*, const char*>, 4> kLists{
-    {{"compute_sets", "compute_set"},
-     {"exchanges", "exchange"},
-     {"streams", "stream"},
-     {"link_exchanges", "link_exchange"}}};
-
-double number_at(const Json& object, const char* pointer) {
-    const Json::json_pointer at(pointer);
-    return object.contains(at) && object.at(at).is_number() ? object.at(at).get<double>() : 0;
-}
+using result::number_at;
 
 /// How many chunks a step's work is cut into is the plan's choice, no other step.
 std::string without_chunks(std::string name) {
@@ -92,13 +83,13 @@ struct Groups {
     std::vector<Key> order;
 };
 
-Groups groups_of(const Json& result) {
+Groups groups_of(const Json& document) {
     Groups out;
-    const double tiles = number_at(result, "/machine/chip/tiles");
-    for (const auto& [list, kind] : kLists) {
-        const Json steps = result.value(list, Json::array());
-        for (const Json& step : steps) {
-            const Key key{kind, step.value("role", ""), without_chunks(step.value("name", ""))};
+    const double tiles = number_at(document, "/machine/chip/tiles");
+    for (const auto& [list, kind] : result::kStepLists) {
+        for (const Json& step : result::list_at(document, list)) {
+            const Key key{kind, result::text_at(step, "/role"),
+                          without_chunks(result::text_at(step, "/name"))};
             const auto [found, is_new] = out.parts.try_emplace(key);
             found->second.add(parts_of(kind, step, tiles));
             if (is_new) {
@@ -188,20 +179,23 @@ void collect_leaves(const std::string& path, const Json& value, std::map<std::st
 }
 
 /// Values of machine and workload, by the paths of --set.
-std::map<std::string, Json> settings_of(const Json& result) {
+std::map<std::string, Json> settings_of(const Json& document) {
     std::map<std::string, Json> out;
-    Json machine = result.value("machine", Json::object());
-    Json workload = result.value("workload", Json::object());
+    Json machine = document.value("machine", Json::object());
+    Json workload = document.value("workload", Json::object());
     for (Json* const config : {&machine, &workload}) {
         if (config->is_object()) {
             config->erase("description");
             config->erase("schema_version");
         }
     }
-    out["machine"] = machine.value("name", "");
-    out["workload"] = workload.value("name", "");
-    machine.erase("name");
-    workload.erase("name");
+    out["machine"] = result::text_at(document, "/machine/name");
+    out["workload"] = result::text_at(document, "/workload/name");
+    for (Json* const config : {&machine, &workload}) {
+        if (config->is_object()) {
+            config->erase("name");
+        }
+    }
     collect_leaves("", machine, out);
     collect_leaves("workload", workload, out);
     return out;
@@ -228,9 +222,9 @@ std::vector<Setting> differences(const std::map<std::string, Json>& before,
     return out;
 }
 
-std::map<std::string, Json> plan_of(const Json& result) {
+std::map<std::string, Json> plan_of(const Json& document) {
     std::map<std::string, Json> leaves;
-    collect_leaves("plan", result.value("plan", Json::object()), leaves);
+    collect_leaves("plan", document.value("plan", Json::object()), leaves);
     std::erase_if(leaves, [](const auto& leaf) { return leaf.second.is_array(); });
     return leaves;
 }
@@ -268,10 +262,9 @@ void compare_figures(const Json& a, const Json& b, Comparison& out) {
     }
 }
 
-std::string name_of(const Json& result) {
-    const Json workload = result.value("workload", Json::object());
-    const Json machine = result.value("machine", Json::object());
-    return workload.value("name", "") + " on " + machine.value("name", "");
+std::string name_of(const Json& document) {
+    return result::text_at(document, "/workload/name") + " on " +
+           result::text_at(document, "/machine/name");
 }
 
 bool has_steps(const Json& result) {

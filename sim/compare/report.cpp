@@ -2,6 +2,7 @@
 #include "sim/compare/report.h"
 
 #include "base/text.h"
+#include "sim/result/result_file.h"
 #include "sim/result/schema_parts.h"
 
 #include <fmt/format.h>
@@ -43,7 +44,11 @@ std::string ratio_text(double a, double b) {
 }
 
 std::string value_text(const Json& value) {
-    return value.is_null() ? "none" : value.is_string() ? value.get<std::string>() : value.dump();
+    constexpr std::size_t kMost = 40; // characters of a cell
+    const std::string text = value.is_null()     ? "none"
+                             : value.is_string() ? result::printable(value.get<std::string>())
+                                                 : value.dump();
+    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
 std::string number_text(double value) {

@@ -4,9 +4,9 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "sim/compare/compare_command.h"
 #include "sim/recording/format.h"
+#include "sim/result/result_file.h"
 
 #include <fmt/format.h>
 
@@ -23,26 +23,18 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using namespace nlohmann::literals;
 
 constexpr std::size_t kHead = 11; ///< columns of what stands in front of a line, as in summaries
 constexpr double kWorthALine = 0.001;  ///< of the run
 constexpr double kWorthAKernel = 0.05; ///< of the run
 constexpr std::size_t kMostSteps = 5;
 
-constexpr std::array<std::pair<const char*, const char*>, 4> kLists{
-    {{"compute_sets", "compute_set"},
-     {"exchanges", "exchange"},
-     {"streams", "stream"},
-     {"link_exchanges", "link_exchange"}}};
-
 double number(const Json& object, const char* pointer) {
-    const Json::json_pointer at(pointer);
-    return object.contains(at) && object.at(at).is_number() ? object.at(at).get<double>() : 0;
+    return result::number_at(object, pointer);
 }
 
-double sum_over(const Json& result, const char* list, const char* pointer) {
-    const Json steps = result.value(list, Json::array());
+double sum_over(const Json& document, const char* list, const char* pointer) {
+    const Json& steps = result::list_at(document, list);
     return std::accumulate(steps.begin(), steps.end(), 0.0, [&](double sum, const Json& step) {
         return sum + number(step, pointer);
     });
@@ -58,10 +50,9 @@ std::string whole(double cycles) {
 
 /// Cycles of compute sets that would go if matrix steps took half their issues: of each set half the
 /// share that these have of its issues, of what its tiles do on the mean.
-double half_of_matrix_issues(const Json& result) {
+double half_of_matrix_issues(const Json& document) {
     double cycles = 0;
-    const Json steps = result.value("compute_sets", Json::array());
-    for (const Json& step : steps) {
+    for (const Json& step : result::list_at(document, "compute_sets")) {
         const double issues = number(step, "/worker_issues");
         const double matrix = number(step, "/counts/worker_issues/matrix");
         cycles += issues == 0 ? 0 : number(step, "/cycles") * matrix / issues / 2;
@@ -75,13 +66,11 @@ struct Found {
     const Json* step;
 };
 
-std::vector<Found> steps_of(const Json& result) {
+std::vector<Found> steps_of(const Json& document) {
     std::vector<Found> found;
-    for (const auto& [list, kind] : kLists) {
-        if (const auto steps = result.find(list); steps != result.end()) {
-            for (const Json& step : *steps) {
-                found.push_back({kind, &step});
-            }
+    for (const auto& [list, kind] : result::kStepLists) {
+        for (const Json& step : result::list_at(document, list)) {
+            found.push_back({kind, &step});
         }
     }
     std::stable_sort(found.begin(), found.end(), [](const Found& one, const Found& other) {
@@ -114,12 +103,13 @@ std::string gain_text(const Gain& gain, double run) {
 /// What a tile did in a step, beside the mean of those that had a part.
 class OneStep {
 public:
-    OneStep(const recording::Recording& recording, const Json& columns, TileId critical)
-        : tiles_(recording.header()["tiles"].get<std::size_t>()), critical_(critical) {
+    OneStep(const recording::Recording& recording, const Json& columns, std::size_t critical)
+        : tiles_(recording.tiles()), critical_(std::min(critical, recording.tiles() - 1)) {
         const auto read = [&](const char* name) {
-            return columns.contains(name) ? recording.numbers(columns[name], tiles_)
-                                          : std::vector<double>{};
+            return columns.contains(name) ? recording.numbers(columns.at(name), tiles_)
+                                          : std::vector<double>(tiles_, 0.0);
         };
+        has_begin_ = columns.contains("begin");
         begin_ = read("begin");
         cycles_ = read("cycles");
         for (const auto& [name, word] : {std::pair{"issues", "issue slots"},
@@ -134,7 +124,7 @@ public:
         constexpr double kNoPart = 4294967295.0;
         std::vector<double> cycles;
         for (std::size_t tile = 0; tile < tiles_; ++tile) {
-            if (!begin_.empty() && begin_[tile] != kNoPart) {
+            if (has_begin_ && begin_[tile] != kNoPart) {
                 cycles.push_back(cycles_[tile]);
             }
         }
@@ -167,39 +157,37 @@ public:
 
 private:
     std::size_t tiles_;
-    TileId critical_;
+    std::size_t critical_;
+    bool has_begin_ = false; ///< else the step has not run
     std::vector<double> begin_;
     std::vector<double> cycles_;
     std::vector<std::pair<std::string, std::vector<double>>> amounts_;
 };
 
 const Json* recorded_step(const recording::Recording& recording, const Found& found,
-                          const Json& result) {
-    for (const auto& [list, kind] : kLists) {
+                          const Json& document) {
+    for (const auto& [list, kind] : result::kStepLists) {
         if (std::string_view(kind) != found.kind) {
             continue;
         }
-        const auto index = static_cast<std::size_t>(found.step - &result.at(list).front());
-        for (const Json& step : recording.header().at("steps")) {
-            if (step["kind"] == kind && step["index"] == index) {
-                return &step;
-            }
-        }
+        const auto index =
+            static_cast<std::size_t>(found.step - &result::list_at(document, list).front());
+        return recording.step(kind, index);
     }
     return nullptr;
 }
 
-void tell_step(Text& text, const Found& found, const Json& result,
+void tell_step(Text& text, const Found& found, const Json& document,
                const recording::Recording* recording) {
     const Json& step = *found.step;
-    const double run = number(result, "/cycles");
+    const double run = number(document, "/cycles");
     const double cycles = number(step, "/cycles");
     text.line("step", fmt::format("{}: {} cycles in {}, {} of the run",
-                                  step["name"].get<std::string>(), whole(cycles),
+                                  result::text_at(step, "/name"), whole(cycles),
                                   counted(static_cast<std::size_t>(number(step, "/executions")),
                                           "execution"),
                                   percent(cycles, run)));
-    text.line("why", step["sentence"].get<std::string>());
+    text.line("why", result::text_at(step, "/sentence"));
     const double bound = number(step, "/critical_bound_cycles");
     if (bound > 0) {
         text.line("bound", fmt::format("{} cycles: what the critical tile does takes at least so "
@@ -209,20 +197,20 @@ void tell_step(Text& text, const Found& found, const Json& result,
     if (recording == nullptr) {
         return;
     }
-    if (const Json* const recorded = recorded_step(*recording, found, result)) {
+    if (const Json* const recorded = recorded_step(*recording, found, document)) {
         OneStep(*recording, recorded->at("columns"),
-                static_cast<TileId>(number(step, "/critical_tile")))
+                static_cast<std::size_t>(std::max(0.0, number(step, "/critical_tile"))))
             .tell(text);
     }
 }
 
 } // namespace
 
-std::vector<Gain> gains_of(const Json& result) {
+std::vector<Gain> gains_of(const Json& document) {
     std::vector<Gain> gains;
-    const double run = number(result, "/cycles");
+    const double run = number(document, "/cycles");
     const auto part = [&](const char* key) {
-        return number(result, (std::string("/explanation/") + key + "/cycles").c_str());
+        return number(document, (std::string("/explanation/") + key + "/cycles").c_str());
     };
     gains.push_back({"without the uneven split of work over tiles", "", part("uneven_splits")});
     gains.push_back({"with work for the tiles that compute nothing", "", part("unused_tiles")});
@@ -232,26 +220,31 @@ std::vector<Gain> gains_of(const Json& result) {
     gains.push_back({"without rearrangements", "", part("rearrangement")});
     gains.push_back({"with sums that cost nothing", "", part("reduction")});
     gains.push_back({"without waits for stream copies", "", part("stream")});
-    const auto lane = static_cast<std::int64_t>(number(result, "/machine/exchange/lane_bytes"));
-    const bool has_lanes = result.value("/machine/exchange/fabric"_json_pointer, "") == "compiled";
+    gains.push_back({"without waits for other chips", "", part("link")});
+    const auto lane = static_cast<std::int64_t>(number(document, "/machine/exchange/lane_bytes"));
+    const bool has_lanes = result::text_at(document, "/machine/exchange/fabric") == "compiled";
     if (has_lanes && lane > 0 && lane < 16) {
         gains.push_back({fmt::format("with lanes of {} bytes", 2 * lane),
                          fmt::format("exchange.lane_bytes={}", 2 * lane),
-                         sum_over(result, "exchanges", "/critical_bound_cycles") / 2});
+                         sum_over(document, "exchanges", "/critical_bound_cycles") / 2});
     }
-    const auto barrier = static_cast<std::int64_t>(number(result, "/machine/sync/internal_cycles"));
+    // where a chip waits for memory or for another one, a shorter barrier may only mean a longer wait
+    const auto barrier =
+        static_cast<std::int64_t>(number(document, "/machine/sync/internal_cycles"));
+    const bool is_alone = result::list_at(document, "streams").empty() &&
+                          number(document, "/machine/system/chips") <= 1;
     if (barrier > 1) {
         gains.push_back(
             {fmt::format("with barriers of {} cycles", barrier / 2),
              fmt::format("sync.internal_cycles={}", barrier / 2),
-             number(result, "/counts/barriers") * static_cast<double>(barrier - barrier / 2),
-             true});
+             number(document, "/counts/barriers") * static_cast<double>(barrier - barrier / 2),
+             is_alone});
     }
-    const double steps = number(result, "/machine/amp/steps_per_issue");
+    const double steps = number(document, "/machine/amp/steps_per_issue");
     if (steps > 0 && steps <= 2) {
-        gains.push_back({fmt::format("with {} matrix steps an issue", 2 * steps),
-                         fmt::format("amp.steps_per_issue={}", 2 * steps),
-                         half_of_matrix_issues(result)});
+        gains.push_back(
+            {fmt::format("with {} matrix {} an issue", 2 * steps, steps == 0.5 ? "step" : "steps"),
+             fmt::format("amp.steps_per_issue={}", 2 * steps), half_of_matrix_issues(document)});
     }
     std::erase_if(gains, [&](const Gain& gain) { return gain.cycles < kWorthALine * run; });
     std::stable_sort(gains.begin(), gains.end(),
@@ -259,73 +252,99 @@ std::vector<Gain> gains_of(const Json& result) {
     return gains;
 }
 
-std::string run_text(const Json& result, const Layout& layout) {
+namespace {
+
+/// "compute 60.0 %, exchange 38.2 %, barriers 1.8 %": of a kernel.
+std::string phases_text(const Json& kernel) {
+    const double cycles = number(kernel, "/cycles");
+    std::string text;
+    for (const auto& [key, word] : {std::pair{"/compute", "compute"},
+                                    {"/exchange", "exchange"},
+                                    {"/sync", "barriers"},
+                                    {"/stream", "waits for streams"},
+                                    {"/link", "waits for other chips"}}) {
+        if (number(kernel, key) > 0) {
+            text += fmt::format("{} {} {}", text.empty() ? ";" : ",", word,
+                                percent(number(kernel, key), cycles));
+        }
+    }
+    return text;
+}
+
+void tell_kernels(Text& text, const Json& document, double run) {
+    const char* head = "kernels";
+    const Json& kernels = result::list_at(document, "kernels");
+    std::vector<const Json*> largest;
+    for (const Json& kernel : kernels) {
+        if (kernels.size() > 1 && number(kernel, "/cycles") >= kWorthAKernel * run) {
+            largest.push_back(&kernel);
+        }
+    }
+    std::stable_sort(largest.begin(), largest.end(), [](const Json* one, const Json* other) {
+        return number(*one, "/cycles") > number(*other, "/cycles");
+    });
+    for (const Json* const kernel : largest) {
+        text.line(head,
+                  fmt::format("{}: {} of the run{}", result::text_at(*kernel, "/name"),
+                              percent(number(*kernel, "/cycles"), run), phases_text(*kernel)));
+        head = "";
+    }
+}
+
+} // namespace
+
+std::string run_text(const Json& document, const Layout& layout) {
     Text text(layout);
-    const double run = number(result, "/cycles");
+    const double run = number(document, "/cycles");
     text.line("run",
-              fmt::format("{} on {}: {} cycles, {}", result["workload"]["name"].get<std::string>(),
-                          result["machine"]["name"].get<std::string>(), whole(run),
-                          result["sentence"].get<std::string>()));
-    if (!result.contains("critical_path")) {
+              fmt::format("{} on {}: {} cycles, {}", result::text_at(document, "/workload/name"),
+                          result::text_at(document, "/machine/name"), whole(run),
+                          result::text_at(document, "/sentence")));
+    if (!document.contains("critical_path")) {
         text.line("", "an estimate has no steps to explain");
         return text.take();
     }
-    text.line("critical", result["critical_path"]["sentence"].get<std::string>());
-    const char* head = "kernels";
-    const Json& kernels = result["kernels"];
-    if (kernels.size() > 1) {
-        std::vector<const Json*> largest;
-        for (const Json& kernel : kernels) {
-            if (number(kernel, "/cycles") >= kWorthAKernel * run) {
-                largest.push_back(&kernel);
-            }
-        }
-        std::stable_sort(largest.begin(), largest.end(), [](const Json* one, const Json* other) {
-            return number(*one, "/cycles") > number(*other, "/cycles");
-        });
-        for (const Json* const kernel : largest) {
-            const double cycles = number(*kernel, "/cycles");
-            text.line(head, fmt::format("{}: {} of the run; compute {}, exchange {}, barriers {}, "
-                                        "waits for streams {}",
-                                        (*kernel)["name"].get<std::string>(), percent(cycles, run),
-                                        percent(number(*kernel, "/compute"), cycles),
-                                        percent(number(*kernel, "/exchange"), cycles),
-                                        percent(number(*kernel, "/sync"), cycles),
-                                        percent(number(*kernel, "/stream"), cycles)));
-            head = "";
-        }
-    }
-    head = "steps";
-    const std::vector<Found> steps = steps_of(result);
+    text.line("critical", result::text_at(document, "/critical_path/sentence"));
+    tell_kernels(text, document, run);
+    const char* head = "steps";
+    const std::vector<Found> steps = steps_of(document);
     for (std::size_t i = 0; i < std::min(steps.size(), kMostSteps); ++i) {
         const Json& step = *steps[i].step;
         if (number(step, "/cycles") < kWorthAKernel * run) {
             break;
         }
-        text.line(head, fmt::format("{} ({}): {}", step["name"].get<std::string>(),
+        text.line(head, fmt::format("{} ({}): {}", result::text_at(step, "/name"),
                                     percent(number(step, "/cycles"), run),
-                                    step["sentence"].get<std::string>()));
+                                    result::text_at(step, "/sentence")));
         head = "";
     }
+    if (steps.empty()) {
+        text.line(head, "none are kept: the point's sweep was run without --keep full");
+    }
     head = "gains";
-    for (const Gain& gain : gains_of(result)) {
+    for (const Gain& gain : gains_of(document)) {
         text.line(head, gain_text(gain, run));
         head = "";
     }
     return text.take();
 }
 
-std::string step_text(const Json& result, const std::string& name,
+std::string step_text(const Json& document, const std::string& name,
                       const recording::Recording* recording, const Layout& layout) {
     Text text(layout);
     std::vector<std::string> names;
     std::size_t told = 0;
-    for (const Found& found : steps_of(result)) {
-        names.push_back((*found.step)["name"].get<std::string>());
+    for (const Found& found : steps_of(document)) {
+        names.push_back(result::text_at(*found.step, "/name"));
         if (names.back().rfind(name, 0) == 0 && told < kMostSteps) {
-            tell_step(text, found, result, recording);
+            tell_step(text, found, document, recording);
             ++told;
         }
+    }
+    if (names.empty()) {
+        throw cli::UsageError(
+            "explain: the result has no steps: it is an estimate, or a point of a "
+            "sweep that was run without --keep full");
     }
     if (told == 0) {
         const std::string near = config::did_you_mean(name, names);
@@ -336,16 +355,19 @@ std::string step_text(const Json& result, const std::string& name,
 }
 
 std::string explain_text(const cli::ExplainCommand& command, const Layout& layout) {
-    const Json result = compare::result_of(command.what);
+    const Json document = compare::result_of(command.what);
     if (command.step.empty()) {
-        return run_text(result, layout);
+        return run_text(document, layout);
     }
     std::unique_ptr<recording::Recording> recording;
-    if (fs::is_directory(command.what) && fs::exists(fs::path(command.what) / recording::kFile)) {
-        recording =
-            std::make_unique<recording::Recording>(fs::path(command.what) / recording::kFile);
+    const fs::path file = fs::path(command.what) / recording::kFile;
+    if (fs::is_directory(command.what) && fs::exists(file)) {
+        recording = std::make_unique<recording::Recording>(file);
+        if (!recording->is_of(document)) { // of a run before that
+            recording.reset();
+        }
     }
-    return step_text(result, command.step, recording.get(), layout);
+    return step_text(document, command.step, recording.get(), layout);
 }
 
 } // namespace tessera::explain

@@ -24,14 +24,14 @@ struct Gain {
 
 /// The gains of a result that are worth a thousandth of the run or more, the largest first.
 /// Bounds: docs/explain.md.
-[[nodiscard]] std::vector<Gain> gains_of(const nlohmann::json& result);
+[[nodiscard]] std::vector<Gain> gains_of(const nlohmann::json& document);
 
 /// The run; `columns` of text.
-[[nodiscard]] std::string run_text(const nlohmann::json& result, const Layout& layout = {});
+[[nodiscard]] std::string run_text(const nlohmann::json& document, const Layout& layout = {});
 
 /// The steps whose names begin with `name`, the slowest first. `recording`: null where there is none.
 /// @throws UsageError where there is none, with the nearest name
-[[nodiscard]] std::string step_text(const nlohmann::json& result, const std::string& name,
+[[nodiscard]] std::string step_text(const nlohmann::json& document, const std::string& name,
                                     const recording::Recording* recording,
                                     const Layout& layout = {});
 

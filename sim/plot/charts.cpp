@@ -3,7 +3,7 @@
 
 #include "models/spec/matrix_unit.h"
 #include "sim/cli/cli.h"
-#include "sim/recording/format.h"
+#include "sim/result/result_file.h"
 #include "sim/sweep/command/listings.h"
 #include "sim/sweep/command/shown.h"
 
@@ -26,13 +26,12 @@ constexpr std::size_t kMostBars = 20;
 constexpr std::size_t kMostCurves = 6;
 
 double number(const Json& object, const std::string& pointer) {
-    const Json::json_pointer at(pointer);
-    return object.contains(at) && object.at(at).is_number() ? object.at(at).get<double>() : 0;
+    return result::number_at(object, pointer);
 }
 
 std::string title_of(const Json& result, const std::string& what) {
-    return fmt::format("{} on {}: {}", result["workload"].value("name", ""),
-                       result["machine"].value("name", ""), what);
+    return fmt::format("{} on {}: {}", result::text_at(result, "/workload/name"),
+                       result::text_at(result, "/machine/name"), what);
 }
 
 /// Without quotes of a path: "exchange_overhead" -> "exchange overhead".
@@ -70,11 +69,8 @@ struct Step {
 /// The slowest steps of a result.
 std::vector<Step> slowest_steps(const Json& result, std::size_t most) {
     std::vector<Step> steps;
-    for (const auto& [list, kind] : {std::pair{"compute_sets", "compute_set"},
-                                     {"exchanges", "exchange"},
-                                     {"streams", "stream"},
-                                     {"link_exchanges", "link_exchange"}}) {
-        const Json all = result.value(list, Json::array());
+    for (const auto& [list, kind] : result::kStepLists) {
+        const Json& all = result::list_at(result, list);
         for (std::size_t i = 0; i < all.size(); ++i) {
             steps.push_back({kind, all[i]});
             steps.back().step["index"] = i;
@@ -92,15 +88,15 @@ Chart kernels_chart(const Json& result) {
     Chart chart{title_of(result, "kernels"), "cycles of the run", "", Form::Bars, {}, {}};
     for (const char* phase : {"compute", "exchange", "sync", "stream", "link"}) {
         Series series{phase, {}, {}};
-        for (const Json& kernel : result["kernels"]) {
+        for (const Json& kernel : result::list_at(result, "kernels")) {
             series.x.push_back(number(kernel, std::string("/") + phase));
         }
         if (std::any_of(series.x.begin(), series.x.end(), [](double one) { return one > 0; })) {
             chart.series.push_back(std::move(series));
         }
     }
-    for (const Json& kernel : result["kernels"]) {
-        chart.labels.push_back(kernel["name"].get<std::string>());
+    for (const Json& kernel : result::list_at(result, "kernels")) {
+        chart.labels.push_back(result::text_at(kernel, "/name"));
     }
     if (chart.labels.size() > kMostBars) {
         chart.title += fmt::format(", the first {} of {}", kMostBars, chart.labels.size());
@@ -122,7 +118,7 @@ Chart steps_chart(const Json& result) {
     for (const Step& one : slowest_steps(result, kMostBars)) {
         const double cycles = number(one.step, "/cycles");
         const double bound = std::min(cycles, number(one.step, "/critical_bound_cycles"));
-        chart.labels.push_back(one.step["name"].get<std::string>());
+        chart.labels.push_back(result::text_at(one.step, "/name"));
         chart.series[0].x.push_back(bound);
         chart.series[1].x.push_back(cycles - bound);
     }
@@ -169,7 +165,7 @@ Chart roofline_chart(const Json& result) {
     const double clock = number(result, "/machine/chip/clock_hz");
     const double tiles = number(result, "/machine/chip/tiles");
     Series sets{"compute sets", {}, {}};
-    for (const Json& step : result["compute_sets"]) {
+    for (const Json& step : result::list_at(result, "compute_sets")) {
         const double bytes = number(step, "/counts/memory_bytes/loaded") +
                              number(step, "/counts/memory_bytes/stored");
         const double operations = operations_of(step);
@@ -183,7 +179,7 @@ Chart roofline_chart(const Json& result) {
         return chart;
     }
     spec::MachineSpec machine;
-    machine.chip.generation = result["machine"]["chip"].value("generation", "ipu2") == "ipu1"
+    machine.chip.generation = result::text_at(result, "/machine/chip/generation") == "ipu1"
                                   ? spec::Generation::Ipu1
                                   : spec::Generation::Ipu2;
     machine.amp.steps_per_issue = number(result, "/machine/amp/steps_per_issue");
@@ -200,19 +196,6 @@ Chart roofline_chart(const Json& result) {
     return chart;
 }
 
-const Json* recorded(const recording::Recording& recording, const Step& step) {
-    for (const Json& one : recording.header().at("steps")) {
-        if (one["kind"] == step.kind && one["index"] == step.step["index"]) {
-            return &one;
-        }
-    }
-    return nullptr;
-}
-
-std::size_t tiles_of(const recording::Recording& recording) {
-    return recording.header().at("tiles").get<std::size_t>();
-}
-
 Numbers counted_up(std::size_t count) {
     Numbers numbers(count);
     std::iota(numbers.begin(), numbers.end(), 0.0);
@@ -227,11 +210,12 @@ Chart balance_chart(const Json& result, const recording::Recording& recording) {
                 {},
                 {}};
     for (const Step& step : slowest_steps(result, kMostCurves)) {
-        if (const Json* const found = recorded(recording, step)) {
+        if (const Json* const found =
+                recording.step(step.kind, step.step["index"].get<std::size_t>())) {
             Numbers cycles =
-                recording.numbers(found->at("columns").at("cycles"), tiles_of(recording));
+                recording.numbers(found->at("columns").at("cycles"), recording.tiles());
             std::sort(cycles.begin(), cycles.end());
-            chart.series.push_back({step.step["name"].get<std::string>(), counted_up(cycles.size()),
+            chart.series.push_back({result::text_at(step.step, "/name"), counted_up(cycles.size()),
                                     std::move(cycles)});
         }
     }
@@ -243,7 +227,7 @@ Chart tiles_chart(const Json& result, const recording::Recording& recording) {
         title_of(result, "what tiles spend cycles on"), "tile", "cycles", Form::Lines, {}, {}};
     for (const char* kind : {"compute", "exchange", "sync", "stream", "link", "idle"}) {
         Numbers cycles =
-            recording.numbers(recording.header().at("tiles_by_kind").at(kind), tiles_of(recording));
+            recording.numbers(recording.header().at("tiles_by_kind").at(kind), recording.tiles());
         if (std::any_of(cycles.begin(), cycles.end(), [](double one) { return one > 0; })) {
             chart.series.push_back({kind, counted_up(cycles.size()), std::move(cycles)});
         }

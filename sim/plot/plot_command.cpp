@@ -49,6 +49,9 @@ Chart chart_of(const cli::PlotCommand& command) {
     std::unique_ptr<recording::Recording> recording;
     if (fs::is_directory(command.what) && fs::exists(file)) {
         recording = std::make_unique<recording::Recording>(file);
+        if (!recording->is_of(result)) { // of a run before that
+            recording.reset();
+        }
     }
     return chart_of_result(name.name, result, recording.get());
 }

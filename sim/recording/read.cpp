@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
@@ -30,7 +33,9 @@ std::string content_of(const std::filesystem::path& file) {
         const std::size_t before = bytes.size();
         bytes.resize(before + kPart);
         const int got = gzread(opened.get(), bytes.data() + before, kPart);
-        if (got < 0) {
+        int error = Z_OK; // of a file that is cut off, at its end
+        static_cast<void>(gzerror(opened.get(), &error));
+        if (got < 0 || error == Z_BUF_ERROR) {
             throw IoError(fmt::format("cannot read '{}': it is damaged or cut off", file.string()));
         }
         bytes.resize(before + static_cast<std::size_t>(got));
@@ -75,11 +80,48 @@ Recording::Recording(const std::filesystem::path& file) : file_(file), bytes_(co
     if (header_.value("schema_version", json()) != kSchemaVersion) {
         refuse("its version is another one");
     }
+    constexpr std::size_t kMostTiles = 1U << 20U;
+    const json tiles = header_.value("tiles", json());
+    if (!tiles.is_number_unsigned() || tiles < 1 || tiles > kMostTiles) {
+        refuse("it does not say how many tiles there are");
+    }
+    tiles_ = tiles.get<std::size_t>();
+    const auto is_step = [](const json& step) {
+        return step.is_object() && step.contains("kind") && step.contains("index") &&
+               step.contains("columns") && step["columns"].is_object();
+    };
+    if (!header_.contains("steps") || !header_["steps"].is_array() ||
+        !std::all_of(header_["steps"].begin(), header_["steps"].end(), is_step)) {
+        refuse("its list of steps is not whole");
+    }
+    for (const json& step : header_["steps"]) {
+        for (const json& column : step["columns"]) {
+            static_cast<void>(place_of(column, tiles_));
+        }
+    }
 }
 
-std::vector<double> Recording::numbers(const json& place, std::size_t count) const {
+bool Recording::is_of(const json& result) const {
+    const auto same = [&](const char* key, const char* pointer) {
+        const json::json_pointer at(pointer);
+        return !result.contains(at) || result.at(at) == header_.value(key, json());
+    };
+    return same("cycles", "/cycles") && same("workload", "/workload/name") &&
+           same("machine", "/machine/name") && same("tiles", "/machine/chip/tiles");
+}
+
+const json* Recording::step(std::string_view kind, std::size_t index) const {
+    for (const json& one : header_.at("steps")) {
+        if (one.at("kind") == kind && one.at("index") == index) {
+            return &one;
+        }
+    }
+    return nullptr;
+}
+
+std::string_view Recording::place_of(const json& place, std::size_t count) const {
     if (place.is_number()) {
-        return std::vector<double>(count, place.get<double>());
+        return {};
     }
     const bool is_place = place.is_object() && place.contains("type") && place.contains("offset") &&
                           place["offset"].is_number_unsigned() &&
@@ -90,8 +132,16 @@ std::vector<double> Recording::numbers(const json& place, std::size_t count) con
     if (!is_place || offset > all.size() || count > (all.size() - offset) / size) {
         throw IoError(fmt::format("'{}' is damaged: an array is not there", file_.string()));
     }
-    const std::string_view bytes = all.substr(offset, count * size);
-    return size == 4 ? read_as<std::uint32_t>(bytes, count) : read_as<double>(bytes, count);
+    return all.substr(offset, count * size);
+}
+
+std::vector<double> Recording::numbers(const json& place, std::size_t count) const {
+    if (place.is_number()) {
+        return std::vector<double>(count, place.get<double>());
+    }
+    const std::string_view bytes = place_of(place, count);
+    return place["type"] == kU32 ? read_as<std::uint32_t>(bytes, count)
+                                 : read_as<double>(bytes, count);
 }
 
 } // namespace tessera::recording

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::recording {
@@ -13,10 +14,15 @@ namespace tessera::recording {
 /// A recording in memory. Its columns are read when they are asked for.
 class Recording {
 public:
-    /// @throws IoError where the file cannot be read, or is no recording of this version, or is cut off
+    /// @throws IoError where the file cannot be read, or is no whole recording of this version
     explicit Recording(const std::filesystem::path& file);
 
     [[nodiscard]] const nlohmann::json& header() const { return header_; }
+    [[nodiscard]] std::size_t tiles() const { return tiles_; }
+    /// Whether it is of the run of a result, as far as both tell.
+    [[nodiscard]] bool is_of(const nlohmann::json& result) const;
+    /// What the header has of a step; null where it has nothing.
+    [[nodiscard]] const nlohmann::json* step(std::string_view kind, std::size_t index) const;
     /// Behind the header: what offsets count from.
     [[nodiscard]] std::string_view arrays() const {
         return std::string_view(bytes_).substr(arrays_begin_);
@@ -26,10 +32,14 @@ public:
     [[nodiscard]] std::vector<double> numbers(const nlohmann::json& place, std::size_t count) const;
 
 private:
+    /// The bytes of an array; empty of equal numbers. @throws IoError
+    [[nodiscard]] std::string_view place_of(const nlohmann::json& place, std::size_t count) const;
+
     std::filesystem::path file_;
     std::string bytes_;
     nlohmann::json header_;
     std::size_t arrays_begin_ = 0;
+    std::size_t tiles_ = 0;
 };
 
 } // namespace tessera::recording

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -40,7 +41,14 @@ std::optional<double> PointFormula::value(PointTable& table, std::size_t row) {
     scope.work =
         std::make_shared<expression::Work>(work_of_point(static_cast<std::int64_t>(table.rows())));
     try {
-        return expression::evaluate(text_, scope);
+        const double value = expression::evaluate(text_, scope);
+        if (std::isfinite(value)) {
+            return value;
+        }
+        if (failures_++ == 0) {
+            place_.message = in_quotes(text_, expression::kLongestShown) + ": it is not finite";
+        }
+        return std::nullopt;
     } catch (const expression::Error& error) {
         if (failures_++ == 0) {
             place_.message =

@@ -329,11 +329,13 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
             Effect effect{paths[path], objective, {}, 1, std::nullopt};
             std::vector<std::pair<double, double>> points;
             bool numbers = true;
+            bool are_above_0 = true;
             std::vector<std::pair<Cell, Effect::Level>> sorted;
             for (const auto& [text, level] : levels) {
                 const double mean = mean_of(level.values);
                 sorted.emplace_back(level.cell, Effect::Level{text, mean, level.values.size()});
-                numbers = numbers && level.cell.is_number() && level.cell.number > 0;
+                numbers = numbers && level.cell.is_number();
+                are_above_0 = are_above_0 && level.cell.is_number() && level.cell.number > 0;
                 points.emplace_back(level.cell.number, mean);
             }
             std::stable_sort(sorted.begin(), sorted.end(), [](const auto& one, const auto& other) {
@@ -351,7 +353,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
                 effect.levels.push_back(std::move(level));
             }
             effect.largest_over_smallest = most / least;
-            effect.elasticity = numbers ? slope_of(points) : std::nullopt;
+            effect.elasticity = are_above_0 ? slope_of(points) : std::nullopt;
             effects.push_back(std::move(effect));
         }
         std::stable_sort(effects.begin() + static_cast<std::ptrdiff_t>(first), effects.end(),

@@ -97,7 +97,8 @@ Described described_result_paths() {
     std::erase_if(all, [](const auto& one) {
         const std::string& path = one.first;
         return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
-               path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status";
+               path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status" ||
+               path == "energy.outside_steps_j"; // stores have no steps
     });
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& one, const auto& other) { return one.first < other.first; });
@@ -158,8 +159,9 @@ void check_result_paths(const SweepSpec& sweep, const config::Document& document
         names.insert(axis.paths.begin(), axis.paths.end());
     }
     for (const Metric& metric : sweep.metrics) {
-        names.insert(metric.name);
-        if (is_result_path(metric.name) || is_parameter(metric.name) || is_choice(metric.name)) {
+        const bool is_taken = !names.insert(metric.name).second; // by a machine or a workload
+        if (is_taken || is_result_path(metric.name) || is_parameter(metric.name) ||
+            is_choice(metric.name)) {
             mistakes.push_back(
                 document.at_value(config::child_pointer("/metrics", metric.name),
                                   in_quotes(metric.name) + " means something else already"));
