@@ -4,7 +4,7 @@
 //
 //   a tile's segments --> columns of their steps, by tile --> packed between two uses
 //
-// Memory: columns in use stay below kMostRawBytes; the rest is compressed.
+// Memory: at a barrier, columns that are not compressed are cut to kMostRawBytes.
 #pragma once
 
 #include "base/units.h"
@@ -24,10 +24,11 @@
 namespace tessera::listeners {
 
 /// A number that a step has of each tile. Begin: cycles from the begin of the step's first execution
-/// to that of the tile, kNoPart of a tile that never has one. First to Slowest: cycles of the tile in
-/// the first and last execution, the least and most of any, and those of the execution that took
-/// longest, of executions between the same two barriers those of the last. The rest are sums over all executions: issue slots and matrix steps of compute sets,
-/// cycles in which the lanes of an exchange moved words.
+/// to that of the tile, kNoPart of a tile that never has one; of a tile that comes in later, from the
+/// barrier before. First to Slowest: cycles of the tile in the first and last execution, the least and
+/// most of any, and those of the execution that took longest, of executions between the same two
+/// barriers those of the last. The rest are sums over all executions: issue slots and matrix steps of
+/// compute sets, cycles in which the lanes of an exchange moved words.
 enum class RecordedColumn : std::uint8_t {
     Begin,
     First,

@@ -22,6 +22,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -111,6 +113,16 @@ Json result_of(const std::string& operand) {
 }
 
 int diff_command(const cli::DiffCommand& command) {
+    std::error_code ignored;
+    for (const std::string& input : {command.a, command.b}) {
+        for (const fs::path& file : {fs::path(input), fs::path(input) / result::kResultFile}) {
+            if (command.json != "-" && fs::equivalent(file, command.json, ignored)) {
+                throw cli::UsageError(
+                    fmt::format("diff: --json: {} is what is compared, expected another file",
+                                in_quotes(command.json)));
+            }
+        }
+    }
     const bool to_stdout = process::check_outputs("diff", {{"--json", command.json}});
     const Comparison comparison = compare(result_of(command.a), result_of(command.b));
     if (const auto file = process::open_output(command.json)) {

@@ -4,10 +4,12 @@
 
 usage: diff_test.py TESSERA [unittest arguments]
 """
+import gzip
 import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -112,6 +114,8 @@ class DiffTest(Case):
         self.assertEqual(found["settings"], alone["settings"])
         short = json.loads(self.tessera("diff", f"short:{keys[4]}", f"short:{keys[8]}", "--json", "-", "-q"))
         self.assertFalse(short["has_steps"])
+        self.assertIn("none are kept: the point's sweep was run without --keep full", self.tessera("explain", f"short:{keys[4]}"))
+        self.assertIn("the result has no steps", self.tessera("explain", f"short:{keys[4]}", "multiply", code=2))
         self.assertEqual(short["change"], alone["change"])
         self.assertIn("no key of 'full' begins with 'zz'", self.tessera("diff", "full:zz", "a", code=2))
         self.assertIn("has no result.json; of a store's points say STORE:KEY", self.tessera("diff", "full", "a", code=2))
@@ -120,8 +124,16 @@ class DiffTest(Case):
         self.run_to("a", "tiny_matmul")
         (self.scratch / "no.json").write_text('{"x": 1}')
         (self.scratch / "broken.json").write_text('{"x": ')
-        self.assertIn("is no result", self.tessera("diff", "a", "no.json", code=2))
+        self.assertIn("expected a result", self.tessera("diff", "a", "no.json", code=3))
         self.assertIn("broken.json", self.tessera("diff", "a", "broken.json", code=3))
+        for odd in ('{"cycles": 1, "machine": "bow", "workload": {}}', '{"cycles": 1e300, "machine": {"name": "m"}, "workload": {"name": "w"}}',
+                    '{"cycles": 1, "machine": {"name": 3}, "workload": {"name": null}}', "[1]"):
+            (self.scratch / "odd.json").write_text(odd)
+            for command in (("diff", "a", "odd.json"), ("explain", "odd.json"), ("plot", "odd.json", "--chart", "steps", "--output", "f.svg")):
+                self.assertIn("expected a result", self.tessera(*command, code=3))
+        before = (self.scratch / "a/result.json").read_bytes()
+        self.assertIn("expected another file", self.tessera("diff", "a", "a", "--json", "a/result.json", code=2))
+        self.assertEqual((self.scratch / "a/result.json").read_bytes(), before)
         self.assertIn("nothing", self.tessera("diff", "a", "nothing", code=6))
 
 
@@ -153,6 +165,52 @@ class ExplainTest(Case):
                                                ("sync", "bow", "sync.internal_cycles", None)):
             with self.subTest(workload, path=path):
                 self.check_promise(workload, machine, path, least)
+
+    def test_a_promise_about_barriers_is_exact_only_where_nothing_else_is_waited_for(self):
+        for workload, machine in (("streamed_triad", "bow"), ("collective", "tiny4")):
+            before = self.run_to("a", workload, machine=machine)
+            text = re.sub(r"\n +", " ", self.tessera("explain", "a"))
+            after = self.run_to("b", workload, "sync.internal_cycles=63", machine=machine)
+            for most, percent in re.findall(r"barriers of 63 cycles \(--set sync.internal_cycles=63\): (at most )?([0-9.]+) % less", text):
+                self.assertTrue(most)
+                self.assertLess(100 * (1 - after["cycles"] / before["cycles"]), float(percent) + 0.06)
+
+    def test_damaged_recordings_and_those_of_other_runs(self):
+        self.run_to("a", "tiny_matmul")
+        file = self.scratch / "a/recording.bin.gz"
+        whole = file.read_bytes()
+        data = gzip.decompress(whole)
+        length, = struct.unpack("<I", data[8:12])
+        header = json.loads(data[12:12 + length])
+
+        def with_header(changed):
+            text = json.dumps(changed).encode()
+            return gzip.compress(data[:8] + struct.pack("<I", len(text)) + text + data[12 + length:])
+        steps = header["steps"]
+        far = [steps[0] | {"columns": steps[0]["columns"] | {"cycles": {"type": "u32", "offset": 2**60}}}, *steps[1:]]
+        for changed in ({"tiles": "x"}, {"tiles": -1}, {"tiles": 10**12}, {"steps": 3}, {"steps": far},
+                        {"steps": [{"kind": "exchange"}]}, {"schema_version": 2}):
+            file.write_bytes(with_header(header | changed))
+            said = self.tessera("explain", "a", "multiply", code=6)
+            self.assertRegex(said, "is no recording|is damaged")
+        without = [step | {"columns": {key: one for key, one in step["columns"].items() if key != "cycles"}} for step in steps]
+        file.write_bytes(with_header(header | {"steps": without}))
+        self.assertIn("multiply", self.tessera("explain", "a", "multiply"))
+        file.write_bytes(whole[:-200])
+        self.assertIn("damaged or cut off", self.tessera("explain", "a", "multiply", code=6))
+        file.write_bytes(with_header(header | {"cycles": header["cycles"] + 1}))  # of another run
+        self.assertNotIn("have a part", self.tessera("explain", "a", "multiply"))
+        file.write_bytes(whole)
+        self.assertIn("have a part", self.tessera("explain", "a", "multiply"))
+
+    def test_names_that_terminals_would_obey(self):
+        result = self.run_to("a", "tiny_matmul")
+        result["workload"]["name"] = "\x1b]0;title\x07x"
+        result["compute_sets"][0]["name"] = "\x1b[31mred\nnext"
+        (self.scratch / "r.json").write_text(json.dumps(result))
+        for said in (self.tessera("explain", "r.json"), self.tessera("diff", "a", "r.json")):
+            self.assertNotIn("\x1b", said)
+            self.assertIn("?]0;title?x", said)
 
     def test_a_step_is_told_as_its_tiles_saw_it(self):
         result = self.run_to("a", "cora", machine="bow")

@@ -4,11 +4,14 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
+#include "sim/process/exit_code.h"
 #include "sim/process/output.h"
 #include "sim/recording/format.h"
+#include "sim/recording/read.h"
 #include "sim/report/command/store_entry.h"
 #include "sim/report/page.h"
 #include "sim/result/result.h"
+#include "sim/result/result_file.h"
 
 #include <fmt/format.h>
 
@@ -25,41 +28,66 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t kMostResultBytes = 512 * kMiB;
-constexpr const char* kResultFile = "result.json";
 constexpr const char* kMemoryFile = "memory.json"; ///< beside it, where --memory wrote it there
 
 /// A recording beside a result is read up to this size; a page leaves out long ones (page.h).
 constexpr std::size_t kMostReadBytes = 512 * kMiB;
-
-json read_json(const fs::path& file, const std::string& what) {
-    const std::string text = read_file(file, kMostResultBytes, what);
-    try {
-        return json::parse(text);
-    } catch (const json::exception& error) {
-        throw ConfigError(
-            {file.string(), 0, 0, "", "got no JSON, expected " + what + ": " + error.what(), ""});
-    }
-}
 
 bool is_file(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored);
 }
 
-bool is_result(const json& document) {
-    return document.is_object() && document.contains("machine") && document.contains("workload") &&
-           (document.contains("cycles") || document.value("status", "") == "failed");
+/// A run that failed has no cycles (sim/run/several.h).
+bool is_result_or_failure(const json& document) {
+    return result::is_result(document) ||
+           (document.is_object() && result::text_at(document, "/status") == "failed");
 }
 
-/// The recording in the folder of a result, or nothing.
-std::string recording_beside(const fs::path& result) {
-    const fs::path file = result.parent_path() / recording::kFile;
-    return is_file(file) ? read_file(file, kMostReadBytes, "a recording") : std::string();
+/// The recording in the folder of a result, or nothing: where there is none, where it is of a run
+/// before that, or, with a warning, where it is damaged.
+std::string recording_beside(const fs::path& file, const json& result) {
+    const fs::path place = file.parent_path() / recording::kFile;
+    if (!is_file(place)) {
+        return {};
+    }
+    try {
+        return recording::Recording(place).is_of(result)
+                   ? read_file(place, kMostReadBytes, "a recording")
+                   : std::string();
+    } catch (const IoError& error) {
+        process::tell_warning(std::string(error.what()) + "; the page is without it");
+        return {};
+    }
+}
+
+/// The memory report beside a result, or null: where there is none, or it is of another run.
+json memory_beside(const fs::path& file, const json& result) {
+    const fs::path place = file.parent_path() / kMemoryFile;
+    json memory = is_file(place) ? result::read_json(place, "a memory report") : json();
+    const bool is_its =
+        memory.is_object() &&
+        memory.value("workload", json()) == result::text_at(result, "/workload/name") &&
+        memory.value("machine", json()) == result::text_at(result, "/machine/name");
+    return is_its ? memory : json();
+}
+
+/// A page in the place of what it shows would be the last that anybody sees of it.
+void refuse_to_overwrite(const cli::ReportCommand& command) {
+    std::error_code ignored;
+    for (const std::string& input : command.inputs) {
+        for (const fs::path& file : {fs::path(input), fs::path(input) / result::kResultFile}) {
+            if (command.output != "-" && fs::equivalent(file, command.output, ignored)) {
+                throw cli::UsageError(fmt::format(
+                    "report: --output: {} is what the page shows, expected another file",
+                    in_quotes(command.output)));
+            }
+        }
+    }
 }
 
 void add_result(const fs::path& file, std::vector<Entry>& entries) {
-    json document = read_json(file, "a result");
+    json document = result::read_json(file, "a result");
     json runs = json::array();
     if (document.is_object() && document.contains("runs") && document["runs"].is_array()) {
         runs = std::move(document["runs"]);
@@ -67,18 +95,15 @@ void add_result(const fs::path& file, std::vector<Entry>& entries) {
         runs.push_back(std::move(document));
     }
     for (json& run : runs) {
-        if (!is_result(run)) {
+        if (!is_result_or_failure(run)) {
             throw ConfigError({file.string(), 0, 0, "",
                                "got other JSON, expected a result of `tessera run --json`", ""});
         }
         json memory = nullptr;
         std::string recording;
-        if (file.filename() == kResultFile) {
-            const fs::path memory_file = file.parent_path() / kMemoryFile;
-            if (is_file(memory_file)) {
-                memory = read_json(memory_file, "a memory report");
-            }
-            recording = recording_beside(file);
+        if (file.filename() == result::kResultFile) {
+            memory = memory_beside(file, run);
+            recording = recording_beside(file, run);
         }
         entries.push_back(entry_of_run(std::move(run), std::move(memory), file.string()));
         entries.back().recording = std::move(recording);
@@ -87,13 +112,13 @@ void add_result(const fs::path& file, std::vector<Entry>& entries) {
 
 /// The results below a folder of `--out`: of several runs, each has a folder in it.
 std::vector<fs::path> results_in(const fs::path& folder) {
-    if (is_file(folder / kResultFile)) {
-        return {folder / kResultFile};
+    if (is_file(folder / result::kResultFile)) {
+        return {folder / result::kResultFile};
     }
     std::vector<fs::path> found;
     for (const auto& one :
          fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-        if (one.path().filename() == kResultFile && is_file(one.path())) {
+        if (one.path().filename() == result::kResultFile && is_file(one.path())) {
             found.push_back(one.path());
         }
     }
@@ -123,6 +148,7 @@ void add(const std::string& name, std::vector<Entry>& entries) {
 
 std::string report_text(const cli::ReportCommand& command) {
     process::check_outputs("report", {{"--output", command.output}});
+    refuse_to_overwrite(command);
     process::Output file(command.output);
     std::vector<Entry> entries;
     for (const std::string& name : command.inputs) {

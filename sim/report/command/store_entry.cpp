@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/report/command/store_entry.h"
 
+#include "base/error.h"
 #include "sim/cli/cli.h"
 #include "sim/sweep/command/listings.h"
 #include "sim/sweep/command/result_paths.h"
@@ -184,9 +185,8 @@ json places_of(const std::vector<std::size_t>& rows, const std::vector<std::size
 std::vector<std::string> wanted_columns() {
     std::vector<std::string> paths;
     for (const char* path : kFigures) {
-        if (sweep::is_result_path(path)) {
-            paths.emplace_back(path);
-        }
+        TESSERA_ASSERT(sweep::is_result_path(path));
+        paths.emplace_back(path);
     }
     paths.insert(paths.end(), kWords.begin(), kWords.end());
     return paths;
