@@ -248,11 +248,6 @@ Command make_explain(const Given& given) {
 }
 Command make_plot(const Given& given) {
     refuse_empty("plot", given, {"chart", "output"});
-    for (const char* option : {"chart", "output"}) {
-        if (!given.has(option)) {
-            throw UsageError(fmt::format("plot: expected --{}", option));
-        }
-    }
     return PlotCommand{given.operands().at(0), given.text("chart"), given.text("output")};
 }
 Command make_check(const Given& given) {

@@ -16,6 +16,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace tessera::plot {
 namespace {
@@ -59,6 +60,12 @@ Chart chart_of(const cli::PlotCommand& command) {
 } // namespace
 
 int plot_command(const cli::PlotCommand& command) {
+    for (const auto& [option, text] :
+         {std::pair{"chart", &command.chart}, {"output", &command.output}}) {
+        if (text->empty()) {
+            throw cli::UsageError(fmt::format("plot: expected --{}", option));
+        }
+    }
     const std::string format = format_of(command.output);
     process::Output output(command.output);
     output.write(picture_of(chart_of(command), format));

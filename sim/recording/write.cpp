@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/recording/write.h"
 
+#include "base/config/json_text.h"
 #include "sim/recording/format.h"
 
 #include <nlohmann/json.hpp>
@@ -170,7 +171,7 @@ json header_of(const Facts& facts, Arrays& arrays) {
 
 void write(const Facts& facts, const std::function<void(std::string_view bytes)>& put) {
     Arrays measured({});
-    const std::string header = header_of(facts, measured).dump();
+    const std::string header = config::text_of_json(header_of(facts, measured));
     const auto length = static_cast<std::uint32_t>(header.size());
     std::string begin(kMagic);
     begin.append(reinterpret_cast<const char*>(&length), sizeof length);

@@ -76,6 +76,7 @@ void TileCore::Implementation::count_instructions() {
         outcome.counts.at(Group::SupervisorInstructions, kind) = std::exchange(bundles, 0);
         of_supervisor.counts[number_of(Group::WorkerIssues, kind)] = 0;
     }
+    of_supervisor.counts[number_of(Group::WorkerFullBundles, counts::Only::All)] = 0;
     outcome.counts.add(of_workers.counts);
     outcome.counts.add(of_supervisor.counts);
     outcome.counts.at(Group::WorkerIssues, Class::Control) +=

@@ -18,7 +18,7 @@ def check(case):
                                                     "--out, the first in output.npy too: y3, y0, y1, y2")
     case.assertEqual(sorted(path.name for path in out.iterdir()),
                      ["output.my.notes.npy", "output.npy"] + [f"output.{name}.npy" for name in ROWS] +
-                     ["result.json", "trace.pftrace.gz"])
+                     ["recording.bin.gz", "result.json", "trace.pftrace.gz"])
     for name, rows in ROWS.items():
         data = (out / f"output.{name}.npy").read_bytes()
         case.assertIn(f"'shape': ({rows}, 96)", data[:128].decode("latin-1"))

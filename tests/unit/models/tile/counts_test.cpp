@@ -72,6 +72,9 @@ counts::Counts recounted(const tile::LockstepLog& log, const std::vector<std::ui
         } else {
             ++all.at(Group::WorkerBundles, kind);
             all.at(Group::WorkerIssues, kind) += issue.issues;
+            const bool is_full =
+                halves.size() == 2 && !isa::is_nop(halves.front()) && !isa::is_nop(halves.back());
+            all.at(Group::WorkerFullBundles) += is_full ? 1 : 0;
         }
         for (const isa::Operation& half : halves) {
             const counts::Instruction& one = isa::counts_of(half.opcode);
