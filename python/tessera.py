@@ -26,7 +26,7 @@ Name = str | os.PathLike[str]  # a name that the program knows, or a file
 Settings = Mapping[str, Any]  # parameters by their paths, as in {"tile.workers": 4}
 _Points = Generator["Point", None, None]
 _KINDS: "dict[int | str, type[TesseraError]]" = {}  # by the program's exit code and by a point's status
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?")
 _TEXT = re.compile(r"key|status|machine|workload|mode|message|note|.*\.content|digests\..*")  # columns that are text
 
 

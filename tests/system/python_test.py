@@ -399,10 +399,10 @@ class StoreTest(ModuleTest):
         self.assertIsNone(rows[-1]["tile.workers"])
 
     def test_words_that_look_like_numbers_stay_words_in_columns_of_words(self):
-        prints = self.fake("""printf 'key,message,digests.output,workload.kind,x,y\\r\\n1e5,7,00012345,12,1,\\r\\n2,,1e123456,a,-2.5e-07,\\r\\n'""")
+        prints = self.fake("""printf 'key,message,digests.output,workload.kind,x,y,z\\r\\n1e5,7,00012345,12,1,,007\\r\\n2,,1e123456,a,-2.5e-07,,0\\r\\n'""")
         rows = tessera.load("s", program=prints)
         self.assertEqual([list(row.values()) for row in rows],
-                         [["1e5", "7", "00012345", "12", 1, None], ["2", None, "1e123456", "a", -2.5e-07, None]])
+                         [["1e5", "7", "00012345", "12", 1, None, "007"], ["2", None, "1e123456", "a", -2.5e-07, None, "0"]])
 
     def test_a_frame_has_numbers(self):
         points = list(tessera.sweep("tiny_matmul", {"tile.workers": [4, 6, 8]}, store="a", **TINY))
