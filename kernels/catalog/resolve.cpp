@@ -331,7 +331,7 @@ private:
         capacity->n = capacity->n == 0 ? n : capacity->n;
     }
 
-    /// Of a tensor in rows.
+    /// Checks a tensor in rows.
     void check_rows(const PipelineTensor& tensor, const TensorType& type,
                     const std::string& pointer) {
         const Bytes row_bytes = type.elements() / type.shape.front() * bytes_of(type.type);

@@ -15,13 +15,12 @@
 #include "sim/result/result.h"
 #include "sim/result/result_file.h"
 #include "sim/sweep/frozen.h"
-#include "sim/sweep/store.h"
+#include "sim/sweep/keyed_line.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -34,25 +33,16 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 /// The line of the point whose key begins so. @throws UsageError where there is none, or several
-Json line_of(const fs::path& store, const std::string& key) {
-    std::optional<sweep::PointKey> found;
-    Json line;
-    static_cast<void>(sweep::for_each_point(store, [&](const sweep::PointLine& point) {
-        if (point.key().text().rfind(key, 0) != 0) {
-            return;
-        }
-        if (found && *found != point.key()) {
-            throw cli::UsageError(
-                fmt::format("several keys of '{}' begin with {}", store.string(), in_quotes(key)));
-        }
-        found = point.key();
-        line = Json::parse(point.text());
-    }));
+Json line_of(const std::string& store, const std::string& key) {
+    auto found = sweep::keyed_line({store}, key);
     if (!found) {
-        throw cli::UsageError(
-            fmt::format("no key of '{}' begins with {}", store.string(), in_quotes(key)));
+        throw cli::UsageError(fmt::format("no key of '{}' begins with {}", store, in_quotes(key)));
     }
-    return line;
+    if (!found->is_only) {
+        throw cli::UsageError(
+            fmt::format("several keys of '{}' begin with {}", store, in_quotes(key)));
+    }
+    return std::move(found->line);
 }
 
 /// The machine or workload of a line, with its settings: from what the store has frozen.
@@ -79,7 +69,7 @@ Json config_of(const fs::path& store, const Json& line, bool is_machine) {
 
 /// A result as a run writes it, as far as the line of a point has it.
 Json result_of_point(const fs::path& store, const std::string& key) {
-    const Json line = line_of(store, key);
+    const Json line = line_of(store.string(), key);
     if (!line.contains("result")) {
         throw cli::UsageError(fmt::format("the point {} of '{}' has no result: {}", in_quotes(key),
                                           store.string(), line.value("status", "")));

@@ -34,7 +34,7 @@ std::string title_of(const Json& result, const std::string& what) {
                        result::text_at(result, "/machine/name"), what);
 }
 
-/// Without quotes of a path: "exchange_overhead" -> "exchange overhead".
+/// Writes a key as words: "exchange_overhead" becomes "exchange overhead".
 std::string words(std::string key) {
     std::replace(key.begin(), key.end(), '_', ' ');
     return key;

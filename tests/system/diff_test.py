@@ -2,34 +2,27 @@
 # SPDX-License-Identifier: MIT
 """`tessera diff` and `tessera explain`: reasons add up, the first one is what was changed, and what is promised holds.
 
-usage: diff_test.py TESSERA [unittest arguments]
+usage: diff_test.py TESSERA SOURCE_DIRECTORY [unittest arguments]
 """
 import gzip
 import json
-import pathlib
 import re
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
-BINARY = None
+sys.dont_write_bytecode = True  # no folder among the sources
+from cli_case import CliTest
+
 TWO_STEPS = {"schema_version": 1, "kind": "pipeline", "seed": 1,
              "tensors": {"x": {"shape": [256, 128], "values": "uniform"}, "w": {"shape": [128, 64], "values": "uniform"}},
              "steps": [{"name": "product", "family": "matmul", "inputs": ["x", "w"], "output": "y"},
                        {"name": "activation", "family": "gelu", "inputs": ["y"], "output": "z"}]}
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.scratch = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.scratch)
-
+class Case(CliTest):
     def tessera(self, *arguments, code=0):
-        done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, cwd=self.scratch)
-        self.assertEqual(done.returncode, code, done.stderr)
+        done = super().tessera(*arguments, code=code)
         return done.stdout if code == 0 else done.stderr
 
     def run_to(self, out, workload, *sets, machine="tiny", mode="timing"):
@@ -225,5 +218,4 @@ class ExplainTest(Case):
 
 
 if __name__ == "__main__":
-    BINARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

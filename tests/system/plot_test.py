@@ -2,31 +2,29 @@
 # SPDX-License-Identifier: MIT
 """`tessera plot`: every chart of several results is well-formed and shows what the result says, whatever names say.
 
-usage: plot_test.py TESSERA [unittest arguments]
+usage: plot_test.py TESSERA SOURCE_DIRECTORY [unittest arguments]
 """
 import json
 import os
-import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree
 
-BINARY = None
+sys.dont_write_bytecode = True  # no folder among the sources
+from cli_case import CliTest
+
 OF_RESULTS = ("phases", "kernels", "steps", "energy", "memory", "roofline", "balance", "tiles")
 HOSTILE = "a\"b'c`touch hacked`$(touch hacked2)<img>&"
 
 
-class PlotTest(unittest.TestCase):
-    def setUp(self):
-        self.scratch = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.scratch)
+class PlotTest(CliTest):
+    path = os.environ["PATH"]
 
-    def tessera(self, *arguments, code=0, **environment):
-        done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, cwd=self.scratch, env=os.environ | environment)
-        self.assertEqual(done.returncode, code, done.stderr)
+    def environment(self):
+        return super().environment() | {"PATH": self.path}
+
+    def tessera(self, *arguments, code=0):
+        done = super().tessera(*arguments, code=code)
         return done.stdout if code == 0 else done.stderr
 
     def texts(self, what, chart):
@@ -103,12 +101,12 @@ class PlotTest(unittest.TestCase):
         self.assertIn("expected --output", self.tessera(*plot, "steps", code=2))
         self.assertIn("needs a recording", self.tessera("plot", "out/result.json", "--chart", "balance", "--output", "f.svg", code=2))
         (self.scratch / "f.svg").write_text("mine")
-        self.assertIn("there is no gnuplot here", self.tessera(*plot, "steps", "--output", "f.svg", code=6, PATH="/nowhere"))
+        self.path = "/nowhere"
+        self.assertIn("there is no gnuplot here", self.tessera(*plot, "steps", "--output", "f.svg", code=6))
         self.assertEqual((self.scratch / "f.svg").read_text(), "mine")
         (self.scratch / "out/recording.bin.gz").write_bytes(b"TSRECORD\xff\xff\xff\xff{")
         self.assertIn("its header is cut off", self.tessera(*plot, "balance", "--output", "f.svg", code=6))
 
 
 if __name__ == "__main__":
-    BINARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

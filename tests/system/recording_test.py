@@ -138,8 +138,15 @@ class RecordingTest(unittest.TestCase):
 
     def test_a_loop_has_what_differs_between_its_rounds(self):
         _, recording = self.recorded("update_loop", "functional", 1)
-        repeated = [step for step, columns in recording.steps() if step["executions"] > 1 and "most" in columns]
+        repeated = [(step, columns) for step, columns in recording.steps() if step["executions"] > 1]
         self.assertTrue(repeated)
+        for step, columns in repeated:
+            part = columns["begin"] != NO_PART
+            cycles, times = columns["cycles"][part], step["executions"]
+            self.assertTrue((times * columns["least"][part] <= cycles).all(), step)
+            self.assertTrue((cycles <= times * columns["most"][part]).all(), step)
+            alike = columns["least"][part] == columns["most"][part]
+            numpy.testing.assert_array_equal(cycles[alike], times * columns["first"][part][alike])
 
     def test_what_is_asked_wrongly_is_told(self):
         done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--record", "no/such/r.bin", code=6)

@@ -408,8 +408,10 @@ add_test(NAME "energy on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/energy_test.py" $<TARGET_FILE:tessera>)
 set_tests_properties("energy on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 120)
 add_test(NAME "differences name their cause"
-  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/diff_test.py" $<TARGET_FILE:tessera>)
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/diff_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
 set_tests_properties("differences name their cause" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 add_test(NAME "charts as pictures"
-  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/plot_test.py" $<TARGET_FILE:tessera>)
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/plot_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
 set_tests_properties("charts as pictures" PROPERTIES LABELS "system;cli" TIMEOUT 300)

@@ -9,9 +9,9 @@
 #include "sim/process/exit_code.h"
 #include "sim/result/result.h"
 #include "sim/sweep/frozen.h"
+#include "sim/sweep/keyed_line.h"
 #include "sim/sweep/labels.h"
 #include "sim/sweep/planner.h"
-#include "sim/sweep/store.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::sweep {
@@ -44,34 +45,19 @@ std::vector<std::string> stores_of(const cli::RunCommand& command) {
     return stores;
 }
 
-struct StoredLine {
-    std::string store;
-    Json line;
-};
-
 /// The line of a key, or of what it begins with.
-StoredLine line_of(const cli::RunCommand& command) {
-    std::optional<PointKey> found;
-    StoredLine stored;
-    for (const std::string& store : stores_of(command)) {
-        static_cast<void>(for_each_point(store, [&](const PointLine& point) {
-            if (point.key().text().rfind(command.point, 0) != 0) {
-                return;
-            }
-            if (found && *found != point.key()) {
-                throw cli::UsageError(fmt::format("run: --point: several keys begin with {}",
-                                                  in_quotes(command.point)));
-            }
-            found = point.key();
-            stored = {store, Json::parse(point.text())};
-        }));
-    }
+KeyedLine line_of(const cli::RunCommand& command) {
+    auto found = keyed_line(stores_of(command), command.point);
     if (!found) {
         throw cli::UsageError(fmt::format("run: --point: no key of {} begins with {}",
                                           command.store.empty() ? "the stores here" : command.store,
                                           in_quotes(command.point)));
     }
-    return stored;
+    if (!found->is_only) {
+        throw cli::UsageError(
+            fmt::format("run: --point: several keys begin with {}", in_quotes(command.point)));
+    }
+    return *std::move(found);
 }
 
 /// Where what a line names may be: what was frozen of the same content, what older versions froze
@@ -115,7 +101,9 @@ std::vector<std::string> sets_of_line(const fs::path& store, const Json& line) {
 } // namespace
 
 cli::RunCommand of_stored_point(cli::RunCommand command) {
-    const auto [store, line] = line_of(command);
+    const KeyedLine found = line_of(command);
+    const std::string& store = found.store;
+    const Json& line = found.line;
     const config::ConfigPaths paths = config::default_config_paths();
     PointKeys keys(result::kModelVersion);
     const auto text = [&line = line](const char* key) { return line.value(key, std::string()); };
