@@ -271,7 +271,7 @@ class OnePageTest(BrowserTest):
         self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "run", "--memory", "memory.json", "-q")
         result = json.loads((self.scratch / "run/result.json").read_text())
         memory = json.loads((self.scratch / "memory.json").read_text())
-        result["workload"]["name"] = HOSTILE
+        result["workload"]["name"] = memory["workload"] = HOSTILE
         result["compute_sets"][0]["name"] = HOSTILE
         answer = self.browse(self.recorded(result, memory=memory), {"do": "tables"}, {"do": "offers", "label": "SVG"},
                              {"do": "offers", "label": "CSV"}, {"do": "text", "selector": "h1"},
