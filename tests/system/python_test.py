@@ -112,9 +112,15 @@ class RunTest(ModuleTest):
             result["phases.compote"]
         with self.assertRaises(KeyError):
             result["cycles.more"]
+        with self.assertRaisesRegex(KeyError, r"no 'phases.compute.x'\W*$"):
+            result["phases.compute.x"]
+        two = tessera.Result({"compute_a": 1, "compute_b": 2})
+        with self.assertRaisesRegex(KeyError, "did you mean 'compute_[ab]'\\?\\W*$"):  # one name, though two are near
+            two["compute_c"]
         self.assertIsNone(result.get("phases.sync"))
         self.assertEqual(result.get("phases.sync", 7), 7)
         self.assertIn("phases", dir(result))
+        self.assertNotIn("a key", dir(tessera.Result({"a key": 1})))  # it cannot be an attribute
 
     def test_a_result_is_copied_and_its_dictionary_is_its_own(self):
         result = tessera.Result({"cycles": 1, "steps": [{"a": 1}]})
@@ -163,12 +169,21 @@ class MistakesTest(ModuleTest):
         for text, kind, code, message in [("echo 'tessera: internal error: x' >&2; exit 70", tessera.Bug, 70, "tessera: internal error: x"),
                                           ("echo 'no memory' >&2; exit 71", tessera.LimitExceeded, 71, "no memory"),
                                           ("kill -9 $$", tessera.Bug, -9, "tessera ended with -9"),
+                                          # of a fault alone the words say what it is
+                                          ("echo 'x.json: not modelled' >&2; exit 3", tessera.ConfigurationError, 3, "x.json: not modelled"),
                                           ("echo 'tile_0 @ 5: not' >&2; echo '  modelled: x' >&2; exit 5", tessera.NotModelled, 5,
                                            "tile_0 @ 5: not\n  modelled: x"),
                                           ("echo 'tensor data that timing mode does not have' >&2; exit 5", tessera.NotModelled, 5,
                                            "tensor data that timing mode does not have")]:
             with self.subTest(text):
                 self.assertEqual(str(self.refused(kind, code, "tiny_matmul", program=self.fake(text))), message)
+
+    def test_arguments_are_words_of_the_command_line(self):
+        said = self.refused(tessera.UsageError, 2, "x", program=self.fake('printf "%s\\n" "$@" >&2; exit 2'), machine="M", mode="",
+                            set={"a.file": "Matrix.mtx", "a.is": True, "a.is_not": False, "a.list": (1, "B"), "a.all": [2.5], "a.zero": 0})
+        words = [word for word in str(said).splitlines() if not word.startswith("--json=")]
+        self.assertEqual(words, ["run", "x", "--machine=M", "--mode=", "--set=a.file=Matrix.mtx", "--set=a.is=true",
+                                 "--set=a.is_not=false", "--set=a.list=1,B", "--set=a.all=2.5", "--set=a.zero=0"])
 
     def test_warnings_of_the_program_are_warnings(self):
         says = self.fake("""for word; do case $word in --json=*) echo '{"cycles": 7}' > "${word#--json=}";; esac; done
@@ -221,6 +236,11 @@ class TableTest(ModuleTest):
         self.assertEqual(self.cells(tessera.run("tiny_matmul", mode="timing", **TINY))["check"], "none")
         estimate = self.cells(tessera.run("tiny_matmul", mode="estimate", **TINY))
         self.assertNotIn("phases", estimate)
+        bare = {"cycles": 1200, "seconds": 1e-6, "workload": {}, "machine": {"name": "m"}, "sentence": "it is a sentence"}
+        self.assertEqual(self.cells(tessera.Result(bare)), {
+            "workload": "it is a sentence", "machine": "m", "cycles": "1,200", "time": "1.00 us", "check": "none"})
+        self.assertEqual(repr(tessera.Result(bare)), "Result(workload it is a sentence, machine m, cycles 1,200, time 1.00 us)")
+        self.assertEqual(self.cells(tessera.Result(bare | {"check": {"sentence": ""}}))["check"], "")
         copied = self.cells(tessera.run("self_copy", set={"workload.bytes": 256}, mode="timing", **TINY))
         self.assertRegex(copied["speed"], "^[0-9.]+ GB/s$")
 
@@ -276,7 +296,8 @@ class SweepTest(ModuleTest):
                 mistake = tessera.Point({"status": status, "message": "so"}).error
                 self.assertIsNot(type(mistake), tessera.TesseraError)
                 self.assertEqual(str(mistake), "so")
-        self.assertEqual(str(tessera.Point({"status": "excluded"}).error), "excluded")
+        excluded = tessera.Point({"status": "excluded"}).error
+        self.assertEqual((type(excluded), str(excluded)), (tessera.TesseraError, "excluded"))
 
     def test_a_generator_is_asked_after_the_results_before_were_seen(self):
         seen, asked = [], []
@@ -379,6 +400,11 @@ class StoreTest(ModuleTest):
         with self.assertWarns(tessera.TesseraWarning):
             self.assertEqual(len(list(tessera.sweep("./small.json", store="kept", program=BINARY))), 3)
 
+    def test_points_that_fail_have_errors_and_raise_nothing(self):
+        self.sweep_file(axes=[{"path": "workload.m", "values": [64, 500_000]}])
+        errors = [type(point.error) for point in tessera.sweep("./small.json", program=BINARY)]
+        self.assertEqual(set(errors), {type(None), tessera.DoesNotFit})
+
     def test_rows_are_those_that_collect_writes(self):
         points = list(tessera.sweep("tiny_matmul", {"tile.workers": [4, 6], "workload.n": [64]}, store="a", **TINY))
         list(tessera.sweep("tiny_spmm_b1", [{}], store="b", **TINY))
@@ -454,6 +480,7 @@ class PlaceTest(ModuleTest):
         self.assertEqual(str(self.found(there, **path)), "there/bin/tessera")
         self.assertEqual(str(self.found(there, TESSERA=str(self.scratch / "path/tessera"))), "path/tessera")
         self.assertIn("FileError: no program './absent'", self.found(there, TESSERA="./absent"))
+        os.environ["TESSERA"] = str(self.scratch / "there/bin/tessera")  # what is given goes before it
         self.assertEqual(tessera.find_program(self.scratch / "path/tessera"), str(self.scratch / "path/tessera"))
 
 
