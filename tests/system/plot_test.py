@@ -79,6 +79,45 @@ class PlotTest(CliTest):
         self.tessera("sweep", "run", "./single.json", "-q")
         self.assertIn("'scatter' shows two", self.tessera("plot", "single.sweep", "--chart", "scatter", "--output", "f.svg", code=2))
 
+    def points(self, store, chart):
+        """The blocks of data that gnuplot is given."""
+        fake = self.scratch / "fake"
+        fake.mkdir(exist_ok=True)
+        (fake / "gnuplot").write_text(f"#!/bin/sh\nexec tee {self.scratch}/script\n")
+        (fake / "gnuplot").chmod(0o755)
+        self.path = f"{fake}:{os.environ['PATH']}"
+        self.tessera("plot", store, "--chart", chart, "--output", "f.svg")
+        return [block.split("END_OF_DATA")[1].splitlines()[1:] for block in (self.scratch / "script").read_text().split("<<")[1:]]
+
+    def test_charts_of_stores_have_the_numbers_of_sweep_show(self):
+        sweep = {"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+                 "axes": [{"path": "tile.workers", "values": [2, 4, 6]}, {"path": "sync.internal_cycles", "values": [20, 60]}],
+                 "objectives": [{"path": "cycles"}, {"path": "energy.total_j"}]}
+        (self.scratch / "s.json").write_text(json.dumps(sweep))
+        self.tessera("sweep", "run", "./s.json", "-q")
+
+        def shown(*options):
+            return json.loads(self.tessera("sweep", "show", "s.sweep", "--format", "json", *options))
+
+        def pairs(rows):
+            return sorted((row["cycles"], float(f"{row['energy.total_j']:.6g}")) for row in rows)
+
+        points, front = ([tuple(map(float, line.split())) for line in block] for block in self.points("s.sweep", "scatter"))
+        every = pairs(shown("--columns", "cycles,energy.total_j"))
+        self.assertEqual(len(every), 6)
+        self.assertEqual(sorted((x, float(f"{y:.6g}")) for x, y in points), every)
+        self.assertEqual(sorted((x, float(f"{y:.6g}")) for x, y in front),
+                         [one for one in every if not any(other != one and other[0] <= one[0] and other[1] <= one[1] for other in every)])
+        [bars] = self.points("s.sweep", "sensitivity")
+        effects = [row for row in shown("--sensitivity") if row["objective"] == "cycles"]
+        self.assertEqual(len(bars), 2)
+        self.assertEqual([bar.split('"')[1] for bar in bars], [row["path"] for row in effects])
+        means = {path: [sum(row["cycles"] for row in shown("--columns", "cycles") if row[path] == value)
+                        for value in values] for path, values in (("tile.workers", [2, 4, 6]), ("sync.internal_cycles", [20, 60]))}
+        for bar in bars:
+            _, path, ends = bar.split('"')
+            self.assertAlmostEqual(float(ends.split()[1]), max(means[path]) / min(means[path]) - 1, places=2)
+
     def test_names_are_texts_and_no_commands(self):
         self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode", "timing", "--out", "out", "-q")
         file = self.scratch / "out/result.json"

@@ -115,7 +115,7 @@ class RunTest(ModuleTest):
         with self.assertRaisesRegex(KeyError, r"no 'phases.compute.x'\W*$"):
             result["phases.compute.x"]
         two = tessera.Result({"compute_a": 1, "compute_b": 2})
-        with self.assertRaisesRegex(KeyError, "did you mean 'compute_[ab]'\\?\\W*$"):  # one name, though two are near
+        with self.assertRaisesRegex(KeyError, r"no 'compute_c'; did you mean 'compute_[ab]'\?\W*$"):  # one name, though two are near
             two["compute_c"]
         self.assertIsNone(result.get("phases.sync"))
         self.assertEqual(result.get("phases.sync", 7), 7)
@@ -321,6 +321,16 @@ class SweepTest(ModuleTest):
         with self.assertRaisesRegex(tessera.Bug, "ended with -9"):
             list(tessera.sweep("x", [{}, {}], program=self.fake("read line; kill -9 $$"), jobs=2))
 
+    def test_a_program_that_ends_before_it_is_asked_is_told(self):
+        ends = self.fake("echo 'it ends' >&2; exit 3", "ends_at_once")
+
+        def points():
+            self.wait(lambda: not any("ends_at_once" in row[2] for row in processes()))
+            yield {}
+
+        with self.assertRaisesRegex(tessera.ConfigurationError, "^it ends$"):
+            next(tessera.sweep("x", points(), program=ends))
+
     def test_processes_end_with_the_sweep(self):
         def one(**more):
             sweep = tessera.sweep("tiny_matmul", self.AXES, **TINY, **more)
@@ -399,6 +409,12 @@ class StoreTest(ModuleTest):
         pathlib.Path("kept/damaged.jsonl").write_text("{\n")
         with self.assertWarns(tessera.TesseraWarning):
             self.assertEqual(len(list(tessera.sweep("./small.json", store="kept", program=BINARY))), 3)
+
+    def test_a_line_is_read_when_it_is_whole(self):
+        writes = self.fake("""for word; do case $word in --store=*) file=${word#--store=}/a.jsonl;; esac; done
+                              printf '{"key": 1}\\n{"key":' > $file; sleep 0.3; printf ' 2}\\n' >> $file; exit 1""")  # an answer is wrong
+        pathlib.Path("kept").mkdir()
+        self.assertEqual([point.key for point in tessera.sweep("x", store="kept", program=writes)], [1, 2])
 
     def test_points_that_fail_have_errors_and_raise_nothing(self):
         self.sweep_file(axes=[{"path": "workload.m", "values": [64, 500_000]}])

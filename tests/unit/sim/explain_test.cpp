@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A result in sentences: which gains, kernels and steps are listed, and in which order.
-#include "base/error.h"
 #include "sim/explain/explain.h"
-#include "sim/recording/format.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/unit/sim/made_recording.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 
 using namespace tessera;
 using explain::Gain;
+using test::Made;
 using Json = nlohmann::json;
 
 namespace {
@@ -261,42 +260,6 @@ TEST_CASE("a step is told by what its name begins with, the slowest five", "[uni
                       Catch::Contains("the result has no steps"));
 }
 
-namespace {
-
-/// A file of recordings that is put together by hand.
-struct Made {
-    Json header{{"schema_version", recording::kSchemaVersion},
-                {"tiles", 20},
-                {"cycles", kRun},
-                {"clock_hz", 1e9}};
-    std::string arrays;
-    test::ScratchFolder scratch;
-
-    template <class Number> Json add(const std::vector<Number>& numbers) {
-        const Json place{{"type", sizeof(Number) == 4 ? "u32" : "f64"}, {"offset", arrays.size()}};
-        arrays.append(reinterpret_cast<const char*>(numbers.data()),
-                      numbers.size() * sizeof(Number));
-        return place;
-    }
-    void add_step(const char* kind, int index, Json columns) {
-        header["steps"].push_back(
-            {{"kind", kind}, {"index", index}, {"columns", std::move(columns)}});
-    }
-    [[nodiscard]] std::filesystem::path written(std::size_t cut_off = 0) const {
-        const std::string text = header.dump();
-        const auto length = static_cast<std::uint32_t>(text.size());
-        std::string bytes(recording::kMagic);
-        bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
-        bytes += text + arrays;
-        return scratch.write(recording::kFile, bytes.substr(0, bytes.size() - cut_off));
-    }
-    [[nodiscard]] recording::Recording read() const { return recording::Recording(written()); }
-};
-
-constexpr std::uint32_t kNoPart = 4'294'967'295U;
-
-} // namespace
-
 TEST_CASE("a step with a recording is told as its tiles saw it", "[unit][sim]") {
     // tile i takes 100 + i cycles, but tiles 18 and 19 have no part
     std::vector<std::uint32_t> begin(20, 0);
@@ -306,7 +269,7 @@ TEST_CASE("a step with a recording is told as its tiles saw it", "[unit][sim]") 
         cycles.push_back(i < 18 ? 100 + i : 0);
         issues.push_back(i < 18 ? 10.0 * i : 0.0);
     }
-    begin[18] = begin[19] = kNoPart;
+    begin[18] = begin[19] = test::kNoPart;
     Made made;
     made.add_step("exchange", 0, {{"cycles", 7}});
     made.add_step("compute_set", 1,
