@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace tessera {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr int kMostLevels = 8;
 
@@ -15,6 +18,9 @@ struct Level {
     std::atomic<const char*> what{nullptr};
     std::atomic<std::int64_t> done{0};
     std::atomic<std::int64_t> total{0};
+    std::atomic<const char*> unit{nullptr};
+    std::atomic<std::int64_t> units{0};
+    std::atomic<Clock::time_point> begin{};
 };
 
 std::array<Level, kMostLevels> levels;
@@ -34,12 +40,15 @@ int entered() {
 
 } // namespace
 
-Activity::Activity(const char* what, std::int64_t total) : level_(entered()) {
+Activity::Activity(const char* what, std::int64_t total, const char* unit) : level_(entered()) {
     if (level_ >= 0) {
         Level& mine = levels.at(static_cast<std::size_t>(level_));
         mine.what.store(what);
         mine.done.store(0);
         mine.total.store(total);
+        mine.unit.store(unit);
+        mine.units.store(0);
+        mine.begin.store(Clock::now());
         depth.store(level_ + 1);
     }
 }
@@ -57,20 +66,28 @@ void Activity::step(std::int64_t steps) const {
     }
 }
 
-void Activity::at(std::int64_t done, std::int64_t total) const {
+void Activity::at(std::int64_t done, std::int64_t total, std::int64_t units) const {
     if (level_ >= 0) {
         Level& mine = levels.at(static_cast<std::size_t>(level_));
         mine.done.store(done, std::memory_order_relaxed);
         mine.total.store(total, std::memory_order_relaxed);
+        mine.units.store(units, std::memory_order_relaxed);
     }
 }
 
 std::vector<ActivityState> current_activities() {
     std::vector<ActivityState> states;
+    const Clock::time_point now = Clock::now();
     const int known = std::min(depth.load(), kMostLevels);
     for (int level = 0; level < known; ++level) {
         const Level& one = levels.at(static_cast<std::size_t>(level));
-        states.push_back({one.what.load(), one.done.load(), one.total.load()});
+        states.push_back(
+            {.what = one.what.load(),
+             .done = one.done.load(),
+             .total = one.total.load(),
+             .unit = one.unit.load(),
+             .units = one.units.load(),
+             .seconds = std::chrono::duration<double>(now - one.begin.load()).count()});
     }
     return states;
 }

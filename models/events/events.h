@@ -11,6 +11,8 @@
 #include "models/counts/counts.h"
 #include "models/program/program.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -29,6 +31,8 @@ enum class Doing : std::uint8_t {
     Delayed     ///< its chip has not begun
 };
 
+inline constexpr std::size_t kMostWorkers = 8; ///< end of the range of tile.workers
+
 /// The launch whose busiest worker has most more to do than the mean one. A launch is all that is
 /// started up to a sync.
 struct UnevenLaunch {
@@ -46,11 +50,16 @@ struct Work {
     Cycles bound_cycles = 0;          ///< fewest cycles in which the tile can issue that
     Cycles busiest_worker_cycles = 0; ///< of the busiest worker of each launch, summed
     Cycles mean_worker_cycles = 0;    ///< of all launches, mean over all workers of the tile
+    /// Of each worker; they sum to those of the counts.
+    std::array<std::int64_t, kMostWorkers> issues_of = {};
     UnevenLaunch uneven;
 
     /// All but the launch.
     void add(const Work& other) {
         counts.add(other.counts);
+        for (std::size_t worker = 0; worker < issues_of.size(); ++worker) {
+            issues_of[worker] += other.issues_of[worker];
+        }
         bound_cycles += other.bound_cycles;
         busiest_worker_cycles += other.busiest_worker_cycles;
         mean_worker_cycles += other.mean_worker_cycles;
@@ -98,6 +107,9 @@ struct Span {
              {&work.bound_cycles, &work.busiest_worker_cycles, &work.mean_worker_cycles,
               &work.uneven.busiest, &work.uneven.mean, &lanes.in, &lanes.out}) {
             *done = *done * part / whole;
+        }
+        for (std::int64_t& issues : work.issues_of) {
+            issues = issues * part / whole;
         }
     }
 };

@@ -33,6 +33,9 @@ struct SlowMotion {
               &span.work.mean_worker_cycles, &span.lanes.in, &span.lanes.out}) {
             *done *= times;
         }
+        for (std::int64_t& issues : span.work.issues_of) {
+            issues *= times;
+        }
         return span;
     }
     [[nodiscard]] ContextSpan of(ContextSpan span) const {

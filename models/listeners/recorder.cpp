@@ -3,11 +3,12 @@
 
 #include "base/error.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <functional>
+#include <utility>
 
 namespace tessera::listeners {
 
@@ -45,6 +46,24 @@ const std::uint8_t* gather(const std::uint8_t* bytes, std::size_t count,
     return bytes;
 }
 
+std::vector<std::uint8_t> compressed(const std::vector<std::uint8_t>& bytes) {
+    uLongf size = compressBound(bytes.size());
+    std::vector<std::uint8_t> packed(size);
+    const int done = compress2(packed.data(), &size, bytes.data(), bytes.size(), 1);
+    TESSERA_ASSERT(done == Z_OK);
+    packed.resize(size);
+    packed.shrink_to_fit();
+    return packed;
+}
+
+std::vector<std::uint8_t> decompressed(const std::vector<std::uint8_t>& packed, std::size_t size) {
+    std::vector<std::uint8_t> bytes(size);
+    uLongf got = size;
+    const int done = uncompress(bytes.data(), &got, packed.data(), packed.size());
+    TESSERA_ASSERT(done == Z_OK && got == size);
+    return bytes;
+}
+
 } // namespace
 
 std::size_t Recorder::Raw::bytes() const {
@@ -52,11 +71,17 @@ std::size_t Recorder::Raw::bytes() const {
     for (const auto* column : {&begin, &first, &last, &least, &most, &slowest}) {
         numbers += column->size();
     }
-    return sizeof(std::uint32_t) * numbers + sizeof(std::uint64_t) * (one.size() + other.size());
+    std::size_t wide = 0;
+    for (const auto& column : sums) {
+        wide += column.size();
+    }
+    return sizeof(std::uint32_t) * numbers + sizeof(std::uint64_t) * wide;
 }
 
-Recorder::Recorder(const program::Program& program, std::int64_t tiles)
-    : tiles_(static_cast<std::size_t>(tiles)), first_of_{} {
+Recorder::Recorder(const program::Program& program, const spec::MachineSpec& machine,
+                   std::optional<RecordedWindow> window)
+    : tiles_(static_cast<std::size_t>(machine.chip.tiles)),
+      workers_(static_cast<std::size_t>(machine.tile.workers)), window_(window), first_of_{} {
     const auto add = [&](std::size_t kind, program::Step::Kind of, std::size_t count) {
         first_of_[kind] = static_cast<std::uint32_t>(steps_.size());
         for (std::size_t index = 0; index < count; ++index) {
@@ -114,7 +139,12 @@ Recorder::Open& Recorder::open_of(const events::Span& span, std::uint32_t step) 
         const bool is_first = kept.step.executions == 0 &&
                               std::none_of(open_.begin(), open_.end(),
                                            [&](const Open& open) { return open.step == step; });
-        open_.insert(place, Open{span.step, step, is_first, span.begin, span.end, 0, span.times});
+        Open opened{span.step, step, is_first, span.begin, span.end, 0, span.times, {}, {}};
+        if (window_ && released_at_ < window_->to) {
+            opened.tile_begin.assign(tiles_, kNone);
+            opened.tile_cycles.assign(tiles_, 0);
+        }
+        open_.insert(place, std::move(opened));
     }
     return open_[last_open_];
 }
@@ -125,6 +155,10 @@ void Recorder::take(TileId tile, const events::Span& span, std::uint32_t step) {
     open.end = std::max(open.end, span.end);
     const Cycles cycles = span.cycles() / span.times;
     open.slowest_cycles = std::max(open.slowest_cycles, cycles);
+    if (!open.tile_begin.empty()) {
+        open.tile_begin[tile] = in_32_bits(span.begin - released_at_);
+        open.tile_cycles[tile] = in_32_bits(span.cycles());
+    }
 
     unpack(step);
     Kept& kept = steps_[step];
@@ -133,8 +167,7 @@ void Recorder::take(TileId tile, const events::Span& span, std::uint32_t step) {
     if (raw.begin.empty()) {
         raw.begin.assign(tiles_, kNone);
         raw.first.assign(tiles_, 0);
-        raw.one.assign(tiles_, 0);
-        raw.other.assign(tiles_, 0);
+        raw.sums.assign(sums_of(kept.step.kind), std::vector<std::uint64_t>(tiles_, 0));
         raw_bytes_ += raw.bytes();
     }
     if ((!open.is_first || span.times > 1) && !kept.is_repeated) {
@@ -155,15 +188,58 @@ void Recorder::take(TileId tile, const events::Span& span, std::uint32_t step) {
         raw.most[tile] = std::max(raw.most[tile], each);
     }
     if (span.doing == Doing::ComputeSet) {
-        raw.one[tile] += static_cast<std::uint64_t>(span.work.counts.worker_issues());
-        raw.other[tile] += static_cast<std::uint64_t>(span.work.counts.matrix_steps());
+        raw.sums[0][tile] += static_cast<std::uint64_t>(span.work.counts.matrix_steps());
+        for (std::size_t worker = 0; worker < workers_; ++worker) {
+            raw.sums[1 + worker][tile] += static_cast<std::uint64_t>(span.work.issues_of[worker]);
+        }
     } else if (span.doing == Doing::Exchange) {
-        raw.one[tile] += static_cast<std::uint64_t>(span.lanes.in);
-        raw.other[tile] += static_cast<std::uint64_t>(span.lanes.out);
+        raw.sums[0][tile] += static_cast<std::uint64_t>(span.lanes.in);
+        raw.sums[1][tile] += static_cast<std::uint64_t>(span.lanes.out);
     }
 }
 
+std::size_t Recorder::sums_of(program::Step::Kind kind) const {
+    switch (kind) {
+    case program::Step::Kind::ComputeSet:
+        return 1 + workers_;
+    case program::Step::Kind::Exchange:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+void Recorder::keep_in_window(const Open& open) {
+    if (open.tile_begin.empty() || open.begin >= window_->to || open.end <= window_->from) {
+        return;
+    }
+    if (window_bytes_ >= kMostWindowBytes) {
+        window_left_out_ += open.times;
+        return;
+    }
+    const auto ahead = in_32_bits(open.begin - released_at_);
+    std::vector<std::uint32_t> begin = open.tile_begin;
+    for (std::uint32_t& one : begin) {
+        one -= one == kNone ? 0 : ahead;
+    }
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(2 * sizeof(std::uint32_t) * tiles_);
+    scatter(begin, bytes);
+    scatter(open.tile_cycles, bytes);
+    in_window_.push_back({open.execution(), compressed(bytes)});
+    window_bytes_ += in_window_.back().bytes.capacity();
+}
+
+WindowExecution Recorder::window_execution(std::size_t number) const {
+    const Packed& packed = in_window_[number];
+    const auto bytes = decompressed(packed.bytes, 2 * sizeof(std::uint32_t) * tiles_);
+    WindowExecution out{packed.execution, {}, {}};
+    gather(gather(bytes.data(), tiles_, out.begin), tiles_, out.cycles);
+    return out;
+}
+
 void Recorder::close(const Open& open) {
+    keep_in_window(open);
     Kept& kept = steps_[open.step];
     if (kept.step.executions == 0) {
         std::uint32_t least = kNone;
@@ -183,8 +259,7 @@ void Recorder::close(const Open& open) {
     kept.step.executions += open.times;
     kept.used = barriers_;
     if (executions_.size() < kMostEvents) {
-        executions_.push_back(
-            {open.begin, open.end, open.step, static_cast<std::uint32_t>(open.times)});
+        executions_.push_back(open.execution());
     } else {
         executions_left_out_ += open.times;
     }
@@ -231,22 +306,17 @@ void Recorder::pack(Kept& kept) const {
                                &kept.raw.most, &kept.raw.slowest}) {
         scatter(*column, bytes);
     }
-    scatter(kept.raw.one, bytes);
-    scatter(kept.raw.other, bytes);
-    uLongf size = compressBound(bytes.size());
-    kept.packed.resize(size);
-    const int done = compress2(kept.packed.data(), &size, bytes.data(), bytes.size(), 1);
-    TESSERA_ASSERT(done == Z_OK);
-    kept.packed.resize(size);
-    kept.packed.shrink_to_fit();
+    for (const auto& column : kept.raw.sums) {
+        scatter(column, bytes);
+    }
+    kept.packed = compressed(bytes);
 }
 
 Recorder::Raw Recorder::unpacked(const Kept& kept) const {
     const std::size_t whole = kept.is_repeated ? tiles_ : 0;
-    std::vector<std::uint8_t> bytes(4 * (2 * tiles_ + 4 * whole) + 8 * 2 * tiles_);
-    uLongf size = bytes.size();
-    const int done = uncompress(bytes.data(), &size, kept.packed.data(), kept.packed.size());
-    TESSERA_ASSERT(done == Z_OK && size == bytes.size());
+    const std::size_t sums = sums_of(kept.step.kind);
+    const auto bytes = decompressed(kept.packed, sizeof(std::uint32_t) * (2 * tiles_ + 4 * whole) +
+                                                     sizeof(std::uint64_t) * sums * tiles_);
     Raw raw;
     const std::uint8_t* from = bytes.data();
     from = gather(from, tiles_, raw.begin);
@@ -254,8 +324,10 @@ Recorder::Raw Recorder::unpacked(const Kept& kept) const {
     for (auto* column : {&raw.last, &raw.least, &raw.most, &raw.slowest}) {
         from = gather(from, whole, *column);
     }
-    from = gather(from, tiles_, raw.one);
-    gather(from, tiles_, raw.other);
+    raw.sums.resize(sums);
+    for (auto& column : raw.sums) {
+        from = gather(from, tiles_, column);
+    }
     return raw;
 }
 
@@ -282,38 +354,43 @@ std::vector<Recorder::Step> Recorder::steps() const {
     return all;
 }
 
-std::vector<std::pair<RecordedColumn, std::vector<std::uint64_t>>>
-Recorder::columns(std::size_t step) const {
-    using enum RecordedColumn;
+std::vector<RecordedColumn> Recorder::columns(std::size_t step) const {
     const Kept& kept = steps_[step];
-    std::vector<std::pair<RecordedColumn, std::vector<std::uint64_t>>> out;
+    std::vector<RecordedColumn> out;
     if (kept.step.executions == 0) {
         return out;
     }
     const Raw raw = kept.is_raw ? kept.raw : unpacked(kept);
-    const auto add = [&](RecordedColumn column, const auto& numbers) {
-        out.emplace_back(column, std::vector<std::uint64_t>(numbers.begin(), numbers.end()));
+    const auto add = [&](std::string name, const auto& numbers) {
+        out.push_back({std::move(name), {numbers.begin(), numbers.end()}});
     };
-    add(Begin, raw.begin);
+    add("begin", raw.begin);
     if (kept.is_repeated) {
-        add(First, raw.first);
-        add(Last, raw.last);
-        add(Least, raw.least);
-        add(Most, raw.most);
-        add(Slowest, raw.slowest);
+        add("first", raw.first);
+        add("last", raw.last);
+        add("least", raw.least);
+        add("most", raw.most);
+        add("slowest", raw.slowest);
     }
     if (kept.step.kind == program::Step::Kind::ComputeSet) {
-        add(Issues, raw.one);
-        add(MatrixSteps, raw.other);
+        std::vector<std::uint64_t> issues(tiles_, 0);
+        for (std::size_t worker = 0; worker < workers_; ++worker) {
+            const auto& own = raw.sums[1 + worker];
+            std::transform(own.begin(), own.end(), issues.begin(), issues.begin(), std::plus<>());
+            add(fmt::format("issues_of_{}", worker), own);
+        }
+        add("issues", issues);
+        add("matrix_steps", raw.sums[0]);
     } else if (kept.step.kind == program::Step::Kind::Exchange) {
-        add(Received, raw.one);
-        add(Sent, raw.other);
+        add("received", raw.sums[0]);
+        add("sent", raw.sums[1]);
     }
     return out;
 }
 
 std::size_t Recorder::bytes() const {
-    std::size_t all = raw_bytes_ + executions_.capacity() * sizeof(RecordedExecution) +
+    std::size_t all = raw_bytes_ + window_bytes_ + in_window_.capacity() * sizeof(Packed) +
+                      executions_.capacity() * sizeof(RecordedExecution) +
                       releases_.capacity() * sizeof(RecordedRelease) +
                       steps_.capacity() * sizeof(Kept);
     for (const Kept& kept : steps_) {

@@ -4,9 +4,11 @@
 
 #include "base/layout.h"
 
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,12 +30,14 @@ struct RunCommand {
     std::string out_directory;          ///< or empty
     std::string memory;                 ///< file, or empty
     std::string record;                 ///< file, or empty
-    std::string edges;                  ///< file, or empty
-    std::string report;                 ///< file, or empty
-    std::string trace;                  ///< file, or empty
-    std::string trace_tiles;            ///< as written, or empty
-    std::string trace_level;            ///< as written, or empty
-    std::string trace_clock;            ///< as written, or empty
+    /// Cycles [first, second) whose single executions the recording has.
+    std::optional<std::pair<std::int64_t, std::int64_t>> record_window;
+    std::string edges;       ///< file, or empty
+    std::string report;      ///< file, or empty
+    std::string trace;       ///< file, or empty
+    std::string trace_tiles; ///< as written, or empty
+    std::string trace_level; ///< as written, or empty
+    std::string trace_clock; ///< as written, or empty
     int threads = 1;
     std::optional<int> shuffle; ///< seed of another order of simultaneous events
     std::string mode; ///< as written: functional, timing, auto or estimate; empty: functional

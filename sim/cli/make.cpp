@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <set>
 #include <utility>
 
@@ -60,14 +61,31 @@ void refuse_with_several(const Given& given, const RunCommand& run) {
 
 /// Options of a run's program, data, trace and order, which estimates have none of.
 void refuse_without_a_run(const Given& given) {
-    for (const char* option : {"out", "memory", "edges", "record", "trace", "trace-tiles",
-                               "trace-level", "trace-clock", "shuffle", "max-cycles", "no-check"}) {
+    for (const char* option :
+         {"out", "memory", "edges", "record", "record-window", "trace", "trace-tiles",
+          "trace-level", "trace-clock", "shuffle", "max-cycles", "no-check"}) {
         if (given.has(option)) {
             throw UsageError(fmt::format("run: --{}: --mode estimate makes no program and runs "
                                          "nothing; its result is that of --json",
                                          option));
         }
     }
+}
+
+/// "2000:3500" @throws UsageError
+std::pair<std::int64_t, std::int64_t> window_of(const std::string& text) {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, from);
+    const bool goes_on = first.ec == std::errc() && first.ptr != end && *first.ptr == ':';
+    const auto second = goes_on ? std::from_chars(first.ptr + 1, end, to) : first;
+    if (!goes_on || second.ec != std::errc() || second.ptr != end || from < 0 || from >= to) {
+        throw UsageError(fmt::format("run: --record-window: got '{}', expected FROM:TO in cycles, "
+                                     "as in 2000:3500",
+                                     text));
+    }
+    return {from, to};
 }
 
 } // namespace
@@ -101,8 +119,14 @@ Command make_run(const Given& given) {
     refuse_dash_folder("run", run.out_directory, "out");
     run.memory = given.text("memory");
     run.record = given.text("record");
-    run.edges = given.text("edges");
     run.report = given.text("report");
+    if (given.has("record-window")) {
+        run.record_window = window_of(given.text("record-window"));
+        if (run.record.empty() && run.report.empty() && run.out_directory.empty()) {
+            throw UsageError("run: --record-window is of a recording: --record, --out or --report");
+        }
+    }
+    run.edges = given.text("edges");
     run.trace = given.text("trace");
     run.trace_tiles = given.text("trace-tiles");
     run.trace_level = given.text("trace-level");

@@ -42,6 +42,9 @@ CommandSpec run_command() {
                  text("record", "FILE",
                       "write what each tile did in each step, and when; compressed if FILE ends in "
                       ".gz"),
+                 text("record-window", "FROM:TO",
+                      "cycles of which the recording has each single execution, too",
+                      Completes::Nothing),
                  text("edges", "FILE",
                       "write what goes over each edge between chips by time, as CSV; - for stdout"),
                  text("report", "FILE", "write a page for the browser that shows the result"),

@@ -118,6 +118,13 @@ public:
                                          {"sent", "cycles in which words go out"}}) {
             amounts_.emplace_back(word, read(name));
         }
+        for (std::size_t worker = 0;; ++worker) {
+            const std::string name = fmt::format("issues_of_{}", worker);
+            if (!columns.contains(name)) {
+                break;
+            }
+            worker_issues_.push_back(read(name.c_str())[critical_]);
+        }
     }
 
     void tell(Text& text) const {
@@ -153,6 +160,14 @@ public:
                                           amount[critical_] / mean, whole(mean)));
             }
         }
+        if (!worker_issues_.empty()) {
+            const auto [idlest, busiest] =
+                std::minmax_element(worker_issues_.begin(), worker_issues_.end());
+            text.line("", fmt::format("of tile {}'s workers, number {} has most issue slots, {}, "
+                                      "and number {} has fewest, {}",
+                                      critical_, busiest - worker_issues_.begin(), whole(*busiest),
+                                      idlest - worker_issues_.begin(), whole(*idlest)));
+        }
     }
 
 private:
@@ -162,6 +177,7 @@ private:
     std::vector<double> begin_;
     std::vector<double> cycles_;
     std::vector<std::pair<std::string, std::vector<double>>> amounts_;
+    std::vector<double> worker_issues_; ///< of the critical tile; empty of exchanges
 };
 
 const Json* recorded_step(const recording::Recording& recording, const Found& found,

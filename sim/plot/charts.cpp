@@ -227,7 +227,7 @@ Chart tiles_chart(const Json& result, const recording::Recording& recording) {
         title_of(result, "what tiles spend cycles on"), "tile", "cycles", Form::Lines, {}, {}};
     for (const char* kind : {"compute", "exchange", "sync", "stream", "link", "idle"}) {
         Numbers cycles =
-            recording.numbers(recording.header().at("tiles_by_kind").at(kind), recording.tiles());
+            recording.numbers(recording.chip().at("tiles_by_kind").at(kind), recording.tiles());
         if (std::any_of(cycles.begin(), cycles.end(), [](double one) { return one > 0; })) {
             chart.series.push_back({kind, counted_up(cycles.size()), std::move(cycles)});
         }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "sim/process/progress_line.h"
 
-#include "base/activity.h"
+#include "base/text.h"
 #include "sim/process/screen.h"
+#include "sim/process/work_progress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <unistd.h>
 #include <utility>
 
@@ -24,6 +26,15 @@ std::atomic<bool> shown{false};
 void put(const std::string& text) {
     // a terminal that takes nothing has nobody to tell
     static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
+constexpr double kLeastSeconds = 2;
+
+/// Three digits of it: "1,230,000".
+std::string rounded(double number) {
+    const double unit = std::pow(10.0, std::floor(std::log10(std::max(number, 1.0))) - 2);
+    return grouped(unit <= 1 ? std::llround(number)
+                             : std::llround(number / unit) * std::llround(unit));
 }
 
 } // namespace
@@ -83,15 +94,33 @@ void ActivityWatch::watch() {
 
 std::string activity_text(const std::string& name, std::size_t columns) {
     std::string text;
-    for (const auto& [what, done, total] : current_activities()) {
-        text += fmt::format(": {}", what);
-        if (total > 0) {
-            text += fmt::format(" {} of {}", std::min(done, total), total);
-        } else if (done > 0) {
-            text += fmt::format(" {}", done);
-        }
+    for (const ActivityState& state : current_activities()) {
+        text += ": " + state_text(state);
     }
     return text.empty() ? text : (name + text).substr(0, columns);
+}
+
+std::string state_text(const ActivityState& state) {
+    std::string text = state.what;
+    const std::int64_t done = std::min(state.done, state.total);
+    if (state.total > 0) {
+        text += fmt::format(" {} of {}", done, state.total);
+    } else if (state.done > 0) {
+        text += fmt::format(" {}", state.done);
+    }
+    if (state.seconds < kLeastSeconds) {
+        return text; // a rate of so little says nothing
+    }
+    if (state.units > 0) {
+        text += fmt::format(", {} {} a second",
+                            rounded(static_cast<double>(state.units) / state.seconds), state.unit);
+    }
+    if (done > 0 && done < state.total) {
+        const auto behind = static_cast<double>(done);
+        const auto ahead = static_cast<double>(state.total - done);
+        text += fmt::format(", some {} left", duration_text(state.seconds / behind * ahead));
+    }
+    return text;
 }
 
 } // namespace tessera::process

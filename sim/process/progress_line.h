@@ -3,6 +3,8 @@
 // nothing where stderr is no terminal.
 #pragma once
 
+#include "base/activity.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -51,7 +53,10 @@ private:
     std::thread thread_;
 };
 
-/// What such a line says, cut to `columns`; empty where nothing goes on.
+/// "simulating, step 12 of 95, 1,230,000 cycles a second, some 27 s left"
+[[nodiscard]] std::string state_text(const ActivityState& state);
+
+/// What such a line says of all that goes on, cut to `columns`; empty where nothing goes on.
 [[nodiscard]] std::string activity_text(const std::string& name, std::size_t columns);
 
 } // namespace tessera::process

@@ -86,19 +86,30 @@ Recording::Recording(const std::filesystem::path& file) : file_(file), bytes_(co
         refuse("it does not say how many tiles there are");
     }
     tiles_ = tiles.get<std::size_t>();
+    if (!header_.contains("chips") || !header_["chips"].is_array() ||
+        header_.value("last", json()).type() != json::value_t::number_unsigned ||
+        header_["last"] >= header_["chips"].size()) {
+        refuse("it does not say which chips there are");
+    }
     const auto is_step = [](const json& step) {
         return step.is_object() && step.contains("kind") && step.contains("index") &&
                step.contains("columns") && step["columns"].is_object();
     };
-    if (!header_.contains("steps") || !header_["steps"].is_array() ||
-        !std::all_of(header_["steps"].begin(), header_["steps"].end(), is_step)) {
-        refuse("its list of steps is not whole");
-    }
-    for (const json& step : header_["steps"]) {
-        for (const json& column : step["columns"]) {
-            static_cast<void>(place_of(column, tiles_));
+    for (const json& chip : header_["chips"]) {
+        if (!chip.is_object() || !chip.contains("steps") || !chip["steps"].is_array() ||
+            !std::all_of(chip["steps"].begin(), chip["steps"].end(), is_step)) {
+            refuse("its list of steps is not whole");
+        }
+        for (const json& step : chip["steps"]) {
+            for (const json& column : step["columns"]) {
+                static_cast<void>(place_of(column, tiles_));
+            }
         }
     }
+}
+
+const json& Recording::chip() const {
+    return header_.at("chips").at(header_.at("last").get<std::size_t>());
 }
 
 bool Recording::is_of(const json& result) const {
@@ -112,7 +123,7 @@ bool Recording::is_of(const json& result) const {
 }
 
 const json* Recording::step(std::string_view kind, std::size_t index) const {
-    for (const json& one : header_.at("steps")) {
+    for (const json& one : chip().at("steps")) {
         if (one.at("kind") == kind && one.at("index") == index) {
             return &one;
         }

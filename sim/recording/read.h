@@ -17,11 +17,12 @@ public:
     /// @throws IoError where the file cannot be read, or is no whole recording of this version
     explicit Recording(const std::filesystem::path& file);
 
-    [[nodiscard]] const nlohmann::json& header() const { return header_; }
+    /// The part of the header that is about the chip that ends last, as steps of a result are.
+    [[nodiscard]] const nlohmann::json& chip() const;
     [[nodiscard]] std::size_t tiles() const { return tiles_; }
     /// Whether it is of the run of a result, as far as both tell.
     [[nodiscard]] bool is_of(const nlohmann::json& result) const;
-    /// What the header has of a step; null where it has nothing.
+    /// What that part has of a step; null where it has nothing.
     [[nodiscard]] const nlohmann::json* step(std::string_view kind, std::size_t index) const;
     /// Behind the header: what offsets count from.
     [[nodiscard]] std::string_view arrays() const {

@@ -2,9 +2,12 @@
 #include "sim/recording/write.h"
 
 #include "base/config/json_text.h"
+#include "base/error.h"
+#include "base/units.h"
 #include "sim/recording/format.h"
 
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +22,8 @@ namespace {
 
 using listeners::Account;
 using listeners::CyclesByKind;
+using listeners::RecordedExecution;
+using listeners::RecordedRelease;
 using listeners::Recorder;
 using listeners::StepRecord;
 using nlohmann::json;
@@ -87,8 +92,44 @@ const char* word_of(program::Step::Kind kind) {
     }
 }
 
+std::size_t tiles_of_block(std::size_t tiles) {
+    return (tiles + kMostBlocks - 1) / kMostBlocks;
+}
+
+constexpr std::int64_t kWordBytes = 4;
+
+/// Adds who sends to whom, by blocks of tiles, to what is told of an exchange's step.
+void add_pairs(const program::Exchange& exchange, std::int64_t executions, std::size_t tiles,
+               json& step, Arrays& arrays) {
+    const std::size_t block = tiles_of_block(tiles);
+    std::vector<std::int64_t> words(kMostBlocks * kMostBlocks, 0);
+    for (const program::Transfer& transfer : exchange.transfers) {
+        const std::size_t row = transfer.source_tile / block * kMostBlocks;
+        for (const program::Destination& destination : transfer.destinations) {
+            words[row + destination.tile / block] +=
+                static_cast<std::int64_t>(transfer.bytes) / kWordBytes;
+        }
+    }
+    std::vector<std::uint32_t> from;
+    std::vector<std::uint32_t> to;
+    std::vector<double> moved;
+    for (std::size_t pair = 0; pair < words.size(); ++pair) {
+        if (words[pair] != 0) {
+            from.push_back(static_cast<std::uint32_t>(pair / kMostBlocks));
+            to.push_back(static_cast<std::uint32_t>(pair % kMostBlocks));
+            moved.push_back(static_cast<double>(words[pair] * executions));
+        }
+    }
+    if (!from.empty()) {
+        step["pairs"] = {{"count", from.size()},
+                         {"from", arrays.add_as<std::uint32_t>(from)},
+                         {"to", arrays.add_as<std::uint32_t>(to)},
+                         {"words", arrays.add_as<double>(moved)}};
+    }
+}
+
 /// Describes the steps in the order of Recorder::steps(), and puts their columns into `arrays`.
-json steps_json(const Facts& facts, Arrays& arrays) {
+json steps_json(const ChipFacts& facts, Arrays& arrays) {
     json steps = json::array();
     std::vector<const StepRecord*> records;
     for (const auto* list : {&facts.account.compute_sets(), &facts.account.exchanges(),
@@ -102,8 +143,7 @@ json steps_json(const Facts& facts, Arrays& arrays) {
         const StepRecord& record = *records.at(number);
         json columns = json::object();
         for (const auto& [column, numbers] : facts.recorder.columns(number)) {
-            columns[std::string(listeners::kRecordedColumns.at(static_cast<std::size_t>(column)))] =
-                arrays.add(numbers);
+            columns[column] = arrays.add(numbers);
         }
         columns["cycles"] =
             arrays.add(Numbers(record.tile_cycles.begin(), record.tile_cycles.end()));
@@ -112,24 +152,50 @@ json steps_json(const Facts& facts, Arrays& arrays) {
                          {"name", record.name},
                          {"executions", record.executions},
                          {"columns", std::move(columns)}});
+        if (kept[number].kind == program::Step::Kind::Exchange && record.executions > 0) {
+            add_pairs(facts.program.exchanges[kept[number].index], record.executions,
+                      facts.account.tiles().size(), steps.back(), arrays);
+        }
     }
     return steps;
 }
 
-json header_of(const Facts& facts, Arrays& arrays) {
-    using listeners::RecordedExecution;
-    using listeners::RecordedRelease;
+/// Describes the executions of the window, and puts what tiles did in them into `arrays`.
+json window_json(const Recorder& recorder, Arrays& arrays) {
+    std::vector<RecordedExecution> executions;
+    std::vector<std::uint32_t> tile_begin;
+    std::vector<std::uint32_t> tile_cycles;
+    for (std::size_t number = 0; number < recorder.window_executions(); ++number) {
+        const listeners::WindowExecution one = recorder.window_execution(number);
+        executions.push_back(one.execution);
+        tile_begin.insert(tile_begin.end(), one.begin.begin(), one.begin.end());
+        tile_cycles.insert(tile_cycles.end(), one.cycles.begin(), one.cycles.end());
+    }
+    return {{"from", recorder.window()->from},
+            {"to", recorder.window()->to},
+            {"count", executions.size()},
+            {"left_out", recorder.window_left_out()},
+            {"step", arrays.add_as<std::uint32_t>(numbers_of(
+                         executions, [](const RecordedExecution& one) { return one.step; }))},
+            {"begin", arrays.add_as<double>(numbers_of(
+                          executions, [](const RecordedExecution& one) { return one.begin; }))},
+            {"times", arrays.add_as<std::uint32_t>(numbers_of(
+                          executions, [](const RecordedExecution& one) { return one.times; }))},
+            {"tile_begin", arrays.add_as<std::uint32_t>(tile_begin)},
+            {"tile_cycles", arrays.add_as<std::uint32_t>(tile_cycles)}};
+}
+
+json chip_json(const ChipFacts& facts, Arrays& arrays) {
     const auto& executions = facts.recorder.executions();
     const auto& releases = facts.recorder.releases();
-    json header{{"schema_version", kSchemaVersion}, {"machine", facts.machine},
-                {"workload", facts.workload},       {"mode", facts.mode},
-                {"clock_hz", facts.clock_hz},       {"tiles", facts.account.tiles().size()},
-                {"cycles", facts.account.cycles()}};
-    header["steps"] = steps_json(facts, arrays);
+    json told{{"cycles", facts.account.cycles()}, {"steps", steps_json(facts, arrays)}};
+    if (facts.recorder.window()) {
+        told["window"] = window_json(facts.recorder, arrays);
+    }
     const auto begins =
         numbers_of(executions, [](const RecordedExecution& one) { return one.begin; });
     const auto ends = numbers_of(executions, [](const RecordedExecution& one) { return one.end; });
-    header["executions"] = {
+    told["executions"] = {
         {"count", executions.size()},
         {"left_out", facts.recorder.executions_left_out()},
         {"step", arrays.add_as<std::uint32_t>(numbers_of(
@@ -138,7 +204,7 @@ json header_of(const Facts& facts, Arrays& arrays) {
         {"end", arrays.add_as<double>(ends)},
         {"times", arrays.add_as<std::uint32_t>(numbers_of(
                       executions, [](const RecordedExecution& one) { return one.times; }))}};
-    header["releases"] = {
+    told["releases"] = {
         {"count", releases.size()},
         {"left_out", facts.recorder.releases_left_out()},
         {"last_arrival",
@@ -162,10 +228,71 @@ json header_of(const Facts& facts, Arrays& arrays) {
             numbers_of(facts.account.tiles(), [kind = kind](const CyclesByKind& one) {
                 return static_cast<std::uint64_t>(one.*kind);
             });
-        header["tiles_by_kind"][word] = arrays.add(numbers);
+        told["tiles_by_kind"][word] = arrays.add(numbers);
+    }
+    return told;
+}
+
+json header_of(const Facts& facts, Arrays& arrays) {
+    const Account& account = facts.chips.at(facts.last).account;
+    const std::size_t tiles = account.tiles().size();
+    json header{{"schema_version", kSchemaVersion},
+                {"machine", facts.machine},
+                {"workload", facts.workload},
+                {"mode", facts.mode},
+                {"clock_hz", facts.clock_hz},
+                {"tiles", tiles},
+                {"block_tiles", tiles_of_block(tiles)},
+                {"cycles", account.cycles()},
+                {"last", facts.last},
+                {"chips", json::array()}};
+    for (std::size_t chip = 0; chip < facts.chips.size(); ++chip) {
+        json told = chip_json(facts.chips[chip], arrays);
+        told["chip"] = chip;
+        header["chips"].push_back(std::move(told));
     }
     return header;
 }
+
+/// Compresses part by part.
+class Gzip {
+public:
+    Gzip() {
+        constexpr int kWindowBits = 15 + 16; // with the envelope of gzip
+        constexpr int kMemoryLevel = 8;
+        TESSERA_ASSERT(deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindowBits,
+                                    kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK);
+    }
+    ~Gzip() { deflateEnd(&stream_); }
+    Gzip(const Gzip&) = delete;
+    Gzip& operator=(const Gzip&) = delete;
+
+    void put(std::string_view bytes) {
+        stream_.next_in =
+            const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
+        stream_.avail_in = static_cast<uInt>(bytes.size());
+        go_on(Z_NO_FLUSH);
+    }
+    [[nodiscard]] std::string finish() {
+        go_on(Z_FINISH);
+        return std::move(packed_);
+    }
+
+private:
+    void go_on(int flush) {
+        std::array<unsigned char, std::size_t{1} << 16U> part{};
+        do {
+            stream_.next_out = part.data();
+            stream_.avail_out = static_cast<uInt>(part.size());
+            TESSERA_ASSERT(deflate(&stream_, flush) != Z_STREAM_ERROR);
+            packed_.append(reinterpret_cast<const char*>(part.data()),
+                           part.size() - stream_.avail_out);
+        } while (stream_.avail_out == 0);
+    }
+
+    z_stream stream_{};
+    std::string packed_;
+};
 
 } // namespace
 
@@ -183,6 +310,12 @@ void write(const Facts& facts, const std::function<void(std::string_view bytes)>
 void write(const Facts& facts, traces::OutputFile& file) {
     write(facts, [&](std::string_view bytes) { file.write(bytes); });
     file.commit();
+}
+
+std::string compressed(const Facts& facts) {
+    Gzip packed;
+    write(facts, [&](std::string_view bytes) { packed.put(bytes); });
+    return packed.finish();
 }
 
 } // namespace tessera::recording

@@ -4,22 +4,32 @@
 
 #include "models/listeners/account.h"
 #include "models/listeners/recorder.h"
+#include "models/program/program.h"
 #include "traces/output_file.h"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::recording {
 
-/// All that a recording is made from: one chip's run. The account's steps are the recorder's.
+/// One chip's run. The steps of all three are the same.
+struct ChipFacts {
+    const listeners::Account& account;
+    const listeners::Recorder& recorder;
+    const program::Program& program;
+};
+
+/// All that a recording is made from.
 struct Facts {
     std::string machine;
     std::string workload;
     std::string mode; ///< functional or timing
     double clock_hz = 0;
-    const listeners::Account& account;
-    const listeners::Recorder& recorder;
+    std::vector<ChipFacts> chips; ///< one at least
+    std::size_t last = 0;         ///< of those the one that ends last
 };
 
 /// Hands out the bytes of a recording, part by part.
@@ -27,5 +37,8 @@ void write(const Facts& facts, const std::function<void(std::string_view bytes)>
 
 /// Writes the same into a file, and commits it. @throws IoError
 void write(const Facts& facts, traces::OutputFile& file);
+
+/// The same, compressed with gzip.
+[[nodiscard]] std::string compressed(const Facts& facts);
 
 } // namespace tessera::recording

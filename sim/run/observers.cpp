@@ -70,16 +70,17 @@ Observers::~Observers() = default;
 
 std::vector<events::Listener*> Observers::hear(job::Job& job, const program::Program& program,
                                                bool looks) {
-    simulating_.emplace("simulating, step");
-    progress_.emplace(
-        program, [this](std::int64_t done, std::int64_t total) { simulating_->at(done, total); });
+    simulating_.emplace("simulating, step", 0, "cycles");
+    progress_.emplace(program, [this](std::int64_t done, std::int64_t total, Cycles cycle) {
+        simulating_->at(done, total, cycle);
+    });
     std::vector<events::Listener*> all{&*progress_};
     if (trace_ != nullptr) {
         all.push_back(
             &trace_->producers.emplace_back(program, machine_, trace_->sink(), trace_->names));
     }
     if (records()) {
-        all.push_back(&recorders_.emplace_back(program, machine_.chip.tiles));
+        all.push_back(&add_recorder(program));
     }
     if (const auto copy = job.round_copy()) {
         all.push_back(&rounds_.emplace(program, *copy));
@@ -96,8 +97,7 @@ std::vector<ipu::RunOptions> Observers::options_of_chips(const program::SystemPr
     for (std::size_t chip = 1; chip < all.size(); ++chip) {
         all[chip].listeners.clear();
         if (records()) {
-            all[chip].listeners.push_back(
-                &recorders_.emplace_back(system.of_chip(chip), machine_.chip.tiles));
+            all[chip].listeners.push_back(&add_recorder(system.of_chip(chip)));
         }
         if (trace_ != nullptr) {
             all[chip].listeners.push_back(
@@ -139,26 +139,34 @@ void Observers::begin() {
     }
 }
 
-std::string Observers::write_recording(std::size_t chip, const listeners::Account& account,
-                                       const std::string& workload) {
+listeners::Recorder& Observers::add_recorder(const program::Program& program) {
+    std::optional<listeners::RecordedWindow> window;
+    if (command_.record_window) {
+        window = {command_.record_window->first, command_.record_window->second};
+    }
+    return recorders_.emplace_back(program, machine_, window);
+}
+
+std::string Observers::write_recording(const simulation::Simulation& simulation,
+                                       const std::vector<const program::Program*>& programs,
+                                       std::size_t last, const std::string& workload) {
     if (!records()) {
         return {};
     }
     const Activity writing("writing the recording");
-    const recording::Facts facts{.machine = machine_.name,
-                                 .workload = workload,
-                                 .mode = command_.mode.empty() ? "functional" : command_.mode,
-                                 .clock_hz = machine_.chip.clock_hz,
-                                 .account = account,
-                                 .recorder = recorders_[chip]};
+    recording::Facts facts{.machine = machine_.name,
+                           .workload = workload,
+                           .mode = command_.mode.empty() ? "functional" : command_.mode,
+                           .clock_hz = machine_.chip.clock_hz,
+                           .chips = {},
+                           .last = last};
+    for (std::size_t chip = 0; chip < recorders_.size(); ++chip) {
+        facts.chips.push_back({simulation.account(chip), recorders_[chip], *programs[chip]});
+    }
     if (record_file_ != nullptr) {
         recording::write(facts, *record_file_);
     }
-    std::string kept;
-    if (!command_.report.empty()) {
-        recording::write(facts, [&](std::string_view bytes) { kept += bytes; });
-    }
-    return kept;
+    return command_.report.empty() ? std::string() : recording::compressed(facts);
 }
 
 std::optional<traces::TraceSummary> Observers::finish(std::vector<std::string>& warnings) {

@@ -61,13 +61,16 @@ public:
     }
     /// Completes the trace, where there is one; adds sentences to `warnings`.
     [[nodiscard]] std::optional<traces::TraceSummary> finish(std::vector<std::string>& warnings);
-    /// Writes the recording of one of the chips, where there is one. Returns its bytes for a page, if one is
-    /// asked for.
-    [[nodiscard]] std::string write_recording(std::size_t chip, const listeners::Account& account,
-                                              const std::string& workload);
+    /// Writes the recording, where there is one. Returns its bytes, compressed, for a page, if one is
+    /// asked for. `programs`: of each chip; `last`: the chip that ends last.
+    [[nodiscard]] std::string write_recording(const simulation::Simulation& simulation,
+                                              const std::vector<const program::Program*>& programs,
+                                              std::size_t last, const std::string& workload);
 
 private:
     struct Trace;
+
+    listeners::Recorder& add_recorder(const program::Program& program);
 
     /// Whether something records the run: a file's recording or a page's.
     [[nodiscard]] bool records() const {

@@ -206,6 +206,17 @@ std::size_t last_to_end(const simulation::Simulation& simulation) {
     return last;
 }
 
+/// `system`: null of a machine of one chip, which runs `program`.
+std::vector<const program::Program*> programs_of(const program::Program& program,
+                                                 const program::SystemProgram* system,
+                                                 std::size_t chips) {
+    std::vector<const program::Program*> programs(chips, &program);
+    for (std::size_t chip = 0; system != nullptr && chip < chips; ++chip) {
+        programs[chip] = &system->of_chip(chip);
+    }
+    return programs;
+}
+
 std::vector<const listeners::Account*> accounts_of(const simulation::Simulation& simulation) {
     std::vector<const listeners::Account*> accounts;
     for (std::size_t chip = 0; chip < simulation.chips(); ++chip) {
@@ -385,9 +396,10 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
         report.outputs = result_files(*job, read);
     }
     std::optional<traces::TraceSummary> traced = observers.finish(report.warnings);
-    report.recording = observers.write_recording(last_to_end(simulation),
-                                                 simulation.account(last_to_end(simulation)),
-                                                 configuration.workload.workload.name);
+    const std::size_t last = last_to_end(simulation);
+    report.recording =
+        observers.write_recording(simulation, programs_of(program, system, simulation.chips()),
+                                  last, configuration.workload.workload.name);
     if (!command.memory.empty() || !command.report.empty()) {
         report.memory =
             result::make_memory_report(machine, configuration.workload.workload.name, program);
@@ -408,8 +420,8 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
         .workload_name = configuration.workload.workload.name,
         .workload_resolved = configuration.workload.resolved,
         .job = *job,
-        .program = system != nullptr ? system->of_chip(last_to_end(simulation)) : program,
-        .account = simulation.account(last_to_end(simulation)),
+        .program = system != nullptr ? system->of_chip(last) : program,
+        .account = simulation.account(last),
         .check = std::move(check),
         .trace = std::move(traced),
         .timing = timing_of(simulation),

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <sys/resource.h>
@@ -192,10 +193,13 @@ TEST_CASE("a repeat runs its steps as often as it says") {
     HandProgram hand = store_and_send();
     hand.then_sync().repeated(3);
     std::vector<std::int64_t> steps;
-    listeners::Progress progress(hand.program(), [&](std::int64_t done, std::int64_t total) {
+    std::vector<Cycles> cycles;
+    const auto tell = [&](std::int64_t done, std::int64_t total, Cycles cycle) {
         CHECK(total == 12);
         steps.push_back(done);
-    });
+        cycles.push_back(cycle);
+    };
+    listeners::Progress progress(hand.program(), tell);
     ipu::RunOptions options;
     options.threads = 4;
     options.listeners = {&progress};
@@ -208,6 +212,8 @@ TEST_CASE("a repeat runs its steps as often as it says") {
     CHECK(account.phases().sync == 6 * hand.machine().sync.internal_cycles);
     // at each exchange, each sync and the end
     CHECK(steps == std::vector<std::int64_t>{2, 4, 6, 8, 10, 12, 12});
+    CHECK(std::is_sorted(cycles.begin(), cycles.end()));
+    CHECK(cycles.back() == account.cycles());
     CHECK(account.control_cycles() == 3 * hand.machine().control.repeat_cycles);
     check_accounts(account);
 }
@@ -297,6 +303,9 @@ low:
         const auto& work = record.critical.work;
         CHECK(work.busiest_worker_cycles == kTall * round);
         CHECK(work.mean_worker_cycles == kWorkers * round / tile.workers);
+        CHECK(std::accumulate(work.issues_of.begin(), work.issues_of.end(), std::int64_t{0}) ==
+              kWorkers);
+        CHECK(work.issues_of[0] == kTall);
         CHECK(work.uneven.launch == 1);
         CHECK(work.uneven.worker == 0);
         CHECK(work.uneven.busiest == kTall * round);

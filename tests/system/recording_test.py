@@ -41,6 +41,7 @@ class Recording:
         self.header = json.loads(data[12:12 + length])
         self.arrays = data[12 + length:]
         self.tiles = self.header["tiles"]
+        self.chip = self.header["chips"][self.header["last"]]
 
     def numbers(self, place, count):
         if isinstance(place, int):
@@ -48,13 +49,13 @@ class Recording:
         kind = {"u32": "<u4", "f64": "<f8"}[place["type"]]
         return numpy.frombuffer(self.arrays, kind, count, place["offset"])
 
-    def steps(self):
-        for step in self.header["steps"]:
+    def steps(self, chip=None):
+        for step in (chip or self.chip)["steps"]:
             yield step, {name: self.numbers(place, self.tiles).astype(numpy.float64)
                          for name, place in step["columns"].items()}
 
     def events(self, what):
-        events = self.header[what]
+        events = self.chip[what]
         return {name: self.numbers(place, events["count"]).astype(numpy.float64)
                 for name, place in events.items() if isinstance(place, dict)}
 
@@ -79,7 +80,11 @@ class RecordingTest(unittest.TestCase):
         header = recording.header
         self.assertEqual(header["cycles"], result["cycles"])
         self.assertEqual(header["tiles"], result["machine"]["chip"]["tiles"])
-        kinds = {kind: recording.numbers(header["tiles_by_kind"][kind], recording.tiles) for kind in KINDS}
+        chip = recording.chip
+        self.assertEqual(chip["cycles"], result["cycles"])
+        self.assertEqual([one["chip"] for one in header["chips"]], list(range(result["machine"]["system"]["chips"])))
+        self.assertEqual(max(one["cycles"] for one in header["chips"]), result["cycles"])
+        kinds = {kind: recording.numbers(chip["tiles_by_kind"][kind], recording.tiles) for kind in KINDS}
         self.assertTrue((sum(kinds.values()) == result["cycles"]).all())
         for step, columns in recording.steps():
             told = result[LISTS[step["kind"]]][step["index"]]
@@ -94,9 +99,12 @@ class RecordingTest(unittest.TestCase):
             self.assertFalse(cycles[~part].any())
             if step["kind"] == "compute_set":
                 self.assertEqual(columns["issues"].sum(), sum(told["counts"]["worker_issues"].values()))
+                of_workers = [columns[f"issues_of_{worker}"] for worker in range(result["machine"]["tile"]["workers"])]
+                numpy.testing.assert_array_equal(sum(of_workers), columns["issues"])
                 self.assertEqual(columns["matrix_steps"].sum(), sum(told["counts"]["matrix_steps"].values()))
             if step["kind"] == "exchange":
                 self.assertLessEqual(columns["received"].max(), cycles.max())
+                self.check_pairs(step, told, recording)
             if "most" in columns:
                 for name in ("first", "last", "slowest"):
                     self.assertTrue((columns[name][part] >= columns["least"][part]).all(), (step, name))
@@ -110,11 +118,23 @@ class RecordingTest(unittest.TestCase):
         executions = recording.events("executions")
         self.assertTrue((executions["begin"] <= executions["end"]).all())
         self.assertLessEqual(executions["end"].max(initial=0), result["cycles"])
-        counts = numpy.bincount(executions["step"].astype(int), executions["times"], len(header["steps"]))
-        if header["executions"]["left_out"] == 0:
-            for number, step in enumerate(header["steps"]):
+        counts = numpy.bincount(executions["step"].astype(int), executions["times"], len(chip["steps"]))
+        if chip["executions"]["left_out"] == 0:
+            for number, step in enumerate(chip["steps"]):
                 if step["kind"] == "compute_set":
                     self.assertEqual(counts[number], step["executions"])
+
+    def check_pairs(self, step, told, recording):
+        """Words by pairs of blocks sum to those that the exchange's receivers got; no tile's block is beyond the chip."""
+        pairs = step.get("pairs", {"count": 0, "from": 0, "to": 0, "words": 0})
+        of_from, to, words = (recording.numbers(pairs[name], pairs["count"]) for name in ("from", "to", "words"))
+        self.assertEqual(words.sum(), told["counts"]["words"]["received"], step["name"])
+        self.assertTrue((words > 0).all())
+        self.assertEqual(len({*zip(of_from, to)}), pairs["count"])
+        block = recording.header["block_tiles"]
+        self.assertLessEqual(-(-recording.tiles // block), 46)
+        for blocks in (of_from, to):
+            self.assertLess(blocks.max(initial=0) * block, recording.tiles)
 
     def check_equal(self, one, other):
         for (step, columns), (_, others) in zip(one.steps(), other.steps(), strict=True):
@@ -147,6 +167,60 @@ class RecordingTest(unittest.TestCase):
             self.assertTrue((cycles <= times * columns["most"][part]).all(), step)
             alike = columns["least"][part] == columns["most"][part]
             numpy.testing.assert_array_equal(cycles[alike], times * columns["first"][part][alike])
+
+    def test_pairs_are_the_blocks_that_send_and_receive(self):
+        """Tile 0 sends 4 KiB to all others; of 64 tiles a block has two, and of the first one only tile 1 receives."""
+        result, recording = self.recorded("exchange_broadcast", "timing", 1, "--set", "chip.tiles=64")
+        self.check_sums(result, recording)
+        self.assertEqual(recording.header["block_tiles"], 2)
+        [pairs] = [step["pairs"] for step, _ in recording.steps() if step["kind"] == "exchange"]
+        words = {(int(a), int(b)): int(words) for a, b, words in zip(*(
+            recording.numbers(pairs[name], pairs["count"]) for name in ("from", "to", "words")))}
+        self.assertEqual(words, {(0, block): (1 if block == 0 else 2) * 4096 // 4 for block in range(32)})
+
+    def test_a_window_has_single_executions(self):
+        for mode in ("functional", "timing"):
+            _, whole = self.recorded("update_loop", mode, 1)
+            events = whole.events("executions")
+            middle = len(events["begin"]) // 2
+            begin, end = events["begin"][middle], events["end"][middle]
+            self.recorded("update_loop", mode, 1, "--record-window", f"{int(begin)}:{int(end)}")
+            recording = Recording(self.scratch / "r.bin")
+            window = recording.chip["window"]
+            count = window["count"]
+            self.assertEqual((window["from"], window["to"], window["left_out"]), (begin, end, 0))
+            meets = (events["begin"] < end) & (events["end"] > begin)
+            self.assertGreaterEqual(count, 1)
+            self.assertLess(count, len(meets))
+            for name in ("step", "begin", "times"):
+                numpy.testing.assert_array_equal(recording.numbers(window[name], count), events[name][meets])
+            tiles = recording.tiles
+            of_tiles = {name: recording.numbers(window[name], count * tiles).reshape(count, tiles).astype(float)
+                        for name in ("tile_begin", "tile_cycles")}
+            part = of_tiles["tile_begin"] != NO_PART
+            self.assertFalse(of_tiles["tile_cycles"][~part].any())
+            for number in range(count):
+                ends = (of_tiles["tile_begin"] + of_tiles["tile_cycles"])[number][part[number]]
+                self.assertEqual(ends.max(), (events["end"] - events["begin"])[meets][number])
+                self.assertEqual(of_tiles["tile_begin"][number].min(), 0)
+
+    def test_each_chip_has_its_own(self):
+        result, recording = self.recorded("collective", "timing", 1)
+        chips = recording.header["chips"]
+        self.assertEqual(len(chips), 4)
+        for chip in chips:
+            kinds = [recording.numbers(chip["tiles_by_kind"][kind], recording.tiles) for kind in KINDS]
+            self.assertTrue((sum(kinds) == chip["cycles"]).all())
+            self.assertTrue(any(step["kind"] == "link_exchange" for step in chip["steps"]))
+        self.assertEqual([chip["cycles"] for chip in chips], [chip["cycles"] for chip in result["chips"]])
+
+    def test_a_wrong_window_is_told(self):
+        for window in ("", "5", "5:", ":5", "5:5", "6:5", "-1:5", "1:2:3", "a:b", "1:99999999999999999999"):
+            done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--record", "r.bin", "--record-window", window, code=2)
+            self.assertIn("--record-window", done.stderr)
+        done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--record-window", "0:5", code=2)
+        self.assertIn("--record-window is of a recording", done.stderr)
+        self.assertEqual(list(self.scratch.iterdir()), [])
 
     def test_what_is_asked_wrongly_is_told(self):
         done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--record", "no/such/r.bin", code=6)

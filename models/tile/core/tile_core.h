@@ -17,6 +17,7 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -78,6 +79,7 @@ struct ComputeOutcome {
     Cycles cycles = 0; ///< from the first issue of the stub to its return
     counts::Counts counts;
     std::int64_t busiest_issues = 0; ///< of the busiest worker of each launch, summed
+    std::array<std::int64_t, events::kMostWorkers> issues_of = {}; ///< of each worker
     UnevenLaunch uneven;
 
     friend bool operator==(const ComputeOutcome&, const ComputeOutcome&) = default;

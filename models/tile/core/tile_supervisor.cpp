@@ -158,6 +158,7 @@ void TileCore::Implementation::start(std::size_t number) {
 void TileCore::Implementation::exited(std::size_t number, std::int64_t issues) {
     worker_issues += issues;
     launch_issues[number] += issues;
+    outcome.issues_of[number] += issues;
 }
 
 void TileCore::Implementation::end_launch() {

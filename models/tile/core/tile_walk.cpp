@@ -346,6 +346,7 @@ events::Work TileWalk::work_of(const ComputeOutcome& outcome) const {
                                      (most_of_worker - 1) * round + 1),
             .busiest_worker_cycles = outcome.busiest_issues * round,
             .mean_worker_cycles = worker_issues * round / tile.workers,
+            .issues_of = outcome.issues_of,
             .uneven = {uneven.launch, uneven.worker, uneven.issues * round,
                        uneven.all_issues * round / tile.workers}};
 }

@@ -277,6 +277,9 @@ TEST_CASE("a step with a recording is told as its tiles saw it", "[unit][sim]") 
                    {"cycles", made.add(cycles)},
                    {"issues", made.add(issues)},
                    {"matrix_steps", 0},
+                   {"issues_of_0", made.add(issues)},
+                   {"issues_of_1", 7},
+                   {"issues_of_2", 9},
                    {"sent", 5}});
     made.add_step("compute_set", 0, {{"cycles", 0}});
     const auto recording = made.read();
@@ -290,7 +293,9 @@ TEST_CASE("a step with a recording is told as its tiles saw it", "[unit][sim]") 
         Texts{"18 of 20 have a part: least 100, half of them at most 108, nine in ten at most 115, "
               "most 117; 6 within 5 % of that",
               "issue slots: tile 17 has 170, 2.00 times the mean of 85",
-              "cycles in which words go out: tile 17 has 5, 0.90 times the mean of 6"});
+              "cycles in which words go out: tile 17 has 5, 0.90 times the mean of 6",
+              "of tile 17's workers, number 0 has most issue slots, 170, and number 1 has fewest, "
+              "7"});
     CHECK(under(explain::step_text(one, "other", &recording, kWide), "tiles") ==
           Texts{"no tile waits in it"});
     // a result that names a tile beyond the recording's is told of the last one
@@ -329,23 +334,29 @@ TEST_CASE("a recording has its numbers, and is refused where some are not there"
         Made other;
         other.header = made.header;
         other.arrays = made.arrays;
-        other.header[key] = value;
+        other.header[Json::json_pointer(key)] = value;
         CHECK_THROWS_WITH(other.read(), Catch::Contains(why));
     };
     for (const Json& tiles : {Json(0), Json(-1), Json(1.5), Json("3"), Json((1U << 20U) + 1)}) {
-        refused("tiles", tiles, "it does not say how many tiles there are");
+        refused("/tiles", tiles, "it does not say how many tiles there are");
     }
-    refused("schema_version", recording::kSchemaVersion + 1, "its version is another one");
-    refused("steps", 7, "its list of steps is not whole");
+    refused("/schema_version", recording::kSchemaVersion + 1, "its version is another one");
+    refused("/chips/0/steps", 7, "its list of steps is not whole");
+    const char* const kNoChips = "it does not say which chips there are";
+    refused("/chips", 7, kNoChips);
+    refused("/last", 1U, kNoChips); // there is one chip
+    refused("/last", -1, kNoChips);
+    refused("/last", "0", kNoChips);
+    refused("/chips/0", 7, "its list of steps is not whole");
     for (const char* const lost : {"kind", "index", "columns"}) {
-        Json steps = made.header["steps"];
+        Json steps = made.chip()["steps"];
         steps[0].erase(lost);
-        refused("steps", steps, "its list of steps is not whole");
+        refused("/chips/0/steps", steps, "its list of steps is not whole");
     }
     const auto wrong = [&](const Json& place) {
-        Json steps = made.header["steps"];
+        Json steps = made.chip()["steps"];
         steps[0]["columns"]["most"] = place;
-        refused("steps", steps, "an array is not there");
+        refused("/chips/0/steps", steps, "an array is not there");
     };
     wrong("text");
     wrong({{"offset", 0}});
@@ -357,13 +368,23 @@ TEST_CASE("a recording has its numbers, and is refused where some are not there"
     wrong({{"type", "u32"}, {"offset", made.arrays.size() + 1}});
     Made most;
     most.header["tiles"] = 1U << 20U;
-    most.header["steps"] = Json::array();
     CHECK(most.read().tiles() == 1U << 20U);
+}
+
+TEST_CASE("of several chips the one that ends last has the result's steps", "[unit][sim]") {
+    Made made;
+    made.add_step("exchange", 0, {{"cycles", 7}});
+    made.header["chips"].push_back(made.header["chips"][0]);
+    made.header["last"] = 1U;
+    made.chip()["steps"][0]["columns"]["cycles"] = 8;
+    const auto read = made.read();
+    CHECK(read.step("exchange", 0)->at("columns").at("cycles") == 8);
+    made.header["last"] = 0U;
+    CHECK(made.read().step("exchange", 0)->at("columns").at("cycles") == 7);
 }
 
 TEST_CASE("a recording is of a run whose cycles, tiles and clock it has", "[unit][sim]") {
     Made made;
-    made.header["steps"] = Json::array();
     const auto read = made.read();
     const Json same{{"cycles", kRun}, {"machine", {{"chip", {{"tiles", 20}, {"clock_hz", 1e9}}}}}};
     CHECK(read.is_of(same));

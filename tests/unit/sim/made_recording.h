@@ -23,10 +23,14 @@ struct Made {
     nlohmann::json header{{"schema_version", recording::kSchemaVersion},
                           {"tiles", 20},
                           {"cycles", 10'000},
-                          {"clock_hz", 1e9}};
+                          {"clock_hz", 1e9},
+                          {"last", 0U},
+                          {"chips", nlohmann::json::array({{{"steps", nlohmann::json::array()}}})}};
     std::string arrays;
     ScratchFolder scratch;
 
+    /// The part of the chip that ends last.
+    [[nodiscard]] nlohmann::json& chip() { return header["chips"][header["last"].get<unsigned>()]; }
     template <class Number> nlohmann::json add(const std::vector<Number>& numbers) {
         const nlohmann::json place{{"type", sizeof(Number) == 4 ? "u32" : "f64"},
                                    {"offset", arrays.size()}};
@@ -35,7 +39,7 @@ struct Made {
         return place;
     }
     void add_step(const char* kind, int index, nlohmann::json columns) {
-        header["steps"].push_back(
+        chip()["steps"].push_back(
             {{"kind", kind}, {"index", index}, {"columns", std::move(columns)}});
     }
     [[nodiscard]] std::filesystem::path written(std::size_t cut_off = 0) const {

@@ -35,6 +35,9 @@ Fields fields(const cli::RunCommand& run) {
             {"out_directory", run.out_directory},
             {"memory", run.memory},
             {"record", run.record},
+            {"record_window", run.record_window ? fmt::format("{}:{}", run.record_window->first,
+                                                              run.record_window->second)
+                                                : ""},
             {"edges", run.edges},
             {"report", run.report},
             {"trace", run.trace},
@@ -271,6 +274,7 @@ const std::vector<Case> kOwnCases{
     {{"run", "w", "--machine", "m"}, "machine", "n", "machines", "m,n"},
     {{"run", "w"}, "memory", "f", "memory", "f"},
     {{"run", "w"}, "record", "t", "record", "t"},
+    {{"run", "w", "--record", "r"}, "record-window", "5:9", "record_window", "5:9"},
     {{"run", "w"}, "edges", "f", "edges", "f"},
     {{"run", "w"}, "report", "f", "report", "f"},
     {{"run", "w"}, "trace", "t", "trace", "t"},

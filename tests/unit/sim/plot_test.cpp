@@ -258,7 +258,7 @@ TEST_CASE("tiles of the six slowest steps stand in order of their cycles", "[uni
         made.add_step("exchange", i, {{"cycles", made.add(Numbers{4, 3, 9.5, 100.0 + i})}});
     }
     one["streams"] = {step("not recorded", 500)};
-    made.header["tiles_by_kind"] = {{"compute", made.add(std::vector<std::uint32_t>{1, 0, 2, 0})},
+    made.chip()["tiles_by_kind"] = {{"compute", made.add(std::vector<std::uint32_t>{1, 0, 2, 0})},
                                     {"exchange", 0},
                                     {"sync", 7},
                                     {"stream", 0},

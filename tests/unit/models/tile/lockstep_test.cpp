@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -131,6 +132,10 @@ ends:   exitz $mzero
     CHECK(phase.counts.worker_issues() == 6 * 4 + 15 + 2);
     CHECK(phase.counts.launches() == 2);
     CHECK(phase.busiest_issues == 9 + 1);
+    std::array<std::int64_t, events::kMostWorkers> issues_of{4, 5, 6, 7, 8, 9};
+    ++issues_of[0]; // those of the second launch
+    ++issues_of[1];
+    CHECK(phase.issues_of == issues_of);
     CHECK((phase.uneven == tile::UnevenLaunch{1, 5, 9, 6 * 4 + 15}));
     // the next phase counts anew
     CHECK((tile.run("start") == phase));
