@@ -479,6 +479,14 @@ TEST_CASE("dynamic_encode: rows of many blocks share workers by blocks, few rows
     check_workers(layout, many);
     CHECK(entry(many, 0, WorkerEntry::kRows) == 1); // 64 of 88 blocks
     CHECK(entry(many, 0, WorkerEntry::kColumns) == layout.n);
+    blocks.resize(blocks.size() -
+                  2); // two rows a worker: each has some, however many blocks these have
+    const Encoding two = encode(layout, pattern_of(64, 64, 1, blocks));
+    check_workers(layout, two);
+    for (std::int64_t worker = 0; worker < layout.workers; ++worker) {
+        CHECK(entry(two, worker, WorkerEntry::kRows) >= 1);
+        CHECK(entry(two, worker, WorkerEntry::kRows) <= 3);
+    }
     const Encoding few = encode(layout, pattern_of(64, 64, 1, {0, 1, 2}));
     check_workers(layout, few);
     for (std::int64_t worker = 0; worker < layout.workers; ++worker) {

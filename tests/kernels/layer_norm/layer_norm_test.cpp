@@ -2,6 +2,7 @@
 #include "kernels/family/numbers.h"
 #include "kernels/layer_norm/gradient.h"
 #include "kernels/layer_norm/layer_norm.h"
+#include "kernels/layer_norm/operands.h"
 #include "tests/kernels/elementwise/elementwise_bench.h"
 
 #include <catch2/catch.hpp>
@@ -222,6 +223,98 @@ TEST_CASE("the checks of layer norms find a wrong element", "[kernels][layer_nor
         wrong_is_found(layer_norm::gradient(), gradient_request(shape), back,
                        gradient(shape, back));
     }
+}
+
+TEST_CASE("checks of layer norms allow what their sums may be off, and not much more",
+          "[kernels][layer_norm]") {
+    constexpr std::int64_t kColumns = 16;
+    constexpr double kEpsilon = 1e-5;
+    const double u = unit_roundoff(ElementType::F32);
+    const TensorType shape{ElementType::F32, {1, kColumns}};
+    const TensorType vector{ElementType::F32, {kColumns}};
+    const TensorType number{ElementType::F32, {1}};
+    const auto step = layer_norm::family().make(forward_request(shape, kEpsilon));
+    const auto failed = [&](const family::Value& x, double mean, double deviation) {
+        // rows of scale and offset 0 are 0, whatever else is off
+        const auto zeros = test::value_of(vector, [](auto) { return 0; });
+        const std::vector<const family::Value*> inputs{&x, &zeros, &zeros};
+        const std::vector<family::Value> outputs{
+            test::value_of(shape, [](auto) { return 0; }),
+            test::value_of(number, [&](auto) { return mean; }),
+            test::value_of(number, [&](auto) { return deviation; })};
+        return step->check(inputs, outputs, 1).failed_elements;
+    };
+    // A sum of n numbers is off by n roundings of their magnitudes, at most: of numbers whose mean is
+    // far below these, an error in it shows well beside its own rounding.
+    for (const double size : {1e-4, 1.0, 100.0}) {
+        const auto x = test::value_of(
+            shape, [&](std::int64_t i) { return i == 0 ? size : (i % 2 == 0 ? size : -size); });
+        const double exact = 1 / std::sqrt(size * size + kEpsilon);
+        const double allowed = (kColumns + 12) * u * size;
+        CAPTURE(size);
+        CHECK(failed(x, 0, exact) == 0);
+        CHECK(failed(x, 0.95 * allowed, exact) == 0);
+        CHECK(failed(x, -0.95 * allowed, exact) == 0);
+        CHECK(failed(x, 1.05 * allowed, exact) == 1);
+        CHECK(failed(x, -1.05 * allowed, exact) == 1);
+    }
+    // Of equal numbers the variance is 0, and only the error of their mean can be in it.
+    const double size = 1e5;
+    const auto x = test::value_of(shape, [&](auto) { return size; });
+    const double mean_off = (kColumns + 12) * u * size;
+    const double variance_off = mean_off * mean_off * (1 + (kColumns + 16) * u);
+    REQUIRE(variance_off > kEpsilon);
+    const auto with_variance = [&](double variance) { return 1 / std::sqrt(variance + kEpsilon); };
+    CHECK(failed(x, size, with_variance(0)) == 0);
+    CHECK(failed(x, size, with_variance(0.95 * variance_off)) == 0);
+    CHECK(failed(x, size, with_variance(1.05 * variance_off)) == 1);
+}
+
+TEST_CASE("numbers of rows are read where they stand beside the rows", "[kernels][layer_norm]") {
+    const std::vector<graph::RowBlock> rows{
+        {3, {}, 0, 3, 2, 64}, {3, {}, 1, 2, 2, 64}, {5, {}, 5, 1, 1, 64}};
+    const graph::Tensor of{.name = "mean", .type = ElementType::F32, .shape = {2, 3}};
+    const auto stands_there = [&](const auto& change) {
+        graph::Graph graph("test");
+        const auto made = layer_norm::add_of_rows(graph, of, rows);
+        CHECK(graph.tensors[made.tensor.index].shape == of.shape);
+        change(graph.tensors[made.tensor.index].pieces);
+        const std::size_t tensors = graph.tensors.size();
+        const auto found = layer_norm::of_rows(graph, of, made.tensor, rows);
+        REQUIRE(found.blocks.size() == rows.size());
+        for (std::size_t i = 0; i < rows.size();
+             ++i) { // wherever they are, they are those of the rows
+            const graph::Piece& piece = graph.tensors[found.tensor.index].pieces.at(i);
+            CHECK(found.blocks[i].tile == rows[i].tile);
+            CHECK(found.blocks[i].first_row == rows[i].first_row);
+            CHECK(found.blocks[i].rows == rows[i].rows);
+            CHECK(found.blocks[i].row_stride == rows[i].row_stride);
+            CHECK(found.blocks[i].place.buffer == piece.place.buffer);
+            CHECK(found.blocks[i].place.offset == piece.place.offset);
+            CHECK(found.blocks[i].step == bytes_of(ElementType::F32));
+        }
+        CHECK((found.tensor == made.tensor) == (graph.tensors.size() == tensors));
+        return found.tensor == made.tensor;
+    };
+    using Pieces = std::vector<graph::Piece>;
+    CHECK(stands_there([](Pieces&) {}));
+    CHECK(stands_there([](Pieces& pieces) { pieces[0].place.offset += 4; }));
+    // a row alone has no next one
+    CHECK(stands_there([](Pieces& pieces) { pieces[2].dims.at(0).host_stride += 1; }));
+    CHECK(stands_there([](Pieces& pieces) { pieces[2].dims.at(0).tile_stride += 4; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[1].tile += 1; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[1].host_offset += 1; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[1].place.offset += 2; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[1].dims.at(0).count -= 1; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[1].dims.at(0).host_stride += 1; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[1].dims.at(0).tile_stride += 4; }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces[2].dims.push_back({1, 1, 4}); }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { pieces.pop_back(); }));
+    CHECK_FALSE(stands_there([](Pieces& pieces) { std::swap(pieces[0], pieces[1]); }));
+    graph::Graph graph("test");
+    const auto first = layer_norm::of_rows(graph, of, std::nullopt, rows);
+    CHECK(first.tensor == layer_norm::of_rows(graph, of, first.tensor, rows).tensor);
+    CHECK_FALSE(first.tensor == layer_norm::of_rows(graph, of, std::nullopt, rows).tensor);
 }
 
 TEST_CASE("layer norms refuse what does not go together", "[kernels][layer_norm]") {

@@ -200,12 +200,17 @@ TEST_CASE("no plan that the rules allow is better than the one found", "[kernels
         {40, ElementType::F16, ElementType::F32},
         {23, ElementType::F32, ElementType::F32},
     };
+    std::int64_t out_steps = 1;
+    std::int64_t in_steps = 1; // of any plan that is found
     for (const auto& [tiles, data, partials] : cases) {
-        for (const spec::Generation generation : {spec::Generation::Ipu1, spec::Generation::Ipu2}) {
+        for (const auto& [m, k, generation] :
+             {std::tuple(200, 96, spec::Generation::Ipu1),
+              {200, 96, spec::Generation::Ipu2},
+              {16, 512, spec::Generation::Ipu2}}) { // whose out-channels are too few for a split
             spec.chip.tiles = tiles;
             spec.chip.generation = generation;
             const DenseMachine machine = dense_machine(spec);
-            const DenseProblem problem{200, 96, 37, data, partials};
+            const DenseProblem problem{m, k, 37, data, partials};
             const auto plans = all_plans(problem, machine);
             for (const double share : {0.004, 0.03, 0.6}) {
                 const DensePlan found = plan_dense(problem, machine, share);
@@ -228,9 +233,13 @@ TEST_CASE("no plan that the rules allow is better than the one found", "[kernels
                 CHECK(std::pair(found.phases.total(), found.phases.temporary_bytes) == *least());
                 CHECK(found.tiles() <= tiles);
                 CHECK(found.phases == phases_of(problem, machine, found.vertex, found.split));
+                out_steps = std::max(out_steps, found.split.out_serial);
+                in_steps = std::max(in_steps, found.split.in_serial);
             }
         }
     }
+    CHECK(out_steps > 1);
+    CHECK(in_steps > 1);
 }
 
 TEST_CASE("a larger machine, a faster exchange or more memory make no plan slower",

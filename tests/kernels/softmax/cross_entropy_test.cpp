@@ -105,6 +105,43 @@ TEST_CASE("equal logits have the entropy of all classes, however large they are"
     }
 }
 
+TEST_CASE("the join of a cross entropy uses a pair and a product of each share of a row",
+          "[kernels][softmax]") {
+    constexpr Bytes kPair = 8;
+    constexpr Bytes kProduct = 4;
+    int shared = 0;
+    for (const auto& [rows, columns] : {std::pair{8, 512}, {40, 8}, {4, 2048}}) {
+        const family::TensorType matrix{ElementType::F32, {rows, columns}};
+        spec::MachineSpec machine;
+        machine.chip.tiles = 4;
+        exchange_plan::KnownSchedules known;
+        const family::Site site{machine, known, 0, "step"};
+        graph::Graph graph("test");
+        const auto step = softmax::cross_entropy().make({{matrix, matrix}, {{"factor", 0.5}}});
+        static_cast<void>(step->emit(graph, site, std::vector<std::optional<graph::TensorId>>(2)));
+        int joins = 0;
+        for (const graph::ComputeSet& set : graph.compute_sets) {
+            for (const graph::Vertex& vertex : set.vertices) {
+                if (graph.symbols.at(vertex.symbol) != "cross_entropy_join") {
+                    continue;
+                }
+                const auto field = [&](std::uint32_t number) {
+                    REQUIRE(number < vertex.fields.count);
+                    return graph.fields.at(vertex.fields.first + number);
+                };
+                const std::int64_t shares = std::int64_t{field(2).word} * field(3).word;
+                CHECK(field(0).bytes == shares * kPair);
+                CHECK(field(1).bytes == shares * kProduct);
+                CHECK(field(4).bytes == machine.tile.workers * kPair);
+                shared += field(3).word > 1 ? 1 : 0;
+                ++joins;
+            }
+        }
+        CHECK(joins == 4);
+    }
+    CHECK(shared > 0);
+}
+
 TEST_CASE("cross entropies take the predicted cycles before their sum over the chip",
           "[kernels][softmax]") {
     constexpr std::int64_t kTiles = 4;

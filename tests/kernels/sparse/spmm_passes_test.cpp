@@ -298,3 +298,37 @@ TEST_CASE("products by the published plan have arrays of their own", "[spmm_pass
     CHECK(ran.check.passed);
     CHECK(ran.arrays == 4);
 }
+
+TEST_CASE("operands of a sampled product have pads where blocks or columns reach beyond them",
+          "[spmm_passes]") {
+    constexpr std::int64_t kBlock = 8;
+    const auto machine = machine_of(4);
+    for (const std::int64_t m : {3 * kBlock, 3 * kBlock - 1}) {
+        for (const std::int64_t k : {5 * kBlock, 5 * kBlock - 1}) {
+            for (const std::int64_t n : {16, 18}) {
+                CAPTURE(m, k, n);
+                const auto a = matrix_of({m, k, n, kBlock}, kPatterns[2]);
+                const sparse::SharedPatterns patterns{a, workload::transposed(*a)};
+                const auto types = test::kProductTypes[0];
+                const family::SparseUse use{.kind = sparse::Pass::Sampled,
+                                            .n = n,
+                                            .partials = types.partials,
+                                            .accumulates = false};
+                const auto problem = problem_of(patterns, types.data, use);
+                const auto planned = plan_pass(machine, patterns, problem, {});
+                const bool of_columns = n % problem.column_grain() != 0;
+                int found = 0;
+                for (const graph::Buffer& buffer : planned.graph.buffers) {
+                    const bool of_x = buffer.name == "x" || buffer.name == "home of x";
+                    const bool of_dy = buffer.name == "dy" || buffer.name == "home of dy";
+                    CAPTURE(buffer.name);
+                    if (of_x || of_dy) {
+                        CHECK(buffer.padded == (of_columns || (of_x ? k : m) % kBlock != 0));
+                        ++found;
+                    }
+                }
+                CHECK(found >= 2);
+            }
+        }
+    }
+}

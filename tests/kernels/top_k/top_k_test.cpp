@@ -241,6 +241,57 @@ TEST_CASE("compute sets take the cycles by which a division is chosen", "[kernel
     }
 }
 
+TEST_CASE("a division needs its elements twice, and no more than its graph has",
+          "[kernels][top_k]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const auto& [rows, columns, k, tiles] :
+             std::initializer_list<std::array<std::int64_t, 4>>{{1, 4096, 32, 16},
+                                                                {4, 64, 5, 16},
+                                                                {40, 32, 4, 8},
+                                                                {1, 128, 128, 2},
+                                                                {3, 1, 1, 2}}) {
+            CAPTURE(name_of(type), rows, columns, k, tiles);
+            const auto machine = test::machine_of(tiles);
+            const top_k::Problem problem{type, rows, columns, k, 1, k};
+            const auto step = top_k::family().make({{{type, {rows, columns}}}, options_of(k)});
+            graph::Graph graph("test");
+            exchange_plan::KnownSchedules known;
+            const std::array<std::optional<graph::TensorId>, 1> nowhere;
+            static_cast<void>(step->emit(graph, {machine, known, 0, "step"}, nowhere));
+            std::vector<Bytes> held(static_cast<std::size_t>(tiles));
+            for (const graph::Buffer& buffer : graph.buffers) {
+                for (const graph::Held& one : buffer.held) {
+                    held.at(one.tile) += one.bytes;
+                }
+            }
+            for (const graph::ComputeSet& set : graph.compute_sets) {
+                for (const graph::Vertex& vertex : set.vertices) {
+                    held.at(vertex.tile) += 4 * Bytes{vertex.fields.count};
+                }
+            }
+            const Bytes most = *std::max_element(held.begin(), held.end());
+            const auto division = top_k::choose(problem, machine);
+            // Stages merge from one of two buffers into the other; a stage's state has seven words.
+            const Bytes element = codelets::bytes_of(problem.element());
+            std::array<Bytes, 2> buffers{};
+            Bytes state = 0;
+            for (const top_k::Level& level : division.levels) {
+                Bytes& from = buffers.at(level.in_second ? 1 : 0);
+                Bytes& to = buffers.at(level.in_second ? 0 : 1);
+                from = std::max(from, level.elements * element);
+                to = std::max(to, level.halved() * element);
+                state += 7 * 4 * std::ssize(level.stages);
+            }
+            const Bytes given = division.rows_of_tile * division.groups *
+                                ((division.values * bytes_of(type) + 7) / 8 * 8);
+            const Bytes results = division.rows_of_tile * k * (bytes_of(type) + 4);
+            const Bytes needed = division.bytes_on_tile(problem);
+            CHECK(needed == given + buffers[0] + buffers[1] + state + results);
+            CHECK(needed <= most);
+        }
+    }
+}
+
 TEST_CASE("a wrong value and a wrong index are told", "[kernels][top_k]") {
     const auto x = test::random_value({ElementType::F32, {2, 9}}, 5);
     const auto step = top_k::family().make({{x.type}, options_of(3)});

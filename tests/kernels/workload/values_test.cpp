@@ -262,6 +262,16 @@ TEST_CASE("a matrix without blocks says why it has none", "[operands]") {
     none.block = 16;
     none.row_start.assign(5, 0);
     CHECK(contraction_length(none) == 0);
+    // the longest row, and what is added to its sum
+    SparsePattern some = none;
+    some.row_start = {0, 1, 4, 4, 6};
+    CHECK(contraction_length(some) == 3 * some.block);
+    SpmmWorkload workload;
+    CHECK(contraction_length(workload, some) == 3 * some.block);
+    for (const Accumulate accumulate : {Accumulate::Apart, Accumulate::Over}) {
+        workload.accumulate = accumulate;
+        CHECK(contraction_length(workload, some) == contraction_with_one_more(3 * some.block));
+    }
     PatternSpec pattern;
     pattern.density = 0;
     CHECK(why_empty(none, pattern) == "density 0 keeps no block of 16 x 16 in 64 x 2048");
