@@ -119,6 +119,18 @@ class ModelsTest(ImportTest):
         row = numbers(1, columns)
         self.assertEqual(self.run_model("y", row=row)["y"].tolist(), row.repeat(rows, axis=0).tolist())
 
+    def test_parts_of_a_shape_are_those_of_python(self):
+        shape = [2, 3, 4]
+        for start, end in ((0, 3), (-2, 100), (1, -1), (-100, 2), (2, 1), (3, 3), (0, -3)):
+            with self.subTest(start=start, end=end):
+                part = shape[start:end]
+                wish = numpy.array([24 // math.prod(part)])
+                nodes = [node("Shape", ["x"], ["part"], start=start, end=end), node("Concat", ["part", "wish"], ["sizes"], axis=0),
+                         node("Reshape", ["x", "sizes"], ["y"])]
+                self.import_model(model(nodes, [port("x", shape)], [port("y", [24])], [tensor("wish", wish)]))
+                got = self.run_model("y", x=numbers(*shape))["y"]
+                self.assertEqual(list(got.shape), [*part, *wish])
+
     def test_a_vector_that_is_added_to_a_product_is_its_bias(self):
         w, b = numbers(INPUTS, OUTPUTS), numbers(OUTPUTS)
         shape = [2, BATCH, INPUTS]
@@ -296,6 +308,8 @@ class NumbersTest(ImportTest):
         x = numpy.full((1, 2, count), large, "f2")
         x[0, :, ::2] = -large
         images = numpy.full((1, 1, 4, 4), 60000, "f2")
+        channels = numpy.zeros((1, 64, 4, 4), "f2")  # of each place, far apart: 60000 + 60000 - 60000
+        channels[:, [0, 24, 48]] = numpy.array([60000, 60000, -60000], "f2")[:, None, None]
         ones = [tensor(name, numpy.full(2, value, "f2")) for name, value in (("one", 1), ("zero", 0), ("v", 0))]
         got = self.outcome([node("Abs", ["x"], ["size"]), node("ReduceMean", ["size"], ["mean"], axes=[2]),
                             node("GlobalAveragePool", ["size"], ["pool"]),
@@ -305,10 +319,11 @@ class NumbersTest(ImportTest):
                                  training_mode=1),
                             node("MeanVarianceNormalization", ["x"], ["normal"], axes=[2]),
                             node("AveragePool", ["i"], ["window"], kernel_shape=[2, 2]),
-                            node("Mean", ["i", "i"], ["both"])],
-                           [port("x", list(x.shape), 10), port("i", list(images.shape), 10)],
-                           ["mean", "pool", "length", "instance", "batch", "normal", "window", "both"],
-                           ones, x=x, i=images)
+                            node("Mean", ["i", "i"], ["both"]), node("Conv", ["c", "w"], ["convolution"])],
+                           [port("x", list(x.shape), 10), port("i", list(images.shape), 10), port("c", list(channels.shape), 10)],
+                           ["mean", "pool", "length", "instance", "batch", "normal", "window", "both", "convolution"],
+                           [*ones, tensor("w", numpy.ones((1, 64, 1, 1), "f2"))], x=x, i=images, c=channels)
+        self.assertEqual(set(got["convolution"].ravel()), {images[0, 0, 0, 0]})
         for name in ("mean", "pool"):
             self.assertEqual(got[name].ravel().tolist(), [large] * 2)
         for name in ("window", "both"):
