@@ -218,7 +218,7 @@ Entry entry_of_store(const std::filesystem::path& folder) {
     command.store = folder.string();
     command.columns = wanted_columns();
     command.look = "best"; // with the messages of what is left out
-    Shown shown = sweep::read_shown(command);
+    Shown shown = sweep::read_shown(command, true);
     sweep::Judgement judgement(shown);
     const std::vector<Judged>& judged = judgement.judged();
 

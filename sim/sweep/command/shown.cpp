@@ -162,7 +162,7 @@ void sort_rows(Shown& shown) {
 
 } // namespace
 
-Shown read_shown(const cli::SweepShowCommand& command) {
+Shown read_shown(const cli::SweepShowCommand& command, bool all_metrics) {
     const std::vector<std::string> columns = parts_of(command.columns);
     Asked asked;
     asked.folder = command.store;
@@ -187,6 +187,11 @@ Shown read_shown(const cli::SweepShowCommand& command) {
     };
     if (wanted.empty()) {
         wanted = paths_of(asked.objectives);
+    }
+    if (all_metrics) {
+        for (const Metric& metric : asked.sweep.metrics) {
+            wanted.push_back(metric.name);
+        }
     }
     asked.wanted = wanted;
     add(asked.group);

@@ -47,8 +47,9 @@ struct Shown : Asked {
     std::vector<std::size_t> rows; ///< of the table for which the filters hold, sorted
 };
 
-/// @throws UsageError for options that mean nothing here; ConfigError, IoError
-[[nodiscard]] Shown read_shown(const cli::SweepShowCommand& command);
+/// With `all_metrics`, those that the sweep names are columns too. @throws UsageError for options that
+/// mean nothing here; ConfigError, IoError
+[[nodiscard]] Shown read_shown(const cli::SweepShowCommand& command, bool all_metrics = false);
 
 /// Whether an estimate and a run may stand beside each other.
 [[nodiscard]] bool has_several_modes(const Shown& shown);
