@@ -6,6 +6,7 @@
 //     {"page": "/tmp/report.html", "dark": false, "width": 1100, "actions": [
 //       {"do": "click", "selector": "..."},                      also "hover", "press" (with "key")
 //       {"do": "choose", "selector": "...", "value": "..."},     of a select
+//       {"do": "wait", "selector": "..."},                        until there is such an element
 //       {"do": "fill", "selector": "...", "value": "..."},
 //       {"do": "tables"},                                         opens all tables and answers them
 //       {"do": "offers", "label": "SVG"},                         answers {file: text} of each such button
@@ -76,6 +77,7 @@ const deeds = {
   hover: (action) => page.locator(action.selector).first().hover(action.position ? { position: action.position } : {}),
   press: (action) => page.locator(action.selector).first().press(action.key),
   choose: (action) => page.locator(action.selector).first().selectOption(action.value),
+  wait: (action) => page.locator(action.selector).first().waitFor({ state: "attached" }),
   fill: async (action) => {
     await page.locator(action.selector).first().fill(action.value);
     await page.locator(action.selector).first().blur();

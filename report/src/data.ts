@@ -20,6 +20,7 @@ export interface StepCounts {
   memory_bytes?: ByKind;
   words?: ByKind;
   stream_bytes?: ByKind;
+  supervisor_instructions?: ByKind;
   launches?: number;
   barriers?: number;
 }
@@ -40,6 +41,9 @@ export interface Step {
   critical_tile: number;
   sentence: string;
   counts?: StepCounts;
+  /// Of compute sets, over all tiles: of each launch the cycles of the busiest worker, and of the mean one.
+  busiest_worker_cycles?: Range;
+  mean_worker_cycles?: Range;
   bytes?: number;
   sent_bytes?: number;
   direction?: string;
@@ -113,7 +117,7 @@ export interface Result {
   machine: {
     name: string;
     chip: { tiles: number; clock_hz: number; generation: string };
-    tile?: { workers?: number };
+    tile?: { workers?: number; pipeline_cycles?: number };
     exchange?: { fabric?: string; lane_bytes?: number };
     [key: string]: unknown;
   };
@@ -161,8 +165,47 @@ export interface Store {
   tables: { best: Listing; front: Listing; sensitivity: Listing };
 }
 
+/// A change of cycles and why.
+export interface Reason {
+  reason: string;
+  sentence: string;
+  cycles: number;
+}
+
+/// Steps that are alike in both results, with their numbers in the results' lists of their kind.
+export interface StepChange {
+  kind: string;
+  name: string;
+  steps_a: number;
+  steps_b: number;
+  a: number;
+  b: number;
+  reasons: Reason[];
+  members_a: number[];
+  members_b: number[];
+}
+
+export interface Difference {
+  path: string;
+  a: unknown;
+  b: unknown;
+}
+
+/// What `tessera diff --json` writes (configs/schemas/diff.schema.json), with the members of steps.
+export interface Comparison {
+  a: { name: string; cycles: number };
+  b: { name: string; cycles: number };
+  has_steps: boolean;
+  settings: Difference[];
+  plan: Difference[];
+  figures: { path: string; a: number; b: number }[];
+  change: number;
+  reasons: Reason[];
+  steps: StepChange[];
+}
+
 export interface Entry {
-  kind: "run" | "store" | "failed";
+  kind: "run" | "store" | "failed" | "comparison";
   label: string;
   source: string;
   message?: string;
@@ -172,6 +215,9 @@ export interface Entry {
   /// Why there is none.
   no_recording?: string;
   store?: Store;
+  comparison?: Comparison;
+  /// The numbers of the entries that are compared.
+  sides?: [number, number];
 }
 
 export interface Page {

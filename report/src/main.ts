@@ -3,6 +3,7 @@
 import { h, select } from "./dom";
 import { readBlock, readPage, type Entry, type Page } from "./data";
 import { parseRecording, type Recording } from "./recording";
+import { comparisonSections } from "./compare/compare";
 import { storeSections } from "./store/store";
 import { runSections } from "./run/run";
 
@@ -30,23 +31,34 @@ async function recordingOf(entry: Entry): Promise<Recording | string | null> {
   return recordings.get(id)!;
 }
 
-function sectionsOf(page: Page, entry: Entry, recording: Recording | string | null): Section[] {
+async function sectionsOf(page: Page, entry: Entry): Promise<Section[]> {
+  if (entry.kind === "comparison") {
+    const sides = entry.sides!.map((number) => page.entries[number]!);
+    return comparisonSections(entry.comparison!, await Promise.all(sides.map(async (side) => ({ entry: side, recording: await recordingOf(side) }))));
+  }
   if (entry.kind === "store") {
     return storeSections(entry.store!);
   }
   if (entry.kind === "failed") {
     return [{ title: "Failed", make: () => h("pre", {}, entry.message ?? "") }];
   }
-  return runSections(page, entry, recording);
+  return runSections(page, entry, await recordingOf(entry));
 }
 
-async function show(page: Page, entry: Entry): Promise<void> {
-  const recording = await recordingOf(entry);
+let wanted = 0;
+
+async function show(page: Page, number: number): Promise<void> {
+  wanted = number;
+  const entry = page.entries[number]!;
+  const sections = await sectionsOf(page, entry);
+  if (wanted !== number) {
+    return; // another one was chosen meanwhile
+  }
   const main = document.querySelector("main")!;
   const nav = document.querySelector("nav")!;
   const links = h("ul");
   const made: HTMLElement[] = [];
-  sectionsOf(page, entry, recording).forEach((section, i) => {
+  sections.forEach((section, i) => {
     const id = `section-${i}`;
     links.append(h("li", {}, h("a", { href: `#${id}` }, section.title)));
     const start = performance.now();
@@ -56,15 +68,16 @@ async function show(page: Page, entry: Entry): Promise<void> {
   nav.replaceChildren(links);
   main.replaceChildren(h("h1", {}, entry.label), entry.source ? h("p", { class: "note" }, entry.source) : "", ...made);
   document.title = `${entry.label} - Tessera`;
+  document.documentElement.dataset["shown"] = String(number + 1);
 }
 
 async function start(): Promise<void> {
   const page = await readPage();
   const names = page.entries.map((entry, i) => (page.entries.length > 1 ? `${i + 1}. ${entry.label}` : entry.label));
   if (names.length > 1) {
-    document.querySelector("header")!.append(select("show", names, names[0]!, (_, index) => void show(page, page.entries[index]!)));
+    document.querySelector("header")!.append(select("show", names, names[0]!, (_, index) => void show(page, index)));
   }
-  await show(page, page.entries[0]!);
+  await show(page, 0);
   document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
 }
 

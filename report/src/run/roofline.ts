@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rooflines of compute sets, ceilings of the run, and what issue slots were used for.
+// Rooflines of compute sets, and ceilings of the run.
 import { h } from "../dom";
-import type { Result, Step, StepCounts } from "../data";
-import { figure, kSeries } from "../figure";
+import type { Result, StepCounts } from "../data";
+import { figure } from "../figure";
 import * as format from "../format";
 import { bars } from "../charts/bars";
 import { points, type Roof } from "../charts/points";
@@ -142,45 +142,6 @@ export function ceilings(result: Result): HTMLElement {
       columns: [{ head: "bound" }, { head: "cycles at least", isNumber: true, text: (value) => format.number(Math.round(value as number)) }, { head: "of the run", isNumber: true, text: (value) => format.percent(value as number | null) },
         { head: "at most", unit: "TFLOP/s", isNumber: true }, { head: "what it is" }],
       rows: rows.map(([name, cycles, what]) => [name, cycles, cycles / result.cycles, rate(cycles) === null ? null : rate(cycles)! / 1e12, what]),
-      sort: -2,
-    }),
-  }));
-}
-
-const kClasses = ["matrix", "float", "memory", "logic", "integer", "control", "convert", "function", "system"];
-
-/// Slots of a step: one a cycle while its tiles compute.
-function slotsOf(step: Step, tiles: number): { slots: number; issued: number; byClass: number[] } {
-  const byClass = kClasses.map((name) => step.counts?.worker_issues?.[name] ?? 0);
-  return { slots: step.tile_cycles.mean * tiles, issued: byClass.reduce((a, b) => a + b, 0), byClass };
-}
-
-export function issueSlots(result: Result): HTMLElement {
-  const tiles = result.machine.chip.tiles;
-  const sets = (result.compute_sets ?? []).map((step) => ({ step, ...slotsOf(step, tiles) })).filter((one) => one.slots > 0);
-  if (sets.length === 0) {
-    return h("p", {}, "No compute set took cycles of a tile.");
-  }
-  const shown = largest(sets, ({ step }) => step.cycles, 25);
-  const parts = [...kClasses.map((name, i) => ({ name, color: kSeries[i % kSeries.length]! })), { name: "empty", color: "line" }];
-  parts[8]!.color = "quiet";
-  const busy = sets.reduce((total, one) => total + one.issued, 0) / sets.reduce((total, one) => total + one.slots, 0);
-  return h("div", {}, figure({
-    title: "Issue slots of compute sets",
-    note: `A tile has one slot a cycle. Of all slots of tiles in compute sets, ${format.percent(busy)} issue an instruction or bundle of a worker. Empty ones are launches, dependencies, workers without work, and the supervisor.`,
-    draw: () => bars({
-      bars: shown.map((one) => ({
-        name: one.step.name, parts: [...one.byClass, Math.max(0, one.slots - one.issued)].map((value) => value / one.slots),
-        tip: `${one.step.name}: ${format.percent(one.issued / one.slots)} of ${format.number(Math.round(one.slots))} slots issue`,
-      })),
-      parts, label: "part of the slots", most: 1, write: (value) => format.percent(value, 0),
-    }),
-    table: () => ({
-      name: "issue slots",
-      columns: [{ head: "compute set" }, { head: "slots", isNumber: true }, { head: "issued", isNumber: true }, { head: "part", isNumber: true, text: (value) => format.percent(value as number | null) },
-        ...kClasses.map((name) => ({ head: name, isNumber: true })), { head: "supervisor instructions", isNumber: true }, { head: "launches", isNumber: true }],
-      rows: sets.map((one) => [one.step.name, Math.round(one.slots), one.issued, one.issued / one.slots, ...one.byClass,
-        sum((one.step.counts as unknown as Record<string, Record<string, number>>)?.["supervisor_instructions"]), one.step.counts?.launches ?? null]),
       sort: -2,
     }),
   }));

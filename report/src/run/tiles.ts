@@ -4,14 +4,14 @@ import { h, select } from "../dom";
 import type { Result } from "../data";
 import { figure, redraw } from "../figure";
 import * as format from "../format";
-import { kNoPart, type RecordedStep, type Recording } from "../recording";
+import { kNoPart, type ChipRecording, type RecordedStep } from "../recording";
 import { tableElement } from "../table";
 import { lines } from "../charts/lines";
 import { tileMap } from "../charts/tiles";
 import { kStepKinds } from "./steps";
 
 const kColumns: [name: string, word: string][] = [
-  ["cycles", "cycles"], ["least", "least cycles of an execution"], ["most", "most cycles of an execution"], ["issues", "issue slots used"],
+  ["cycles", "cycles"], ["least", "least cycles of an execution"], ["most", "most cycles of an execution"], ["slowest", "cycles of the slowest execution"], ["issues", "issue slots used"],
   ["matrix_steps", "steps of the matrix unit"], ["received", "lane cycles receiving"], ["sent", "lane cycles sending"],
 ];
 
@@ -24,9 +24,9 @@ function mostOf(values: Float64Array): number {
 }
 
 /// The tiles of a step in order of cycles, and on the chip.
-export function stepDetail(recording: Recording, step: RecordedStep, result: Result): HTMLElement {
+export function stepDetail(chip: ChipRecording, step: RecordedStep, result: Result): HTMLElement {
   const kind = kStepKinds.find((one) => one.kind === step.kind);
-  const told = kind ? result[kind.key]?.[step.index] : undefined;
+  const told = kind && chip.isLast ? result[kind.key]?.[step.index] : undefined;
   const columns = kColumns.filter(([name]) => name === "cycles" || step.has(name));
   let chosen = columns[0]!;
   const values = (): Float64Array => step.column(chosen[0]).all();
@@ -53,7 +53,7 @@ export function stepDetail(recording: Recording, step: RecordedStep, result: Res
     table: () => ({
       name: "tiles of a step",
       columns: [{ head: "tile", isNumber: true }, { head: "begins at", isNumber: true }, ...columns.map(([, word]) => ({ head: word, isNumber: true }))],
-      rows: Array.from({ length: recording.tiles }, (_, tile) => {
+      rows: Array.from({ length: chip.tiles }, (_, tile) => {
         const begin = step.column("begin").at(tile);
         return [tile, begin === kNoPart ? null : begin, ...columns.map(([name]) => step.column(name).at(tile))];
       }),
@@ -72,23 +72,23 @@ export function stepDetail(recording: Recording, step: RecordedStep, result: Res
 }
 
 /// What a tile did in each step.
-export function tileDetail(recording: Recording, tile: number): HTMLElement {
-  const rows = recording.steps
+export function tileDetail(chip: ChipRecording, tile: number): HTMLElement {
+  const rows = chip.steps
     .map((step) => ({ step, cycles: step.column("cycles").at(tile), begin: step.column("begin").at(tile) }))
     .filter(({ cycles, begin }) => cycles > 0 && begin !== kNoPart);
   return h("div", {}, h("h3", {}, `Steps of tile ${tile}`), tableElement({
     name: `steps of tile ${tile}`,
     columns: [{ head: "step" }, { head: "kind" }, { head: "times", isNumber: true }, { head: "begins at", unit: "cycle of the step", isNumber: true }, { head: "cycles", isNumber: true },
       { head: "of the run", isNumber: true, text: (value) => format.percent(value as number, 2) }, { head: "issues", isNumber: true }, { head: "received", isNumber: true }, { head: "sent", isNumber: true }],
-    rows: rows.map(({ step, cycles, begin }) => [step.name, step.kind.replace("_", " "), step.executions, begin, cycles, cycles / recording.cycles,
+    rows: rows.map(({ step, cycles, begin }) => [step.name, step.kind.replace("_", " "), step.executions, begin, cycles, cycles / chip.cycles,
       ...["issues", "received", "sent"].map((name) => (step.has(name) ? step.column(name).at(tile) : null))]),
     sort: -5,
   }));
 }
 
 /// Cycles of each tile by kind.
-export function kindsMap(recording: Recording, result: Result): HTMLElement | null {
-  const kinds = Object.keys(recording.kinds).filter((kind) => recording.kinds[kind]!.some((value) => value > 0));
+export function kindsMap(chip: ChipRecording, result: Result): HTMLElement | null {
+  const kinds = Object.keys(chip.kinds).filter((kind) => chip.kinds[kind]!.some((value) => value > 0));
   if (kinds.length === 0) {
     return null;
   }
@@ -100,26 +100,26 @@ export function kindsMap(recording: Recording, result: Result): HTMLElement | nu
       chosen = kind;
       redraw(made);
     })],
-    draw: () => tileMap(recording.kinds[chosen]!, result.machine.chip.generation, recording.cycles, "the run's cycles", format.number),
+    draw: () => tileMap(chip.kinds[chosen]!, result.machine.chip.generation, chip.cycles, "the run's cycles", format.number),
     table: () => ({
       name: "cycles by tile", columns: [{ head: "tile", isNumber: true }, ...kinds.map((kind) => ({ head: kind, isNumber: true }))],
-      rows: Array.from({ length: recording.tiles }, (_, tile) => [tile, ...kinds.map((kind) => recording.kinds[kind]![tile]!)]),
+      rows: Array.from({ length: chip.tiles }, (_, tile) => [tile, ...kinds.map((kind) => chip.kinds[kind]![tile]!)]),
     }),
   });
   return made;
 }
 
 /// Words of all exchanges by tile.
-export function wordsMap(recording: Recording, result: Result): HTMLElement | null {
-  const exchanges = recording.steps.filter((step) => step.kind === "exchange");
+export function wordsMap(chip: ChipRecording, result: Result): HTMLElement | null {
+  const exchanges = chip.steps.filter((step) => step.kind === "exchange");
   if (exchanges.length === 0) {
     return null;
   }
   const sums = ["received", "sent"].map((name) => {
-    const all = new Float64Array(recording.tiles);
+    const all = new Float64Array(chip.tiles);
     for (const step of exchanges) {
       const column = step.column(name);
-      for (let tile = 0; tile < recording.tiles; ++tile) {
+      for (let tile = 0; tile < chip.tiles; ++tile) {
         all[tile] += column.at(tile);
       }
     }
@@ -137,7 +137,7 @@ export function wordsMap(recording: Recording, result: Result): HTMLElement | nu
     draw: () => tileMap(sums[chosen]!, result.machine.chip.generation, mostOf(sums[chosen]!), `lane cycles ${words[chosen]}`, format.number),
     table: () => ({
       name: "lane cycles", columns: [{ head: "tile", isNumber: true }, { head: "receiving", isNumber: true }, { head: "sending", isNumber: true }],
-      rows: Array.from({ length: recording.tiles }, (_, tile) => [tile, sums[0]![tile]!, sums[1]![tile]!]), sort: -2,
+      rows: Array.from({ length: chip.tiles }, (_, tile) => [tile, sums[0]![tile]!, sums[1]![tile]!]), sort: -2,
     }),
   });
   return made;
