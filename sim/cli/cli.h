@@ -85,7 +85,8 @@ struct CalibrateCommand {
 struct DiffCommand {
     std::string a; ///< a result: file, folder of --out, or STORE:KEY
     std::string b;
-    std::string json; ///< file, "-" for stdout, or empty
+    std::string json;   ///< file, "-" for stdout, or empty
+    std::string report; ///< page for the browser, or empty
     bool quiet = false;
 };
 

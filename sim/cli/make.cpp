@@ -263,9 +263,9 @@ Command make_describe(const Given& given) {
 }
 
 Command make_diff(const Given& given) {
-    refuse_empty("diff", given, {"json"});
+    refuse_empty("diff", given, {"json", "report"});
     return DiffCommand{given.operands().at(0), given.operands().at(1), given.text("json"),
-                       given.has("quiet")};
+                       given.text("report"), given.has("quiet")};
 }
 Command make_explain(const Given& given) {
     return ExplainCommand{given.operands().at(0), operand_or_nothing(given, 1)};

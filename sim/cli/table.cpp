@@ -231,8 +231,12 @@ CommandSpec diff_command() {
         .usage = "A B [options]",
         .sentence = "compares two results: what was set, what moved, and why",
         .operands = {"result", 2, 2, Completes::File},
-        .options = {text("json", "FILE", "write the comparison as JSON; - for stdout"), quiet()},
+        .options = {text("json", "FILE", "write the comparison as JSON; - for stdout"),
+                    text("report", "FILE", "write a page for the browser that shows both"),
+                    quiet()},
         .examples = {{"tessera diff before after", "two folders of --out, or two files of --json"},
+                     {"tessera diff before after --report diff.html",
+                      "a page that shows both timelines on one scale, one above the other"},
                      {"tessera diff lanes.sweep:3fa9 lanes.sweep:81c2",
                       "two points of a store, by the first digits of their keys"}},
         .make = make_diff};

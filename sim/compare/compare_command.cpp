@@ -8,6 +8,7 @@
 #include "kernels/catalog/load.h"
 #include "models/machine_file/load.h"
 #include "sim/compare/comparison.h"
+#include "sim/compare/page.h"
 #include "sim/compare/report.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/output.h"
@@ -86,11 +87,11 @@ Json result_of_point(const fs::path& store, const std::string& key) {
 
 } // namespace
 
-Json result_of(const std::string& operand) {
+Operand operand_of(const std::string& operand) {
     const std::size_t colon = operand.rfind(':');
     if (!fs::exists(operand) && colon != std::string::npos &&
         fs::is_directory(operand.substr(0, colon))) {
-        return result_of_point(operand.substr(0, colon), operand.substr(colon + 1));
+        return {result_of_point(operand.substr(0, colon), operand.substr(colon + 1)), operand};
     }
     const fs::path file =
         fs::is_directory(operand) ? fs::path(operand) / result::kResultFile : fs::path(operand);
@@ -99,24 +100,37 @@ Json result_of(const std::string& operand) {
                                           "STORE:KEY",
                                           in_quotes(operand)));
     }
-    return result::read_result(file);
+    return {result::read_result(file), file};
+}
+
+Json result_of(const std::string& operand) {
+    return operand_of(operand).result;
 }
 
 int diff_command(const cli::DiffCommand& command) {
     std::error_code ignored;
+    const std::vector<process::NamedOutput> outputs{{"--json", command.json},
+                                                    {"--report", command.report}};
     for (const std::string& input : {command.a, command.b}) {
         for (const fs::path& file : {fs::path(input), fs::path(input) / result::kResultFile}) {
-            if (command.json != "-" && fs::equivalent(file, command.json, ignored)) {
-                throw cli::UsageError(
-                    fmt::format("diff: --json: {} is what is compared, expected another file",
-                                in_quotes(command.json)));
+            for (const auto& [option, path] : outputs) {
+                if (path != "-" && fs::equivalent(file, path, ignored)) {
+                    throw cli::UsageError(
+                        fmt::format("diff: {}: {} is what is compared, expected another file",
+                                    option, in_quotes(path)));
+                }
             }
         }
     }
-    const bool to_stdout = process::check_outputs("diff", {{"--json", command.json}});
-    const Comparison comparison = compare(result_of(command.a), result_of(command.b));
+    const bool to_stdout = process::check_outputs("diff", outputs);
+    Operand a = operand_of(command.a);
+    Operand b = operand_of(command.b);
+    const Comparison comparison = compare(a.result, b.result);
     if (const auto file = process::open_output(command.json)) {
         file->write(result::json_text(comparison_json(comparison)));
+    }
+    if (const auto file = process::open_output(command.report)) {
+        file->write(page_of(comparison, std::move(a), std::move(b)));
     }
     std::FILE* const people = to_stdout ? stderr : stdout;
     if (!command.quiet) {

@@ -33,7 +33,8 @@ struct Parts {
     double uneven_splits = 0;
     double unequal_workers = 0;
     double overhead = 0;
-    double amount = 0; ///< issues of compute sets, bytes of the others
+    double amount = 0;                ///< issues of compute sets, bytes of the others
+    std::vector<std::size_t> members; ///< of the result's list of their kind
 
     void add(const Parts& other) {
         steps += other.steps;
@@ -87,11 +88,13 @@ Groups groups_of(const Json& document) {
     Groups out;
     const double tiles = number_at(document, "/machine/chip/tiles");
     for (const auto& [list, kind] : result::kStepLists) {
+        std::size_t number = 0;
         for (const Json& step : result::list_at(document, list)) {
             const Key key{kind, result::text_at(step, "/role"),
                           without_chunks(result::text_at(step, "/name"))};
             const auto [found, is_new] = out.parts.try_emplace(key);
             found->second.add(parts_of(kind, step, tiles));
+            found->second.members.push_back(number++);
             if (is_new) {
                 out.order.push_back(key);
             }
@@ -149,7 +152,9 @@ void compare_steps(const Json& a, const Json& b, Comparison& out) {
                     parts_b.steps,
                     parts_a.cycles,
                     parts_b.cycles,
-                    change_of(kind, parts_a, parts_b)};
+                    change_of(kind, parts_a, parts_b),
+                    parts_a.members,
+                    parts_b.members};
         steps_a += group.a;
         steps_b += group.b;
         out.change.add(group.change);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,8 @@ struct Group {
     double a = 0; ///< cycles of the run
     double b = 0;
     Cycles change;
+    std::vector<std::size_t> members_a; ///< numbers of its steps in the result's list of the kind
+    std::vector<std::size_t> members_b;
 };
 
 struct Comparison {
@@ -116,6 +119,12 @@ struct Comparison {
     std::vector<Group> groups; ///< the largest change first; of those that changed
     Cycles change;             ///< of all
     bool has_steps = false;    ///< without them `change` is 0
+};
+
+/// A result that is compared, and the file that it is from; of a store's point, STORE:KEY.
+struct Operand {
+    nlohmann::json result;
+    std::filesystem::path source;
 };
 
 /// Both are results of runs or of estimates. Of estimates, and of points whose steps a store has not

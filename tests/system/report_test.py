@@ -23,7 +23,7 @@ import xml.etree.ElementTree
 import zlib
 
 from cli_case import SOURCE, CliTest
-from recording_sample import recording_of
+from recording_sample import changed, recording_of
 
 HOSTILE = "</script><img src=x onerror=\"console.error('ran')\">&lt;<!--"
 CHROMIUM = os.environ.get("TESSERA_CHROMIUM", "/usr/bin/chromium")
@@ -216,6 +216,53 @@ class FileTest(ReportTest):
         self.assertEqual(dict(zip(page["tables"]["best"]["head"], map(str, page["tables"]["best"]["rows"][0])))["what differs"],
                          best["what differs"])
 
+    def test_metrics_of_a_sweep_are_columns_though_no_objective_names_them(self):
+        self.file("s.json", json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", "axes": [{"path": "tile.workers", "values": [4, 6]}],
+            "metrics": {"thousands": "cycles / 1000"}, "objectives": [{"path": "seconds", "goal": "min"}]}))
+        self.tessera("sweep", "run", "./s.json", "--store", "a.sweep", "-q", "--jobs", "1")
+        [entry] = data_of(self.page_of("a.sweep"))["entries"]
+        columns = {column["path"]: column for column in entry["store"]["columns"]}
+        self.assertEqual(columns["thousands"]["numbers"], [cycles / 1000 for cycles in columns["cycles"]["numbers"]])
+
+    def compared(self, *sets):
+        """The page of two runs, of which only the second one has some settings, and what `tessera diff --json` says."""
+        for folder, more in (("a", []), ("b", sets)):
+            self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", folder, "-q", *(f"--set={one}" for one in more))
+        self.tessera("diff", "a", "b", "--report", "page.html", "--json", "diff.json", "-q")
+        return (self.scratch / "page.html").read_text(), json.loads((self.scratch / "diff.json").read_text())
+
+    def test_a_comparison_has_its_json_and_both_runs_with_their_recordings(self):
+        page, told = self.compared("exchange.lane_bytes=8")
+        first, *sides = data_of(page)["entries"]
+        self.assertEqual((first["kind"], first["sides"], [side["kind"] for side in sides]), ("comparison", [1, 2], ["run", "run"]))
+        members = [(step.pop("members_a"), step.pop("members_b")) for step in first["comparison"]["steps"]]
+        self.assertEqual(first["comparison"], told)
+        for letter, side in zip("ab", sides):
+            self.assertEqual(side["result"], json.loads((self.scratch / letter / "result.json").read_text()))
+            self.assertTrue(recording_in(page, side) == gzip.decompress((self.scratch / letter / "recording.bin.gz").read_bytes()))
+        lists = {"compute_set": "compute_sets", "exchange": "exchanges", "stream": "streams"}
+        for step, numbers in zip(told["steps"], members):
+            for side, own, count, cycles in zip(sides, numbers, (step["steps_a"], step["steps_b"]), (step["a"], step["b"])):
+                steps = [side["result"][lists[step["kind"]]][number] for number in own]
+                self.assertEqual((len(steps), sum(one["cycles"] for one in steps)), (count, cycles))
+
+    def test_a_comparison_is_in_no_place_of_what_it_compares(self):
+        self.compared()
+        before = (self.scratch / "a/result.json").read_bytes()
+        done = self.tessera("diff", "a", "b", "--report", "a/result.json", code=2)
+        self.assertIn("--report: 'a/result.json' is what is compared, expected another file", done.stderr)
+        self.assertEqual((self.scratch / "a/result.json").read_bytes(), before)
+
+    def test_a_recording_that_is_none_is_told_with_its_reason(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "out", "-q")
+        (self.scratch / "out/recording.bin.gz").write_bytes(gzip.compress(b"something else"))
+        done = self.tessera("report", "out", "-o", "page.html", "-q")
+        self.assertIn("it does not begin as one; the page is without it", done.stderr)
+        [entry] = data_of((self.scratch / "page.html").read_text())["entries"]
+        self.assertIn("it does not begin as one", entry["no_recording"])
+        self.assertNotIn("recording", entry)
+
     def test_an_empty_store_has_a_page(self):
         (self.scratch / "empty").mkdir()
         self.assertEqual(data_of(self.page_of("empty"))["entries"][0]["store"]["points"], 0)
@@ -240,15 +287,19 @@ class BrowserTest(ReportTest):
         self.assertGreater(answer["ready_ms"], 0)
         return answer
 
+    def entry(self, number, label):
+        """What shows an entry of a page with several."""
+        return [{"do": "choose", "selector": "header select", "value": f"{number}. {label}"}, {"do": "wait", "selector": f"html[data-shown='{number}']"}]
+
     def tables_of(self, page, *actions, **more):
         return self.browse(page, *actions, {"do": "tables"}, **more)["answers"][-1]
 
-    def recorded(self, result, name="page.html", memory=None, shares=None):
-        """A page of a result with a recording, put together from a folder as `--out` leaves it."""
+    def recorded(self, result, name="page.html", memory=None, **more):
+        """A page of a result with a made-up recording, put together from a folder as `--out` leaves it."""
         folder = self.scratch / "out"
         folder.mkdir(exist_ok=True)
         (folder / "result.json").write_text(json.dumps(result))
-        (folder / "recording.bin.gz").write_bytes(recording_of(result, shares=shares))
+        (folder / "recording.bin.gz").write_bytes(recording_of(result, **more))
         if memory is not None:
             (folder / "memory.json").write_text(json.dumps(memory))
         self.tessera("report", "out", "-o", name, "-q")
@@ -296,9 +347,57 @@ class OnePageTest(BrowserTest):
         tree = tables["tree"]["rows"]
         self.assertEqual((tree[0][0].lstrip("▾▸ "), tree[0][4]), (HOSTILE, result["cycles"]))
         self.assertEqual(sum(row[4] for row in tree[2:]), result["cycles"])
+        self.check_recorded(tables, result)
         self.check_svgs(svgs)
-        self.assertGreater(len(svgs), 8)
+        self.assertGreater(len(svgs), 14)
         self.assertEqual(list(csv.reader(io.StringIO(csvs["phases.csv"])))[1][:2], ["compute", str(result["phases"]["compute"])])
+
+    def check_recorded(self, tables, result):
+        """What is of issue slots and of pairs of tiles sums to the result."""
+        self.assertEqual(sum(row[2] for row in tables["who sends to whom"]["rows"]),
+                         sum(step["counts"]["words"]["received"] for step in result["exchanges"]))
+        tiles, tile = result["machine"]["chip"]["tiles"], result["machine"]["tile"]
+        self.assertGreaterEqual(tile["workers"], tile["pipeline_cycles"])  # then a slot of a round is a worker's
+        sets = {step["name"]: step for step in result["compute_sets"]}
+        self.assertEqual({row[0] for row in tables["issue slots"]["rows"]}, set(sets))
+        for name, slots, share, issued, matrix, memory, other, supervisor, unequal, unowned, rest, launches in tables["issue slots"]["rows"]:
+            step = sets[name]
+            counts = step["counts"]
+            self.assertEqual(slots, round(step["tile_cycles"]["mean"] * tiles))
+            self.assertEqual(issued + matrix + memory + other + supervisor + unequal + unowned + rest, slots)
+            self.assertEqual((issued, issued + matrix + memory + other, supervisor, launches), (
+                sum(counts["worker_bundles"].values()), sum(counts["worker_issues"].values()),
+                sum(counts["supervisor_instructions"].values()), counts["launches"]))
+            self.assertEqual(unequal, round((step["busiest_worker_cycles"]["mean"] - step["mean_worker_cycles"]["mean"]) * tiles))
+            self.assertEqual(unowned, 0)
+            self.assertAlmostEqual(share, issued / slots)
+
+
+class ComparisonTest(BrowserTest):
+    def test_parts_sum_to_the_difference_and_steps_stand_out_in_both_timelines(self):
+        for folder, lanes in (("a", 4), ("b", 8)):
+            self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", folder, "-q", f"--set=exchange.lane_bytes={lanes}")
+        self.tessera("diff", "a", "b", "--report", "page.html", "--json", "diff.json", "-q")
+        told = json.loads((self.scratch / "diff.json").read_text())
+        marked = {"do": "text", "selector": "[data-told=marked]"}
+        tables, svgs, canvases, none, _, row, _, all_steps, _, step, _, _, run = self.browse(
+            "page.html", {"do": "tables"}, {"do": "offers", "label": "SVG"}, {"do": "count", "selector": "canvas"}, marked,
+            {"do": "click", "selector": "[data-table='parts of the difference'] tbody tr"}, marked,
+            {"do": "press", "selector": "[data-section='Timelines'] button:text-is('all steps')", "key": "Enter"}, marked,
+            {"do": "click", "selector": "canvas"}, marked,
+            *self.entry(2, "A: tiny_matmul on tiny"), {"do": "text", "selector": "h1"})["answers"]
+        rows = tables["parts of the difference"]["rows"]
+        self.assertAlmostEqual(sum(one[3] for one in rows), told["change"])
+        self.assertEqual({one[0] for one in rows if one[0]}, {one["name"] for one in told["steps"]})
+        self.assertEqual([one[2] for one in tables["reasons of the difference"]["rows"]], [one["cycles"] for one in told["reasons"]])
+        self.assertEqual([tuple(one) for one in tables["settings"]["rows"]], [("exchange.lane_bytes", "4", "8")])
+        self.assertEqual({one[0]: one[1:3] for one in tables["figures"]["rows"]},
+                         {one["path"]: [one["a"], one["b"]] for one in told["figures"] if one["a"] != one["b"]})
+        self.assertEqual((canvases, none, all_steps), (2, [""], [""]))
+        self.assertTrue(row[0].startswith(rows[0][0] + ": "), (row, rows[0]))
+        self.assertRegex(step[0], ": ")
+        self.assertEqual(run, ["A: tiny_matmul on tiny"])
+        self.check_svgs(svgs)
 
 
 class StorePagesTest(BrowserTest):
@@ -420,13 +519,90 @@ class DegenerateTest(BrowserTest):
         self.tessera("report", self.written("some.json", document), "-o", "page.html", "-q")
         return "page.html"
 
-    def test_a_recording_that_is_none_is_told(self):
+    def test_of_several_runs_one_that_failed_is_among_them(self):
+        self.tessera("run", "tiny_matmul", "dense_4096_f16", "--machine", "tiny", "--mode", "timing", "--report", "page.html", "-q", code=4)
+        _, _, texts, pictures, _, _, back = self.browse(
+            "page.html", *self.entry(2, "dense_4096_f16 on tiny"), {"do": "text", "selector": "main pre"}, {"do": "count", "selector": "canvas"},
+            *self.entry(1, "tiny_matmul on tiny"), {"do": "count", "selector": "canvas"})["answers"]
+        self.assertIn("does not fit", texts[0])
+        self.assertEqual((pictures, back), (0, 1))
+
+    def test_a_comparison_without_recordings_and_of_estimates(self):
+        for name, mode in (("a", "timing"), ("b", "timing"), ("e", "estimate")):
+            self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode", mode, "--json", f"{name}.json", "-q")
+        for other, words in (("b", ["no recording is beside the result", "No cycle differs", "No setting of machine or workload differs"]),
+                             ("e", ["Reasons cannot be told"])):
+            self.tessera("diff", "a.json", f"{other}.json", "--report", "page.html", "-q")
+            [text] = self.browse("page.html", {"do": "text", "selector": "main"})["answers"]
+            for one in words:
+                self.assertIn(one, text[0])
+
+    def test_points_of_a_store_are_compared(self):
+        self.store("tiny_matmul", "--set", "exchange.lane_bytes=4,8", "--keep", "full")
+        keys = [json.loads(line)["key"][:12] for file in sorted((self.scratch / "a.sweep").glob("*.jsonl")) for line in file.read_text().splitlines()]
+        self.tessera("diff", f"a.sweep:{keys[0]}", f"a.sweep:{keys[1]}", "--report", "page.html", "--json", "diff.json", "-q")
+        told = json.loads((self.scratch / "diff.json").read_text())
+        tables, _, _, title = self.browse("page.html", {"do": "tables"}, *self.entry(3, "B: tiny_matmul on tiny"), {"do": "text", "selector": "h1"})["answers"]
+        self.assertEqual(title, ["B: tiny_matmul on tiny"])
+        self.assertAlmostEqual(sum(one[3] for one in tables["parts of the difference"]["rows"]), told["change"])
+
+
+class DamagedRecordingTest(BrowserTest):
+    """A page whose recording is damaged says so and shows the rest."""
+
+    def texts_of(self, recordings):
+        """What a page says of the same result with each of the recordings."""
         result = self.tiny()
-        self.recorded(result)
-        (self.scratch / "out/recording.bin.gz").write_bytes(gzip.compress(b"something else"))
-        self.tessera("report", "out", "-o", "page.html", "-q")
-        [text] = self.browse("page.html", {"do": "text", "selector": "main"})["answers"]
-        self.assertIn("The recording cannot be shown: it is no recording", text[0])
+        for number in range(len(recordings)):
+            folder = self.scratch / f"out/{number:02}"
+            folder.mkdir(parents=True)
+            (folder / "result.json").write_text(json.dumps(result))
+            (folder / "recording.bin.gz").write_bytes(recording_of(result))
+        page = self.page_of("out")
+        for number, recording in enumerate(recordings):
+            text = base64.b64encode(recording).decode()
+            page, count = re.subn(rf'(id="recording-{number}">)[^<]*', lambda found: found.group(1) + text, page)
+            self.assertEqual(count, 1)
+        (self.scratch / "page.html").write_text(page)
+        choices = [[*self.entry(number + 1, "tiny_matmul on tiny"), {"do": "text", "selector": "main"}] for number in range(len(recordings))]
+        answers = self.browse("page.html", *[action for choice in choices for action in choice])["answers"]
+        for number in range(len(recordings)):
+            [main] = answers[3 * number + 2]
+            self.assertIn(f"out/{number:02}/result.json", main)
+            self.assertIn("Why the cycles were spent", main)
+            yield main
+
+    def test_it_is_told_what_is_wrong(self):
+        whole = recording_of(self.tiny())
+        bytes_ = gzip.decompress(whole)
+
+        def older(header):
+            header["schema_version"] = 1
+
+        def beyond(header):
+            header["chips"][0]["steps"][0]["columns"]["cycles"] = {"type": "u32", "offset": len(bytes_)}
+
+        def negative(header):
+            header["chips"][0]["executions"]["begin"]["offset"] = -8
+
+        def no_step(header):
+            header["chips"][0]["steps"].pop()
+
+        def no_chip(header):
+            header["last"] = 1
+
+        def no_executions(header):
+            del header["chips"][0]["executions"]
+
+        cases = [(gzip.compress(b"something else"), "it is no recording"), (gzip.compress(b""), "it is no recording"),
+                 (gzip.compress(bytes_[:200]), "its header is cut off"), (gzip.compress(bytes_[:-8]), "an array is not there"),
+                 (whole[:-20], "The recording cannot be shown"), (b"not compressed", "The recording cannot be shown"),
+                 (changed(whole, older), "it is of another version: 1"), (changed(whole, beyond), "an array is not there"),
+                 (changed(whole, negative), "an array is not there"), (changed(whole, no_step), "an execution is of no step"),
+                 (changed(whole, no_chip), "it has no chips or no tiles"), (changed(whole, no_executions), "its header is not whole")]
+        for text, (_, words) in zip(self.texts_of([recording for recording, _ in cases]), cases, strict=True):
+            self.assertIn("The recording cannot be shown: ", text)
+            self.assertIn(words, text)
 
 
 class TimelineTest(BrowserTest):
@@ -445,6 +621,41 @@ class TimelineTest(BrowserTest):
             self.assertLessEqual(cycles[step["name"]], step["tile_cycles"]["max"])
             self.assertGreaterEqual(cycles[step["name"]], step["tile_cycles"]["min"])
         self.assertRegex(answers[-1][0], r"^cycle [\d,]+, tile \d: ")
+
+    def test_a_window_is_shown_and_what_was_left_out_is_told(self):
+        result = self.tiny()
+        window = (result["cycles"] // 4, result["cycles"] // 2)
+        note = {"do": "text", "selector": "[data-section=Timeline] p.note"}
+        axis = {"do": "text", "selector": "[data-figure=Timeline] svg text"}
+        told, whole, _, zoomed, _, slowest = self.browse(
+            self.recorded(result, window=window), note, axis, {"do": "click", "selector": "button:text-is('recorded window')"}, axis,
+            {"do": "choose", "selector": "[data-section=Timeline] label:has-text('steps as in their') select", "value": "slowest execution"}, note)["answers"]
+        self.assertRegex(told[0], rf"From cycle {window[0]:,} to {window[1]:,} each of \d executions? is drawn as it was")
+        self.assertNotEqual(whole, zoomed)
+        self.assertNotIn("0", zoomed[:zoomed.index("cycles")])
+        self.assertEqual(told, slowest)  # no step of it runs twice
+        [told] = self.browse(self.recorded(result, window=window, left_out=7), note)["answers"]
+        for words in ("7 more found no room in it", "no room for 7 further executions", "not drawn through 7 further barriers"):
+            self.assertIn(words, told[0])
+
+    def test_a_window_shows_single_executions_and_the_rest_shows_the_chosen_one(self):
+        result = self.tiny()
+        whole = (0, result["cycles"] + 1)
+        hover = [{"do": "hover", "selector": "canvas", "position": {"x": 4 + 60 * i, "y": 4 + 40 * j}} for i in range(8) for j in range(2)]
+        tip = {"do": "text", "selector": "[data-figure=Timeline] .tip"}
+        actions = [action for one in hover for action in (one, tip)]
+        page = self.browse(self.recorded(result), *actions)["answers"][1::2]
+        window = self.browse(self.recorded(result, window=whole), *actions)["answers"][1::2]
+        self.assertNotEqual(page, window)
+
+    def test_one_chip_of_several_is_chosen_for_all_sections(self):
+        choices = "label:has-text('recording of') select"
+        before, count, _, after = self.browse(
+            self.recorded(self.tiny(), chips=3), {"do": "text", "selector": choices}, {"do": "count", "selector": choices},
+            {"do": "choose", "selector": choices, "value": "chip 1"},
+            {"do": "tables"})["answers"]
+        self.assertEqual((before[0].split("\n"), count), (["chip 0", "chip 1", "chip 2, which ends last"], 4))
+        self.assertIsInstance(after["contexts"]["rows"][0][-1], str)  # counts of the supervisor are of the chip that ends last
 
     def test_marks_of_charts_are_reached_by_keys(self):
         self.tiny()
@@ -492,8 +703,8 @@ class PicturesTest(BrowserTest):
     """The pictures of docs/report.md and README.md. With TESSERA_UPDATE_PICTURES=1 they are written there."""
     FOLDER = SOURCE / "docs/report"
 
-    def pictures(self, page, pictures, **more):
-        self.browse(page, *[{"do": "picture", "selector": selector, "file": str(self.scratch / name)} for name, selector in pictures.items()],
+    def pictures(self, page, pictures, before=(), **more):
+        self.browse(page, *before, *[{"do": "picture", "selector": selector, "file": str(self.scratch / name)} for name, selector in pictures.items()],
                     width=980, **more)
         for name in pictures:
             made = (self.scratch / name).read_bytes()
@@ -510,8 +721,16 @@ class PicturesTest(BrowserTest):
         self.tessera("run", "bert_layer", "--mode", "timing", "--report", "page.html", "-q")
         self.pictures("page.html", {"timeline.png": "[data-figure=Timeline]",
                                     "roofline.png": self.figure("Roofline of compute sets"), "kernels.png": self.figure("Kernels"),
-                                    "memory.png": self.figure("Tile memory by step")})
+                                    "memory.png": self.figure("Tile memory by step"), "slots.png": self.figure("Issue slots of compute sets"),
+                                    "pairs.png": self.figure("Who sends to whom")})
         self.pictures("page.html", {"dark.png": self.figure("Why the cycles were spent")}, dark=True)
+
+    def test_of_a_comparison(self):
+        for folder, sets in (("narrow", []), ("wide", ["--set", "exchange.lane_bytes=8"])):
+            self.tessera("run", "cora", "--mode", "timing", "--out", folder, "-q", *sets)
+        self.tessera("diff", "narrow", "wide", "--report", "page.html", "-q")
+        self.pictures("page.html", {"diff.png": "[data-section=Timelines]"},
+                      before=[{"do": "click", "selector": "[data-table='parts of the difference'] tbody tr"}])
 
     def test_of_a_sweep(self):
         self.file("lanes.json", json.dumps({

@@ -4,10 +4,8 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
-#include "sim/process/exit_code.h"
 #include "sim/process/output.h"
-#include "sim/recording/format.h"
-#include "sim/recording/read.h"
+#include "sim/report/beside.h"
 #include "sim/report/command/store_entry.h"
 #include "sim/report/page.h"
 #include "sim/result/result.h"
@@ -28,11 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kMemoryFile = "memory.json"; ///< beside it, where --memory wrote it there
-
-/// A recording beside a result is read up to this size; a page leaves out long ones (page.h).
-constexpr std::size_t kMostReadBytes = 512 * kMiB;
-
 bool is_file(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored);
@@ -42,34 +35,6 @@ bool is_file(const fs::path& path) {
 bool is_result_or_failure(const json& document) {
     return result::is_result(document) ||
            (document.is_object() && result::text_at(document, "/status") == "failed");
-}
-
-/// The recording in the folder of a result, or nothing: where there is none, where it is of a run
-/// before that, or, with a warning, where it is damaged.
-std::string recording_beside(const fs::path& file, const json& result) {
-    const fs::path place = file.parent_path() / recording::kFile;
-    if (!is_file(place)) {
-        return {};
-    }
-    try {
-        return recording::Recording(place).is_of(result)
-                   ? read_file(place, kMostReadBytes, "a recording")
-                   : std::string();
-    } catch (const IoError& error) {
-        process::tell_warning(std::string(error.what()) + "; the page is without it");
-        return {};
-    }
-}
-
-/// The memory report beside a result, or null: where there is none, or it is of another run.
-json memory_beside(const fs::path& file, const json& result) {
-    const fs::path place = file.parent_path() / kMemoryFile;
-    json memory = is_file(place) ? result::read_json(place, "a memory report") : json();
-    const bool is_its =
-        memory.is_object() &&
-        memory.value("workload", json()) == result::text_at(result, "/workload/name") &&
-        memory.value("machine", json()) == result::text_at(result, "/machine/name");
-    return is_its ? memory : json();
 }
 
 /// A page in the place of what it shows would be the last that anybody sees of it.
@@ -99,14 +64,7 @@ void add_result(const fs::path& file, std::vector<Entry>& entries) {
             throw ConfigError({file.string(), 0, 0, "",
                                "got other JSON, expected a result of `tessera run --json`", ""});
         }
-        json memory = nullptr;
-        std::string recording;
-        if (file.filename() == result::kResultFile) {
-            memory = memory_beside(file, run);
-            recording = recording_beside(file, run);
-        }
-        entries.push_back(entry_of_run(std::move(run), std::move(memory), file.string()));
-        entries.back().recording = std::move(recording);
+        entries.push_back(entry_of_file(std::move(run), file));
     }
 }
 

@@ -240,8 +240,11 @@ Fields fields(const cli::PlotCommand& plot) {
     return {{"what", plot.what}, {"chart", plot.chart}, {"output", plot.output}};
 }
 Fields fields(const cli::DiffCommand& diff) {
-    return {
-        {"a", diff.a}, {"b", diff.b}, {"json", diff.json}, {"quiet", diff.quiet ? "yes" : "no"}};
+    return {{"a", diff.a},
+            {"b", diff.b},
+            {"json", diff.json},
+            {"report", diff.report},
+            {"quiet", diff.quiet ? "yes" : "no"}};
 }
 Fields fields(const cli::ExplainCommand& explain) {
     return {{"what", explain.what}, {"step", explain.step}};
@@ -323,6 +326,7 @@ const std::vector<Case> kOwnCases{
     {{"plot", "r", "--output", "f.svg"}, "chart", "steps", "chart", "steps"},
     {{"plot", "r", "--chart", "steps"}, "output", "f.svg", "output", "f.svg"},
     {{"diff", "a", "b"}, "json", "j", "json", "j"},
+    {{"diff", "a", "b"}, "report", "r", "report", "r"},
     {{"diff", "a", "b"}, "quiet", "", "quiet", "yes"},
     {{"report", "r"}, "output", "f", "output", "f"},
     {{"report", "r"}, "quiet", "", "quiet", "yes"},
