@@ -11,7 +11,7 @@
 //       {"do": "tables"},                                         opens all tables and answers them
 //       {"do": "offers", "label": "SVG"},                         answers {file: text} of each such button
 //       {"do": "download", "selector": "..."},                    the same of one button, as a real download
-//       {"do": "text", "selector": "..."},                       also "count"
+//       {"do": "text", "selector": "..."},                       also "count", and "content", the text of SVG too
 //       {"do": "picture", "selector": "...", "file": "a.png"},   the whole page without a selector
 //       {"do": "pdf", "file": "a.pdf"}]}
 //
@@ -84,6 +84,7 @@ const deeds = {
   },
   count: (action) => page.locator(action.selector).count(),
   text: (action) => page.locator(action.selector).allInnerTexts(),
+  content: (action) => page.locator(action.selector).allTextContents(),
   tables: () => page.evaluate(async () => {
     document.querySelectorAll("details.behind").forEach((details) => (details.open = true));
     await new Promise((done) => setTimeout(done, 50));

@@ -125,6 +125,10 @@ const kMagic = "TSRECORD";
 const kVersion = 2;
 const kOfOneExecution = ["least", "most", "first", "last", "slowest"];
 
+function sizeOf(type: "u32" | "f64"): number {
+  return type === "u32" ? 4 : 8;
+}
+
 /// Reads what a place of the header says.
 class Arrays {
   constructor(
@@ -133,18 +137,27 @@ class Arrays {
   ) {}
 
   /// @throws Error where the array reaches beyond the end
-  numbers(place: Place | undefined, count: number): Numbers {
+  check(place: Place | undefined, count: number): void {
     if (!Number.isInteger(count) || count < 0) {
       throw new Error("it is damaged: a length is none");
     }
     if (place === undefined || typeof place === "number") {
-      return new Float64Array(count).fill(place ?? 0);
+      return;
     }
-    const size = place.type === "u32" ? 4 : 8;
-    const from = this.data + place.offset;
-    if (!(place.type === "u32" || place.type === "f64") || !Number.isInteger(place.offset) || place.offset < 0 || from + count * size > this.buffer.byteLength) {
+    const end = this.data + place.offset + count * sizeOf(place.type);
+    if (!(place.type === "u32" || place.type === "f64") || !Number.isInteger(place.offset) || place.offset < 0 || end > this.buffer.byteLength) {
       throw new Error("it is damaged: an array is not there");
     }
+  }
+
+  /// @throws Error as check()
+  numbers(place: Place | undefined, count: number): Numbers {
+    this.check(place, count);
+    if (place === undefined || typeof place === "number") {
+      return new Float64Array(count).fill(place ?? 0);
+    }
+    const size = sizeOf(place.type);
+    const from = this.data + place.offset;
     // arrays of numbers start at multiples of their size
     const slice = from % size === 0 ? this.buffer : this.buffer.slice(from, from + count * size);
     const at = from % size === 0 ? from : 0;
@@ -154,7 +167,12 @@ class Arrays {
 
 function stepOf(step: StepHeader, tiles: number, arrays: Arrays): RecordedStep {
   const { pairs } = step;
-  const made = {
+  // a damaged recording is told when it is read
+  Object.values(step.columns).forEach((place) => arrays.check(place, tiles));
+  if (pairs !== undefined) {
+    [pairs.from, pairs.to, pairs.words].forEach((place) => arrays.check(place, pairs.count));
+  }
+  return {
     kind: step.kind,
     index: step.index,
     name: step.name,
@@ -168,9 +186,6 @@ function stepOf(step: StepHeader, tiles: number, arrays: Arrays): RecordedStep {
       count: pairs.count, from: arrays.numbers(pairs.from, pairs.count), to: arrays.numbers(pairs.to, pairs.count), words: arrays.numbers(pairs.words, pairs.count),
     }),
   };
-  Object.keys(step.columns).forEach(made.column); // a damaged recording is told when it is read
-  made.pairs();
-  return made;
 }
 
 /// The places of numbers when these are in order.

@@ -626,7 +626,7 @@ class TimelineTest(BrowserTest):
         result = self.tiny()
         window = (result["cycles"] // 4, result["cycles"] // 2)
         note = {"do": "text", "selector": "[data-section=Timeline] p.note"}
-        axis = {"do": "text", "selector": "[data-figure=Timeline] svg text"}
+        axis = {"do": "content", "selector": "[data-figure=Timeline] svg text"}
         told, whole, _, zoomed, _, slowest = self.browse(
             self.recorded(result, window=window), note, axis, {"do": "click", "selector": "button:text-is('recorded window')"}, axis,
             {"do": "choose", "selector": "[data-section=Timeline] label:has-text('steps as in their') select", "value": "slowest execution"}, note)["answers"]
