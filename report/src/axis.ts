@@ -39,9 +39,10 @@ export function linear(least: number, most: number, from: number, to: number, ni
 }
 
 /// The same by powers; both ends are above 0.
-export function logarithmic(least: number, most: number, from: number, to: number): Scale {
+export function logarithmic(least: number, most: number, from: number, to: number, nice = true): Scale {
   const same = least === most;
-  const made = scaleLog([same ? least / 2 : least, same ? most * 2 : most], [from, to]).nice();
+  const exact = scaleLog([same ? least / 2 : least, same ? most * 2 : most], [from, to]);
+  const made = nice ? exact.nice() : exact;
   const base = made as unknown as Scale;
   const ticks = (count = 8): number[] => {
     const all = base.ticks(count);

@@ -722,7 +722,8 @@ class PicturesTest(BrowserTest):
         self.pictures("page.html", {"timeline.png": "[data-figure=Timeline]",
                                     "roofline.png": self.figure("Roofline of compute sets"), "kernels.png": self.figure("Kernels"),
                                     "memory.png": self.figure("Tile memory by step"), "slots.png": self.figure("Issue slots of compute sets"),
-                                    "pairs.png": self.figure("Who sends to whom")})
+                                    "pairs.png": self.figure("Who sends to whom")},
+                      before=[{"do": "choose", "selector": self.figure("Who sends to whom") + " label:has-text('colours') select", "value": "by powers"}])
         self.pictures("page.html", {"dark.png": self.figure("Why the cycles were spent")}, dark=True)
 
     def test_of_a_comparison(self):

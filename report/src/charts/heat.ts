@@ -21,6 +21,8 @@ export interface HeatSpec {
   label: string;
   write: (value: number) => string;
   tip: (row: number, column: number) => string;
+  /// Colours go by powers, so that small values differ.
+  isLog?: boolean;
 }
 
 const kSide = 460;
@@ -30,7 +32,12 @@ export function heat(spec: HeatSpec): Drawing {
   const of = axis.frame(kSide + 70, { left: 80, top: 20, bottom: 50 });
   of.right = of.left + kSide;
   const size = kSide / spec.cells;
-  const most = Array.from(spec.values).reduce((largest, value) => Math.max(largest, value), 0);
+  const known = Array.from(spec.values).filter((value) => value > 0);
+  const most = known.reduce((largest, value) => Math.max(largest, value), 0);
+  const least = spec.isLog ? known.reduce((smallest, value) => Math.min(smallest, value), most) : 0;
+  const height = kSide * 0.6;
+  const legend = (spec.isLog && most > 0 ? axis.logarithmic : axis.linear)(least, most || 1, of.top + height, of.top, false);
+  const shadeOf = (value: number): string => cellShade((of.top + height - legend(value)) / height);
   const scale = axis.linear(0, spec.cells * spec.cellSize, of.left, of.right, false);
   const down = axis.linear(0, spec.cells * spec.cellSize, of.top, of.bottom, false);
   axis.xAxis(of, scale, spec.xLabel);
@@ -41,18 +48,16 @@ export function heat(spec: HeatSpec): Drawing {
       const value = spec.values[row * spec.cells + column]!;
       if (value > 0) {
         const [x, y] = [of.left + size * column, of.top + size * row];
-        of.svg.append(s("rect", { x, y, width: size, height: size, fill: cellShade(value / most) }));
+        of.svg.append(s("rect", { x, y, width: size + 0.4, height: size + 0.4, fill: shadeOf(value) }));
         marks.push({ x: x + size / 2, y: y + size / 2, text: spec.tip(row, column) });
       }
     }
   }
   of.svg.append(s("rect", { x: of.left, y: of.top, width: kSide, height: kSide, fill: "none", stroke: color("quiet") }));
   const left = of.right + 40;
-  const height = kSide * 0.6;
   for (let i = 0; i < kScaleSteps; ++i) {
     of.svg.append(s("rect", { x: left, y: of.top + height - ((i + 1) * height) / kScaleSteps, width: 16, height: height / kScaleSteps + 0.5, fill: cellShade(i / (kScaleSteps - 1)) }));
   }
-  const legend = axis.linear(0, most || 1, of.top + height, of.top, false);
   for (const value of legend.ticks(5)) {
     of.svg.append(
       s("line", { x1: left + 16, x2: left + 20, y1: legend(value), y2: legend(value), stroke: color("ink") }),

@@ -43,6 +43,7 @@ export function pairsMap(chip: ChipRecording): HTMLElement | null {
     return last === block * blockTiles ? String(last) : `${block * blockTiles} to ${last}`;
   };
   const all = "all exchanges";
+  let isLog = false;
   const made: HTMLElement = figure({
     title: "Who sends to whom",
     note: `Words of 4 bytes that tiles received, each receiver counted, over all executions${blockTiles > 1 ? `, by blocks of ${blockTiles} tiles in order of their numbers` : ""}.`,
@@ -51,13 +52,17 @@ export function pairsMap(chip: ChipRecording): HTMLElement | null {
         chosen = i === 0 ? exchanges : [choices[i - 1]!];
         redraw(made);
       }),
+      select("colours", ["linear", "by powers"], "linear", (_, i) => {
+        isLog = i === 1;
+        redraw(made);
+      }),
       choices.length < exchanges.length && h("span", { class: "note" }, `the ${kMostChoices} with most words of ${format.number(exchanges.length)}`),
     ],
     draw: () => {
       const words = values();
       const sum = words.reduce((total, value) => total + value, 0);
       return heat({
-        cells: blocks, cellSize: blockTiles, values: words, xLabel: "sending tile", yLabel: "receiving tile", label: "words received", write: format.tick,
+        cells: blocks, cellSize: blockTiles, values: words, xLabel: "sending tile", yLabel: "receiving tile", label: "words received", isLog, write: format.tick,
         tip: (row, column) => `tiles ${nameOf(column)} to tiles ${nameOf(row)}: ${format.counted(words[row * blocks + column]!, "word")}, ${format.percent(words[row * blocks + column]! / sum)} of what is shown`,
       });
     },
