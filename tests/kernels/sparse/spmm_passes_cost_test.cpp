@@ -11,6 +11,7 @@
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_homes.h"
+#include "kernels/sparse/spmm_planned.h"
 #include "kernels/sparse/spmm_sampled.h"
 #include "kernels/sparse/spmm_search.h"
 #include "kernels/sparse/spmm_shared.h"
@@ -558,4 +559,48 @@ TEST_CASE("steps share a split where they make different things with equal parti
     tiny.memory.region1_bytes = 0x2000;
     family::SharedMatrix too_large{{large, transposed}};
     CHECK_FALSE(shared(too_large, tiny, half));
+}
+
+TEST_CASE("operands that just fill tile memory fit", "[spmm_passes]") {
+    const auto patterns = patterns_of({64, 64, 40, 8, 40});
+    for (const Pass pass : {Pass::Product, Pass::Transposed}) {
+        const Problem problem =
+            sparse::problem_of(patterns, kHalf.data, use_of(pass, 40, kHalf.partials));
+        const Partition partition(problem, Split{2, 2, 1});
+        const auto reduction = sparse::find_reduction(partition);
+        spec::MachineSpec machine = machine_of(4);
+        const Bytes bytes = sparse::least_bytes(machine, partition, reduction);
+        machine.memory.region1_bytes = bytes - machine.memory.region0_bytes;
+        REQUIRE(sparse::least_bytes(machine, partition, reduction) == bytes);
+        CHECK_NOTHROW(sparse::check_bytes(machine, partition, reduction));
+        machine.memory.region1_bytes -= 1;
+        CHECK_THROWS_WITH(sparse::check_bytes(machine, partition, reduction),
+                          Catch::Contains("the fullest tile is 1 bytes over"));
+    }
+}
+
+TEST_CASE("where there are no blocks none are turned", "[spmm_passes]") {
+    const plan::ExchangeCost cost(machine_of(4));
+    for (const int kept : {0, 40}) {
+        const auto patterns = patterns_of({64, 64, 40, 8, kept});
+        const auto estimate = [&](Pass pass) {
+            const Problem problem =
+                sparse::problem_of(patterns, kHalf.data, use_of(pass, 40, kHalf.partials));
+            const Partition partition(problem, Split{2, 1, 1});
+            const Cycles parts =
+                sparse::refine(machine_of(4), cost, partition, sparse::find_reduction(partition))
+                    .compute;
+            return std::pair(sparse::estimate(machine_of(4), cost, problem, {2, 1, 1}).compute,
+                             parts);
+        };
+        const auto [by_means, by_parts] = estimate(Pass::Product);
+        const auto [turned_by_means, turned_by_parts] = estimate(Pass::Transposed);
+        if (kept == 0) {
+            CHECK(turned_by_means == by_means);
+            CHECK(turned_by_parts == by_parts);
+        } else {
+            CHECK(turned_by_means > by_means);
+            CHECK(turned_by_parts > by_parts);
+        }
+    }
 }
