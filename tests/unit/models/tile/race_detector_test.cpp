@@ -118,6 +118,12 @@ TEST_CASE("a used read of a context and value stands for the earlier ones", "[un
     reversed.races().use(second, kUse);
     reversed.races().use(first, kUse);
     CHECK(reversed.write(0, 7).found() == 1);
+    // but a later one that nobody has used yet does not stand for it
+    Word unused;
+    const auto used = unused.ahead(1);
+    static_cast<void>(unused.ahead(1));
+    unused.races().use(used, kUse);
+    CHECK(unused.write(0, 7).found() == 1);
     // of another value or mask it does not
     CHECK(Word().read(0).write(0, 5).read(0).write(1, 5).found() == 1);
     CHECK(Word().read(0, 0xff).read(0, 0xff00).write(1, 1).found() == 1);
