@@ -10,9 +10,11 @@
 #include "sim/compare/comparison.h"
 #include "sim/compare/page.h"
 #include "sim/compare/report.h"
+#include "sim/cost/activity.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/output.h"
 #include "sim/process/screen.h"
+#include "sim/result/cost_tables.h"
 #include "sim/result/result.h"
 #include "sim/result/result_file.h"
 #include "sim/sweep/frozen.h"
@@ -22,6 +24,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -46,8 +49,27 @@ Json line_of(const std::string& store, const std::string& key) {
     return std::move(found->line);
 }
 
-/// The machine or workload of a line, with its settings: from what the store has frozen.
-Json config_of(const fs::path& store, const Json& line, bool is_machine) {
+/// Adds energy and area to the result of a point, with the coefficients of its machine.
+void add_costs(Json& result, const spec::MachineSpec& machine) {
+    result["area"] = result::area_values(machine);
+    cost::Activity activity;
+    for (const cost::Amount& amount : cost::kAmounts) {
+        const Json::json_pointer at(std::string("/activity/") + amount.key);
+        if (!result.contains(at)) { // an estimate's, or of a version that did not tell
+            return;
+        }
+        activity.*amount.value =
+            static_cast<std::int64_t>(result::number_at(result, at.to_string()));
+    }
+    const double flops = result::number_at(result, "/flops"); // 0: it has none
+    result["energy"] =
+        result::energy_values(activity, result::number_at(result, "/seconds"),
+                              flops > 0 ? std::optional(flops) : std::nullopt, machine);
+}
+
+/// Adds to `result` the machine and the workload of a line, with its settings, and what follows from
+/// the machine: from what the store has frozen.
+void add_config(const fs::path& store, const Json& line, bool is_machine, Json& result) {
     const char* const kind = is_machine ? sweep::kMachinePath : sweep::kWorkloadPath;
     const std::string name = line.value(kind, "");
     const std::string content = line.value("contents", Json::object()).value(kind, "");
@@ -59,13 +81,15 @@ Json config_of(const fs::path& store, const Json& line, bool is_machine) {
     const auto split = catalog::split_overrides(sets);
     const auto paths = config::default_config_paths();
     const auto file = sweep::FrozenNames(store).find(kind, name, content);
-    Json config;
-    if (file) {
-        config = is_machine ? machine_file::load(*file, paths, split.machine).resolved
-                            : catalog::load_workload(*file, paths, split.workload).resolved;
+    Json& config = result[kind];
+    if (file && is_machine) {
+        const spec::LoadedMachine loaded = machine_file::load(*file, paths, split.machine);
+        config = loaded.resolved;
+        add_costs(result, loaded.spec);
+    } else if (file) {
+        config = catalog::load_workload(*file, paths, split.workload).resolved;
     }
-    config["name"] = fs::path(name).stem().string();
-    return config;
+    result[kind]["name"] = fs::path(name).stem().string();
 }
 
 /// A result as a run writes it, as far as the line of a point has it.
@@ -80,8 +104,8 @@ Json result_of_point(const fs::path& store, const std::string& key) {
     for (const auto& [path, list] : lists.items()) {
         result[path] = list;
     }
-    result["machine"] = config_of(store, line, true);
-    result["workload"] = config_of(store, line, false);
+    add_config(store, line, true, result);
+    add_config(store, line, false, result);
     return result;
 }
 

@@ -105,6 +105,8 @@ class DiffTest(Case):
         alone = self.compared("a", "b")
         self.assertEqual(found["reasons"], alone["reasons"])
         self.assertEqual(found["settings"], alone["settings"])
+        self.assertEqual(found["figures"], alone["figures"])
+        self.assertTrue({"energy.total_j", "area.total_mm2"} <= {one["path"] for one in found["figures"]}, found["figures"])
         short = json.loads(self.tessera("diff", f"short:{keys[4]}", f"short:{keys[8]}", "--json", "-", "-q"))
         self.assertFalse(short["has_steps"])
         self.assertIn("none are kept: the point's sweep was run without --keep full", self.tessera("explain", f"short:{keys[4]}"))
