@@ -99,6 +99,13 @@ class RunsTest(CliTest):
         self.assertIn("--set: streaming.latency_us: unused on this machine; it is used with streaming.capacity_bytes other "
                       "than 0, and that is 0 here", error)
 
+    def test_collectives_say_which_they_are(self):
+        for collective, words in (("all_reduce", "ring all-reduce"), ("reduce_scatter", "ring reduce-scatter"), ("all_gather", "ring all-gather")):
+            for repeats, times in ((1, ""), (3, ", 3 times")):
+                result = self.result("collective", "--machine", "tiny4", "--mode", "timing", "--set", f"workload.collective={collective}",
+                                     "--set", "workload.elements=64", "--set", "workload.dtype=f32", "--set", f"workload.repeats={repeats}")
+                self.assertEqual(result["sentence"], f"{words} of 64 f32 elements on 4 chips{times}")
+
     def test_phases_of_a_stencil_can_be_read(self):
         result = self.result("stencil", "--set", "workload.width=61", "--set", "workload.height=40",
                              "--set",
