@@ -56,6 +56,7 @@ function compare(left: Value, right: Value, down: boolean): number {
 }
 
 const kFirstRows = 100;
+const kManyColumns = 10;
 
 export interface TableOptions {
   filter?: boolean;
@@ -145,6 +146,7 @@ export function tableElement(table: Table, options: TableOptions = {}): HTMLElem
     tools.append(box);
   }
   tools.append(csvButton(() => table));
-  return h("div", { class: "table", "data-table": table.name },
-    tools, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, head), body)), more);
+  const shown = h("table", { class: table.columns.length > kManyColumns ? "wide" : null }, h("thead", {}, head), body);
+  shown.style.setProperty("--columns", String(table.columns.length)); // by which paper sets its letters
+  return h("div", { class: "table", "data-table": table.name }, tools, h("div", { class: "scroll" }, shown), more);
 }

@@ -504,6 +504,30 @@ class DegenerateTest(BrowserTest):
         self.assertEqual([row[1] for row in tables["chips"]["rows"]], [chip["cycles"] for chip in result["chips"]])
         self.assertEqual(sorted(row[2] for row in tables["edges"]["rows"]), sorted(edge["bytes"] for edge in result["edges"]))
 
+    def test_fewer_workers_than_stages_and_instructions_of_several_issues(self):
+        self.file("s.json", json.dumps({
+            "schema_version": 1, "kind": "pipeline", "seed": 1, "tensors": {"x": {"shape": [64, 64], "values": "uniform"}},
+            "steps": [{"name": "rows", "family": "softmax", "inputs": ["x"], "output": "y"}]}))
+        self.tessera("run", "./s.json", "--machine", "tiny", "--set", "tile.workers=4", "--report", "page.html", "--json", "r.json", "-q")
+        result = json.loads((self.scratch / "r.json").read_text())
+        tables = self.tables_of("page.html")
+        tiles, workers, stages = result["machine"]["chip"]["tiles"], 4, 6
+        self.assertEqual(result["machine"]["tile"]["pipeline_cycles"], stages)
+        sets = {step["name"]: step for step in result["compute_sets"]}
+        held = 0
+        for name, slots, _, issued, matrix, memory, other, supervisor, unequal, unowned, rest, _ in tables["issue slots"]["rows"]:
+            counts = sets[name]["counts"]
+            issues = sum(counts["worker_issues"].values())
+            busiest = sets[name]["busiest_worker_cycles"]["mean"] * tiles
+            self.assertEqual(issued + matrix + memory + other + supervisor + unequal + unowned + rest, slots)
+            self.assertEqual(unowned, round(busiest * (stages - workers) / stages))
+            self.assertEqual(unequal, round(busiest * workers / stages) - issues)
+            self.assertEqual(matrix + memory + other, issues - sum(counts["worker_bundles"].values()))
+            held += other
+        self.assertGreater(held, 0)
+        for name, turns, *shares in tables["contexts"]["rows"]:
+            self.assertAlmostEqual(sum(shares[:workers]) * turns, sum(sets[name]["counts"]["worker_issues"].values()), delta=workers)
+
     def test_a_synchronisation_alone(self):
         self.tessera("run", "sync", "--machine", "tiny", "--report", "page.html", "-q")
         self.browse("page.html")
@@ -637,6 +661,18 @@ class TimelineTest(BrowserTest):
         [told] = self.browse(self.recorded(result, window=window, left_out=7), note)["answers"]
         for words in ("7 more found no room in it", "no room for 7 further executions", "not drawn through 7 further barriers"):
             self.assertIn(words, told[0])
+
+    def test_a_table_that_is_cut_says_so(self):
+        result = self.tiny()
+
+        def many(header):
+            header["chips"][0]["executions"] = {"count": 60_000, "step": 0, "begin": 0, "end": 1, "times": 1}
+
+        self.recorded(result)
+        (self.scratch / "out/recording.bin.gz").write_bytes(changed(recording_of(result), many))
+        self.tessera("report", "out", "-o", "page.html", "-q")
+        [texts] = self.browse("page.html", {"do": "content", "selector": "[data-section=Timeline] details p"})["answers"]
+        self.assertEqual(texts, ["The table and its CSV have the first 50,000 of 60,000 executions."])
 
     def test_a_window_shows_single_executions_and_the_rest_shows_the_chosen_one(self):
         result = self.tiny()
