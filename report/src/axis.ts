@@ -126,6 +126,11 @@ export function legend(of: Frame, names: Legend): void {
   }
 }
 
+/// The same scale with ticks at whole numbers alone.
+export function ofWholes(scale: Scale): Scale {
+  return Object.assign((value: number) => scale(value), { ticks: (count?: number) => scale.ticks(count).filter(Number.isInteger), domain: () => scale.domain() });
+}
+
 /// The same scale with ticks at round numbers of bytes.
 export function inBytes(scale: Scale): Scale {
   const ticks = (count = 8): number[] => {

@@ -40,8 +40,8 @@ export function heat(spec: HeatSpec): Drawing {
   const shadeOf = (value: number): string => cellShade((of.top + height - legend(value)) / height);
   const scale = axis.linear(0, spec.cells * spec.cellSize, of.left, of.right, false);
   const down = axis.linear(0, spec.cells * spec.cellSize, of.top, of.bottom, false);
-  axis.xAxis(of, scale, spec.xLabel);
-  axis.yAxis(of, down, spec.yLabel);
+  axis.xAxis(of, axis.ofWholes(scale), spec.xLabel);
+  axis.yAxis(of, axis.ofWholes(down), spec.yLabel);
   const marks: Mark[] = [];
   for (let row = 0; row < spec.cells; ++row) {
     for (let column = 0; column < spec.cells; ++column) {

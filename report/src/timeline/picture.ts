@@ -226,7 +226,7 @@ export class Picture {
     const { view, look, chip } = this.spec;
     const axes = this.frame();
     axis.xAxis(axes, axis.linear(view.from, view.to, axes.left, axes.right, false), "cycles");
-    axis.yAxis(axes, axis.linear(this.firstTile, this.lastTile, axes.top, axes.bottom, false), "tile");
+    axis.yAxis(axes, axis.ofWholes(axis.linear(this.firstTile, this.lastTile, axes.top, axes.bottom, false)), "tile");
     const names: axis.Legend = look.isIdleness
       ? [["busy", `rgb(${kBusy.join(", ")})`], ["waits", color("raised")]]
       : [["compute", color("compute")], ["exchange", color("exchange")], ["stream", color("stream")], ["link", color("link")], ["waits", color("idle")]];
