@@ -181,15 +181,19 @@ class ExplainTest(Case):
         def with_header(changed):
             text = json.dumps(changed).encode()
             return gzip.compress(data[:8] + struct.pack("<I", len(text)) + text + data[12 + length:])
-        steps = header["steps"]
+        [chip] = header["chips"]
+        steps = chip["steps"]
+
+        def with_steps(changed):
+            return {"chips": [chip | {"steps": changed}]}
         far = [steps[0] | {"columns": steps[0]["columns"] | {"cycles": {"type": "u32", "offset": 2**60}}}, *steps[1:]]
-        for changed in ({"tiles": "x"}, {"tiles": -1}, {"tiles": 10**12}, {"steps": 3}, {"steps": far},
-                        {"steps": [{"kind": "exchange"}]}, {"schema_version": 2}):
+        for changed in ({"tiles": "x"}, {"tiles": -1}, {"tiles": 10**12}, with_steps(3), with_steps(far),
+                        with_steps([{"kind": "exchange"}]), {"chips": 3}, {"chips": [3]}, {"last": 1}, {"last": -1}, {"schema_version": 1}):
             file.write_bytes(with_header(header | changed))
             said = self.tessera("explain", "a", "multiply", code=6)
             self.assertRegex(said, "is no recording|is damaged")
         without = [step | {"columns": {key: one for key, one in step["columns"].items() if key != "cycles"}} for step in steps]
-        file.write_bytes(with_header(header | {"steps": without}))
+        file.write_bytes(with_header(header | with_steps(without)))
         self.assertIn("multiply", self.tessera("explain", "a", "multiply"))
         file.write_bytes(whole[:-200])
         self.assertIn("damaged or cut off", self.tessera("explain", "a", "multiply", code=6))
