@@ -10,6 +10,7 @@
 #include "models/ports/clock.h"
 #include "models/program/control_check.h"
 #include "models/program/word_text.h"
+#include "models/tile/core/section_classes.h"
 #include "models/tile/core/tile_classes.h"
 #include "models/tile/core/worker_classes.h"
 
@@ -51,6 +52,13 @@ namespace {
 /// In timing mode, of what is kept of phases that have been run.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
 
+/// Whether tensor data, as patterns that come at run time, may decide about control.
+bool knows_data(const program::Program& program) {
+    const auto is_known = [](const auto& one) { return one.known; };
+    return std::ranges::any_of(program.tensors, is_known) ||
+           std::ranges::any_of(program.remote_buffers, is_known);
+}
+
 /// A whole chip's memory is a gigabyte of addresses, of which most programs name a third.
 ChipMemory memory_of(const spec::MachineSpec& spec, const program::Program& program) {
     return are_addresses_limited() ? ChipMemory(spec, named_bytes(spec, program))
@@ -63,7 +71,13 @@ struct Ipu::Timing {
     Timing(const spec::MachineSpec& spec, const program::Program& program)
         : known(static_cast<TileId>(spec.chip.tiles), spec.memory.region0_begin(),
                 spec.memory.bytes()),
-          mode{known, classes, &program.scattered, true, &recipes, &workers},
+          mode{known,
+               classes,
+               &program.scattered,
+               true,
+               &recipes,
+               knows_data(program) ? nullptr : &workers,
+               knows_data(program) ? &sections : nullptr},
           tiles(static_cast<TileId>(spec.chip.tiles)) {
         note_rounds(program.control);
         for (const program::Function& function : program.functions) {
@@ -85,6 +99,7 @@ struct Ipu::Timing {
     tile::TileClasses classes;
     isa::StretchRecipes recipes;
     tile::WorkerClasses workers;
+    tile::SectionClasses sections;
     tile::TimingMode mode;
     TileId tiles;
     std::int64_t audited_tiles = 0;
@@ -382,6 +397,7 @@ Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_
     if (timing_ != nullptr) {
         timing_->classes.between_steps(kMostKeptBytes);
         timing_->workers.between_steps(kMostKeptBytes);
+        timing_->sections.between_steps(kMostKeptBytes / 4);
     }
     compute_ahead();
     return 0;

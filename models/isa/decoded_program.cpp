@@ -95,6 +95,9 @@ public:
             program_.jump_index[index] = static_cast<std::int32_t>(program_.jumps.size());
             make_jumps(index);
         }
+        for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+            note_counted(index);
+        }
         for (const std::size_t index : pass_operations_) {
             resolve_pass(index);
         }
@@ -194,6 +197,62 @@ private:
             program_.affine_bodies.push_back(*body);
             end.imm2 = static_cast<std::int32_t>(program_.affine_bodies.size());
         }
+    }
+
+    /// Describes the loop that the branch at `index` counts down, if it is one that stands in one piece.
+    void note_counted(std::size_t index) {
+        constexpr std::size_t kMost = 255;
+        MicroOperation& branch = program_.operations[index];
+        if (branch.code != static_cast<std::uint16_t>(Opcode::brnzdec) || !goes_back(branch) ||
+            program_.counted_loops.size() == kMost) {
+            return;
+        }
+        const std::size_t first = index - static_cast<std::size_t>(-branch.imm2);
+        std::vector<LoopInstruction> body;
+        const std::size_t end = (program_.address_of[index] - program_.base) / 4;
+        std::size_t repeat_end = 0;
+        std::size_t at = (program_.address_of[first] - program_.base) / 4;
+        for (; at <= end; at = behind(at)) {
+            const bool is_here = program_.first_of[at] >= static_cast<std::int32_t>(first) &&
+                                 program_.first_of[at] <= static_cast<std::int32_t>(index);
+            const Operation operation = isa::decode(words_[at]);
+            if (!is_here || operation.opcode == Opcode::kNone || has_two_words(operation.opcode)) {
+                return;
+            }
+            if (is_rpt(operation)) {
+                repeat_end = behind(at) + 2 * static_cast<std::size_t>(operation.imm2 + 1);
+                body.push_back({operation, false});
+            } else if (spec_of(operation.opcode).lane == Lane::Main) {
+                body.push_back({operation, at < repeat_end});
+            }
+        }
+        std::optional<CountedLoop> loop = in_one_piece_up_to(first, index) && repeat_end <= at
+                                              ? counted_loop(body)
+                                              : std::nullopt;
+        if (!loop) {
+            return;
+        }
+        for (std::size_t one = first; one <= index; ++one) {
+            const auto jumps = static_cast<std::uint32_t>(program_.jump_index[one]);
+            if (one == index) {
+                loop->jumps.push_back(jumps + static_cast<std::uint32_t>(kTaken));
+            } else if (is_repeat(static_cast<Opcode>(program_.operations[one].code))) {
+                loop->jumps.push_back(jumps + static_cast<std::uint32_t>(kSkip));
+                loop->jumps.push_back(jumps + static_cast<std::uint32_t>(kPass));
+            }
+        }
+        program_.counted_loops.push_back(std::move(*loop));
+        branch.c = static_cast<std::uint8_t>(program_.counted_loops.size());
+    }
+
+    /// Whether the operations are instructions that follow each other, and ends of repeats.
+    [[nodiscard]] bool in_one_piece_up_to(std::size_t first, std::size_t last) const {
+        return std::all_of(program_.operations.begin() + static_cast<std::ptrdiff_t>(first),
+                           program_.operations.begin() + static_cast<std::ptrdiff_t>(last),
+                           [](const MicroOperation& op) {
+                               return op.code < static_cast<std::uint16_t>(Opcode::kCount) ||
+                                      op.code <= code_of(Internal::BodyEnd);
+                           });
     }
 
     /// The operations of a pass, if they stand in one piece and are all legal.

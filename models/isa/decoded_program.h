@@ -7,6 +7,7 @@
 #include "models/counts/counts.h"
 #include "models/isa/affine_body.h"
 #include "models/isa/context.h"
+#include "models/isa/counted_loop.h"
 #include "models/isa/shadow.h"
 
 #include <array>
@@ -194,12 +195,13 @@ struct DecodedProgram {
     std::vector<std::int32_t> jump_index; ///< of each operation: its first one in `jumps`
     /// What the first n instructions of the list count, each executed once, by n.
     std::vector<counts::InstructionCounts<std::int32_t>> sums;
-    std::vector<MatrixLoop> matrix_loops;  ///< BodyEnd operations refer to them: imm - 1, or imm 0
-    std::vector<MatrixPass> matrix_passes; ///< Pass operations refer to them: imm - 1
-    std::vector<SparseLoop> sparse_loops;  ///< BodyEnd operations refer to them: d - 1, or d 0
-    std::vector<ShadowRule> shadow_rules;  ///< of each operation
-    std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0
-    std::vector<Address> awaiting_loads;   ///< instructions that read what a WaitLoop waits for
+    std::vector<MatrixLoop> matrix_loops;   ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<MatrixPass> matrix_passes;  ///< Pass operations refer to them: imm - 1
+    std::vector<SparseLoop> sparse_loops;   ///< BodyEnd operations refer to them: d - 1, or d 0
+    std::vector<ShadowRule> shadow_rules;   ///< of each operation
+    std::vector<AffineBody> affine_bodies;  ///< BodyEnd operations refer to them: imm2 - 1, or 0
+    std::vector<CountedLoop> counted_loops; ///< brnzdec operations refer to them: c - 1, or c 0
+    std::vector<Address> awaiting_loads;    ///< instructions that read what a WaitLoop waits for
 
     [[nodiscard]] std::uint32_t bytes() const {
         return static_cast<std::uint32_t>(first_of.size() * 4);

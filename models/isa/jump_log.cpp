@@ -30,6 +30,57 @@ void take_jumps(const DecodedProgram& program, std::vector<std::int64_t>& times,
 
 } // namespace
 
+bool JumpLog::is_entered(std::size_t program) const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [program](const Entry& entry) { return entry.program == program; });
+}
+
+void JumpLog::mark(Mark& mark) const {
+    mark.times.resize(times_.size());
+    for (std::size_t program = 0; program < times_.size(); ++program) {
+        if (is_entered(program)) {
+            mark.times[program] = times_[program];
+        } else {
+            mark.times[program].clear();
+        }
+    }
+    mark.entries = entries_;
+}
+
+JumpLog::Since JumpLog::since(const Mark& mark) const {
+    Since since;
+    for (std::size_t number = 0; number < entries_.size(); ++number) {
+        Entry entry = entries_[number];
+        entry.times -= number < mark.entries.size() ? mark.entries[number].times : 0;
+        if (entry.times != 0) {
+            since.entries.push_back(entry);
+        }
+    }
+    for (std::size_t program = 0; program < times_.size(); ++program) {
+        if (!is_entered(program)) {
+            continue;
+        }
+        const std::vector<std::int64_t>& before = mark.times[program];
+        for (std::size_t jump = 0; jump < times_[program].size(); ++jump) {
+            const std::int64_t times = times_[program][jump] - (before.empty() ? 0 : before[jump]);
+            if (times != 0) {
+                since.gone.push_back(
+                    {static_cast<std::uint32_t>(program), static_cast<std::uint32_t>(jump), times});
+            }
+        }
+    }
+    return since;
+}
+
+void JumpLog::repeat(const Since& since) {
+    for (const Entry& entry : since.entries) {
+        entered(entry.program, entry.instruction, entry.pays_unaligned, entry.times);
+    }
+    for (const Gone& one : since.gone) {
+        times_[one.program][one.jump] += one.times;
+    }
+}
+
 JumpLog::Taken JumpLog::take() {
     Taken taken;
     for (const Entry& entry : entries_) {
@@ -39,10 +90,7 @@ JumpLog::Taken JumpLog::take() {
         taken.unaligned += entry.pays_unaligned ? entry.times : 0;
     }
     for (std::size_t number = 0; number < programs_.size(); ++number) {
-        const bool is_entered =
-            std::any_of(entries_.begin(), entries_.end(),
-                        [number](const Entry& entry) { return entry.program == number; });
-        if (is_entered) {
+        if (is_entered(number)) {
             take_jumps(*programs_[number], times_[number], taken);
         }
     }

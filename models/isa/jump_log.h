@@ -41,15 +41,16 @@ public:
     [[nodiscard]] std::int64_t* times(std::size_t program) { return times_[program].data(); }
 
     /// A context begins there, or comes from a jump whose end no code says.
-    void entered(std::size_t program, std::int32_t instruction, bool pays_unaligned) {
+    void entered(std::size_t program, std::int32_t instruction, bool pays_unaligned,
+                 std::int64_t times = 1) {
         for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
             if (entry->instruction == instruction && entry->program == program &&
                 entry->pays_unaligned == pays_unaligned) {
-                ++entry->times;
+                entry->times += times;
                 return;
             }
         }
-        entries_.push_back({program, instruction, pays_unaligned, 1});
+        entries_.push_back({program, instruction, pays_unaligned, times});
     }
 
     /// How often that was.
@@ -61,6 +62,32 @@ public:
         return all;
     }
 
+    struct Entry {
+        std::size_t program = 0;
+        std::int32_t instruction = 0; ///< instructions before it
+        bool pays_unaligned = false;
+        std::int64_t times = 0;
+    };
+    struct Gone {
+        std::uint32_t program = 0;
+        std::uint32_t jump = 0;
+        std::int64_t times = 0;
+    };
+    /// What has been noted up to a moment.
+    struct Mark {
+        std::vector<std::vector<std::int64_t>> times; ///< empty where nothing has been noted
+        std::vector<Entry> entries;
+    };
+    void mark(Mark& mark) const;
+    /// What has been noted since.
+    struct Since {
+        std::vector<Gone> gone;
+        std::vector<Entry> entries;
+    };
+    [[nodiscard]] Since since(const Mark& mark) const;
+    /// Notes it once more.
+    void repeat(const Since& since);
+
     struct Taken {
         counts::InstructionCounts<std::int64_t> counts{};
         std::int64_t unaligned = 0; ///< branches taken to a bundle at an address of 4 modulo 8
@@ -69,12 +96,7 @@ public:
     [[nodiscard]] Taken take();
 
 private:
-    struct Entry {
-        std::size_t program = 0;
-        std::int32_t instruction = 0; ///< instructions before it
-        bool pays_unaligned = false;
-        std::int64_t times = 0;
-    };
+    [[nodiscard]] bool is_entered(std::size_t program) const;
 
     std::vector<const DecodedProgram*> programs_;
     std::vector<std::vector<std::int64_t>> times_; ///< by program and jump

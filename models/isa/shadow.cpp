@@ -21,6 +21,40 @@ void for_each_bit(const std::vector<std::uint64_t>& bits, const Visit& visit) {
     }
 }
 
+/// A store that moves from pass to pass.
+struct MovingStore {
+    std::int64_t stride = 0; ///< words a pass
+    std::int64_t first = 0;  ///< word, of the next pass
+    std::int64_t count = 0;
+};
+
+/// The words of `passes` passes; of this thread up to the next call. Stores that move together and stand
+/// behind each other are one.
+const std::vector<WordRange>& ranges_of(std::vector<MovingStore>& stores, std::uint32_t passes) {
+    thread_local std::vector<WordRange> ranges;
+    ranges.clear();
+    std::sort(stores.begin(), stores.end(), [](const MovingStore& left, const MovingStore& right) {
+        return std::tie(left.stride, left.first) < std::tie(right.stride, right.first);
+    });
+    for (std::size_t i = 0; i < stores.size();) {
+        MovingStore all = stores[i];
+        while (++i < stores.size() && stores[i].stride == all.stride &&
+               stores[i].first == all.first + all.count) {
+            all.count += stores[i].count;
+        }
+        const auto words = static_cast<std::uint32_t>(all.count);
+        if (std::abs(all.stride) == all.count) {
+            const std::int64_t lowest = std::min(all.first, all.first + all.stride * (passes - 1));
+            ranges.push_back({static_cast<std::uint32_t>(lowest), words * passes});
+            continue;
+        }
+        for (std::int64_t pass = 0; pass < (all.stride == 0 ? 1 : passes); ++pass) {
+            ranges.push_back({static_cast<std::uint32_t>(all.first + all.stride * pass), words});
+        }
+    }
+    return ranges;
+}
+
 } // namespace
 
 void ShadowMemory::Bits::clear(std::size_t words) {
@@ -61,6 +95,7 @@ void ShadowMemory::begin(std::uint32_t words, Address base, const std::byte* byt
     gathering = false;
     silent = false;
     passes_watched = 0;
+    forget_counted_pass();
 }
 
 void ShadowMemory::first_read(std::uint32_t word) {
@@ -74,9 +109,13 @@ void ShadowMemory::first_read(std::uint32_t word) {
         worker_reads_.push_back(read);
         bits_.touch(word);
         word_bits::set(bits_.settled.data(), word);
-        if (word_bits::get(phase_.settled.data(), word)) {
+        if (!notes_reads || word_bits::get(phase_.settled.data(), word)) {
             return;
         }
+    } else if (!notes_reads) {
+        bits_.touch(word);
+        word_bits::set(bits_.settled.data(), word);
+        return;
     }
     Bits& bits = of_phase();
     for (const SharedWords& one : *shared_) {
@@ -102,6 +141,11 @@ void ShadowMemory::follow_worker() {
 
 ShadowMemory::Followed ShadowMemory::worker_followed() {
     Followed followed{worker_reads_, lost(), stored()};
+    end_following();
+    return followed;
+}
+
+void ShadowMemory::end_following() {
     for_each_bit(bits_.touched, [this](std::size_t index) {
         phase_.settled[index] |= bits_.lost[index] | bits_.stored[index];
         phase_.lost[index] = (phase_.lost[index] & ~bits_.stored[index]) | bits_.lost[index];
@@ -112,7 +156,70 @@ ShadowMemory::Followed ShadowMemory::worker_followed() {
     }
     std::swap(bits_, phase_);
     follows_worker_ = false;
-    return followed;
+}
+
+bool ShadowMemory::first_reads(FirstReads& found) const {
+    constexpr std::uint32_t kGap = 8; // words that come along
+    std::vector<WordRange>& ranges = found.ranges;
+    ranges.clear();
+    found.unknown.clear();
+    // Adds to the last range what overlaps it, or comes close behind it.
+    const auto extends = [this](WordRange& last, WordRange range) {
+        const std::uint32_t end = last.first + last.count;
+        if (range.first < last.first || range.first > end + kGap ||
+            (range.first > end && !is_as_it_was({end, range.first - end}))) {
+            return false;
+        }
+        last.count = std::max(end, range.first + range.count) - last.first;
+        return true;
+    };
+    for (const ShadowRead& read : worker_reads_) {
+        const bool is_word = read.kind == ShadowRead::Kind::Word;
+        if (is_word && read.value == 0) {
+            found.unknown.push_back(read.word);
+            continue;
+        }
+        const WordRange range{read.word, read.count};
+        if (!is_word && (read.kind != ShadowRead::Kind::AreKnown || read.value == 0 ||
+                         bits_.any_written(range))) {
+            return false;
+        }
+        if (ranges.empty() || !extends(ranges.back(), range)) {
+            ranges.push_back(range);
+        }
+    }
+    std::ranges::sort(ranges, {}, &WordRange::first);
+    std::size_t kept = 0;
+    for (std::size_t next = 1; next < ranges.size(); ++next) {
+        if (!extends(ranges[kept], ranges[next])) {
+            ranges[++kept] = ranges[next];
+        }
+    }
+    ranges.resize(ranges.empty() ? 0 : kept + 1);
+    found.values.clear();
+    for (const WordRange& range : ranges) {
+        const std::size_t at = found.values.size();
+        found.values.resize(at + range.count);
+        std::memcpy(&found.values[at], bytes_ + std::size_t{range.first} * 4,
+                    std::size_t{range.count} * 4);
+    }
+    // A word that was written since has the value that was read.
+    for (const ShadowRead& read : worker_reads_) {
+        if (read.kind != ShadowRead::Kind::Word || read.value == 0 ||
+            !bits_.any_written({read.word, 1})) {
+            continue;
+        }
+        std::size_t at = 0;
+        for (const WordRange& range : ranges) {
+            if (read.word - range.first < range.count) {
+                found.values[at + (read.word - range.first)] =
+                    static_cast<std::uint32_t>(read.value);
+                break;
+            }
+            at += range.count;
+        }
+    }
+    return true;
 }
 
 bool ShadowMemory::read_round(std::uint32_t word) {
@@ -179,11 +286,14 @@ bool ShadowMemory::are_known(WordRange words) {
         if (known) {
             note(bits_);
         }
-        if (written || word_bits::all(of_all.asked.data(), words.first, words.count)) {
+        if (written || !notes_reads ||
+            word_bits::all(of_all.asked.data(), words.first, words.count)) {
             return known;
         }
     }
-    reads_.push_back(read(known));
+    if (notes_reads) {
+        reads_.push_back(read(known));
+    }
     if (known) {
         note(of_all);
     }
@@ -203,13 +313,7 @@ bool ShadowMemory::straight(std::uint32_t passes) const {
 }
 
 void ShadowMemory::skip_stores(std::uint32_t passes) {
-    // Stores that move together and stand behind each other are one.
-    struct Moving {
-        std::int64_t stride = 0; ///< words a pass
-        std::int64_t first = 0;  ///< word, of the next pass
-        std::int64_t count = 0;
-    };
-    thread_local std::vector<Moving> stores;
+    thread_local std::vector<MovingStore> stores;
     stores.clear();
     for (std::size_t i = 0; i < trail.size(); ++i) {
         if (trail[i].writes) {
@@ -219,25 +323,30 @@ void ShadowMemory::skip_stores(std::uint32_t passes) {
             stores.push_back({stride, trail[i].offset / 4 + stride, trail[i].access_bytes / 4});
         }
     }
-    std::sort(stores.begin(), stores.end(), [](const Moving& left, const Moving& right) {
-        return std::tie(left.stride, left.first) < std::tie(right.stride, right.first);
-    });
-    for (std::size_t i = 0; i < stores.size();) {
-        Moving all = stores[i];
-        while (++i < stores.size() && stores[i].stride == all.stride &&
-               stores[i].first == all.first + all.count) {
-            all.count += stores[i].count;
-        }
-        const auto words = static_cast<std::uint32_t>(all.count);
-        if (std::abs(all.stride) == all.count) {
-            const std::int64_t lowest = std::min(all.first, all.first + all.stride * (passes - 1));
-            lose(WordRange{static_cast<std::uint32_t>(lowest), words * passes});
-            continue;
-        }
-        for (std::int64_t pass = 0; pass < (all.stride == 0 ? 1 : passes); ++pass) {
-            lose(WordRange{static_cast<std::uint32_t>(all.first + all.stride * pass), words});
-        }
+    for (const WordRange& range : ranges_of(stores, passes)) {
+        lose(range);
     }
+}
+
+bool ShadowMemory::repeat_stores(const std::vector<std::int32_t>& strides, std::uint32_t passes) {
+    thread_local std::vector<MovingStore> stores;
+    stores.clear();
+    for (std::size_t i = 0; i < stores_noted.size(); ++i) {
+        const std::int64_t stride = strides[i] / 4;
+        stores.push_back(
+            {stride, stores_noted[i].offset / 4 + stride, stores_noted[i].access_bytes / 4});
+    }
+    const std::vector<WordRange>& ranges = ranges_of(stores, passes);
+    if (std::ranges::any_of(ranges, [this](const WordRange& range) {
+            return range.first >= words_ || range.count > words_ - range.first ||
+                   known_->any(range);
+        })) {
+        return false;
+    }
+    for (const WordRange& range : ranges) {
+        lose(range);
+    }
+    return true;
 }
 
 void ShadowMemory::lose(WordRange range) {

@@ -27,6 +27,8 @@
 
 namespace tessera::isa {
 
+struct MicroOperation;
+
 /// What an operation does to main registers, as bits of $m0..$m11.
 struct ShadowRule {
     std::uint16_t used = 0;    ///< must be known: conditions, counts, launches
@@ -119,6 +121,9 @@ public:
         if (scatters) {
             return;
         }
+        if (notes_stores) [[unlikely]] {
+            stores_noted.push_back({offset, static_cast<std::uint8_t>(store_bytes), true});
+        }
         const std::uint32_t word = offset / 4;
         bits_.touch(word); // and the next one with it, as 8 bytes are aligned
         lose_touched(word);
@@ -135,7 +140,7 @@ public:
     [[nodiscard]] std::vector<WordRange> lost() const { return bits_.ranges(bits_.lost); }
     [[nodiscard]] std::vector<WordRange> stored() const { return bits_.ranges(bits_.stored); }
 
-    // A worker that others may do the same as.
+    // A worker, or a section of a supervisor's way with its workers, that others may do the same as.
 
     /// What a worker learned first, and what it left.
     struct Followed {
@@ -148,6 +153,17 @@ public:
     void follow_worker();
     /// The worker has exited.
     [[nodiscard]] Followed worker_followed();
+    /// The same where nobody asks.
+    void end_following();
+    /// What has been read first since follow_worker(): words with the values that they had, and words
+    /// that were unknown. Words between them that are known, and that nothing has written, may come along.
+    struct FirstReads {
+        std::vector<WordRange> ranges; ///< ascending
+        std::vector<std::uint32_t> values;
+        std::vector<std::uint32_t> unknown;
+    };
+    /// False if more was learned than words say.
+    [[nodiscard]] bool first_reads(FirstReads& reads) const;
     [[nodiscard]] bool has_rounds() const { return !rounds_->empty(); }
 
     // A repeat whose addresses move by constants.
@@ -174,6 +190,30 @@ public:
     /// The stores of `passes` passes behind the second one.
     void skip_stores(std::uint32_t passes);
 
+    // A loop that a branch counts down (counted_loop.h).
+
+    /// What stood there when the branch was taken the last time, and the pass behind it began.
+    struct CountedPass {
+        const MicroOperation* branch = nullptr; ///< null: no pass is followed
+        std::int32_t worker = 0;
+        std::array<std::uint32_t, 20> registers{};
+        std::uint32_t unknown = 0;
+        std::int64_t issues = 0;
+        std::int64_t unknown_addresses = 0;
+        std::vector<std::int64_t> jumps; ///< by number in CountedLoop::jumps
+    };
+    CountedPass counted;
+    bool notes_stores = false; ///< of tensor data
+    std::vector<Access> stores_noted;
+    void forget_counted_pass() {
+        counted.branch = nullptr;
+        notes_stores = false;
+    }
+    /// Of `passes` passes behind one with the stores that were noted, which move by these bytes each. False,
+    /// and nothing has changed, if one of them would store where something is known.
+    [[nodiscard]] bool repeat_stores(const std::vector<std::int32_t>& strides,
+                                     std::uint32_t passes);
+
     // A repeat that loads along a list.
 
     bool gathering = false; ///< its first pass runs, or is silent
@@ -181,6 +221,7 @@ public:
     /// Whether all of the words are known, and were so before the phase.
     [[nodiscard]] bool are_known(WordRange words);
 
+    bool notes_reads = true;      ///< false: nobody asks what the phase reads
     bool loaded_unknown = false;  ///< by the running operation
     bool loaded_by_round = false; ///< the same
     bool stores_unknown = false;
@@ -191,6 +232,10 @@ public:
 
 private:
     void first_read(std::uint32_t word);
+    /// Whether the word was known when follow_worker() was called, and still is as it was.
+    [[nodiscard]] bool is_as_it_was(WordRange words) const {
+        return known_->all(words) && !bits_.any_written(words);
+    }
     /// Whether the word is a known round that the phase does not know yet.
     bool read_round(std::uint32_t word);
     void lose(std::uint32_t word) {

@@ -3,6 +3,7 @@
 
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
+#include "models/isa/shadow.h"
 #include "models/isa/stretch_recorder.h"
 
 #include <algorithm>
@@ -93,6 +94,7 @@ std::uint32_t StretchRecipes::run(Context& worker) {
             });
             if (met != all.end()) {
                 count(known.met, lately.met, known.met.load(std::memory_order_relaxed) < kJudged);
+                worker.shadow->forget_counted_pass();
                 op = met->recipe->next();
                 continue;
             }
@@ -103,6 +105,9 @@ std::uint32_t StretchRecipes::run(Context& worker) {
         // Each miss counts at once as long as `missed` decides what is recorded.
         count(known.missed, lately.missed,
               is_worth_a_look(known) || known.missed.load(std::memory_order_relaxed) < kJudged);
+        if (records) {
+            worker.shadow->forget_counted_pass();
+        }
         op = records ? record(worker, op) : engine.run(worker, op);
     }
     return ran;

@@ -75,6 +75,9 @@ TESSERA_INLINE void before(Context& c, const MicroOperation& op, const ShadowRul
     if ((c.unknown & rule.address) != 0) {
         c.unknown |= rule.written;
         c.by_round &= ~std::uint32_t{rule.written};
+        for (unsigned number = 0; number < kMainReadOnly; ++number) {
+            c.main[number] = ((rule.written >> number) & 1U) != 0 ? 0 : c.main[number];
+        }
         return false;
     }
     shadow.scatters = stores;
@@ -249,10 +252,78 @@ void begin_passes(Context& c) {
     }
 }
 
+/// Behind a branch back that is taken, and counts down a loop whose passes do the same. The pass that begins is
+/// followed; behind it all passes but the last are skipped, if nothing stands against it.
+[[gnu::noinline]] void begin_counted_pass(Context& c, const MicroOperation& branch) {
+    constexpr std::uint32_t kFewest = 2;     // passes behind the one that begins
+    constexpr std::uint32_t kAlignment = 16; // of the widest access
+    constexpr std::int64_t kFar = std::int64_t{1} << 20U;
+    ShadowMemory& shadow = *c.shadow;
+    ShadowMemory::CountedPass& pass = shadow.counted;
+    const CountedLoop& loop = c.program->counted_loops[static_cast<std::size_t>(branch.c) - 1];
+    const std::uint32_t left = c.main[branch.d];
+    const bool is_followed = pass.branch == &branch && pass.worker == c.number;
+    shadow.forget_counted_pass();
+    if (shadow.every_pass || c.by_round != 0 || shadow.may_scatter()) {
+        return;
+    }
+    if (!is_followed) {
+        if (left >= kFewest) {
+            pass.branch = &branch;
+            pass.worker = c.number;
+            std::copy(std::begin(c.main), std::end(c.main), pass.registers.begin());
+            pass.unknown = c.unknown;
+            pass.issues = c.issues;
+            pass.unknown_addresses = shadow.unknown_addresses;
+            pass.jumps.clear();
+            for (const std::uint32_t jump : loop.jumps) {
+                pass.jumps.push_back(c.jumps[jump]);
+            }
+            shadow.notes_stores = true;
+            shadow.stores_noted.clear();
+        }
+        return;
+    }
+    const std::int64_t issues = (c.issues - pass.issues) * left;
+    if (c.unknown != pass.unknown || shadow.stores_noted.size() != loop.stores.size() ||
+        c.issues + issues > c.issue_limit) {
+        return;
+    }
+    std::array<std::uint32_t, 20> steps{};
+    for (unsigned number = 0; number < kMainReadOnly; ++number) {
+        const std::uint32_t step = c.main[number] - pass.registers[number];
+        steps[number] = step;
+        const bool is_address = ((loop.addresses >> number) & 1U) != 0;
+        const std::int64_t way = std::int64_t{static_cast<std::int32_t>(step)} * (left + 1);
+        if ((((loop.moving >> number) & 1U) == 0 && step != 0) ||
+            (is_address && (step % kAlignment != 0 || way >= kFar || way <= -kFar))) {
+            return;
+        }
+    }
+    thread_local std::vector<std::int32_t> strides;
+    strides.clear();
+    for (const auto& [first, second] : loop.stores) {
+        strides.push_back(static_cast<std::int32_t>(steps[first] + steps[second]));
+    }
+    if (!shadow.repeat_stores(strides, left)) {
+        return;
+    }
+    for (unsigned number = 0; number < kMainReadOnly; ++number) {
+        c.main[number] += steps[number] * left;
+    }
+    for (std::size_t jump = 0; jump < loop.jumps.size(); ++jump) {
+        std::int64_t& times = c.jumps[loop.jumps[jump]];
+        times += (times - pass.jumps[jump]) * left;
+    }
+    shadow.unknown_addresses += (shadow.unknown_addresses - pass.unknown_addresses) * left;
+    c.issues += issues;
+}
+
 /// The first operation of a worker.
 const MicroOperation* enter_stretches(Context& c) {
     c.shadow->watching = false;
     c.shadow->gathering = false;
+    c.shadow->forget_counted_pass();
     return enter(c);
 }
 
@@ -305,6 +376,9 @@ const MicroOperation* run_stretch(Context& c, const MicroOperation* running) {
                         has_constant_target(Form::form) ? follow_constant(c, op) : follow(c, op);  \
                     check_limit(c, *running, c.issues);                                            \
                     if (has_constant_target(Form::form) && goes_back(op)) {                        \
+                        if (Opcode::id == Opcode::brnzdec && op.c != 0) {                          \
+                            begin_counted_pass(c, op);                                             \
+                        }                                                                          \
                         return running;                                                            \
                     }                                                                              \
                 } else {                                                                           \

@@ -13,6 +13,10 @@ namespace {
 /// Phases of a start before it is judged, and which part of them is worth the search.
 constexpr std::int64_t kJudged = 4096;
 constexpr std::int64_t kOneIn = 32;
+/// Phases that are added in any case.
+constexpr std::int64_t kFewest = 32;
+/// Sections of a phase in the mean, at least: those of the first and of the last pass are hardly alike.
+constexpr std::int64_t kSections = 4;
 
 } // namespace
 
@@ -65,7 +69,11 @@ TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
     const auto found = [&](Root& root) {
         const PhaseResult* const result = root.is_alone ? nullptr : trie_.find(root.node, value);
         root.alike += result != nullptr ? 1 : 0;
-        return std::pair{Found{result, &root}, ++root.phases == kJudged};
+        const std::int64_t phases = ++root.phases;
+        const std::int64_t seen = phases - kFewest;
+        const bool by_sections =
+            seen > 0 && root.alike * kOneIn < seen && root.sections >= kSections * seen;
+        return std::pair{Found{result, &root, !root.is_alone && !by_sections}, phases == kJudged};
     };
     std::pair<Found, bool> answer;
     {
@@ -88,7 +96,7 @@ TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
 
 void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& reads,
                       PhaseResult result) {
-    if (found.root->is_alone) {
+    if (!found.keeps) {
         ++classes_;
         return;
     }

@@ -75,12 +75,17 @@ public:
         std::uint32_t node = ReadTrie<PhaseResult>::kNone;
         std::atomic<std::int64_t> phases = 0;
         std::atomic<std::int64_t> alike = 0; ///< of them, that had the reads of one before
-        bool is_alone = false;               ///< none is searched for
+        /// Of the phases that were run: where a section (section_classes.h) might have begun.
+        std::atomic<std::int64_t> sections = 0;
+        bool is_alone = false; ///< none is searched for
     };
     /// The result of find().
     struct Found {
         const PhaseResult* result = nullptr; ///< null: the phase has to be run
         Root* root = nullptr;                ///< of the start
+        /// Whether the result of the phase is added, so that its reads are to be noted. It is not where
+        /// phases are hardly ever alike, and consist of sections that may be.
+        bool keeps = true;
     };
 
     TileClasses();

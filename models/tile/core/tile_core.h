@@ -85,6 +85,7 @@ struct ComputeOutcome {
     friend bool operator==(const ComputeOutcome&, const ComputeOutcome&) = default;
 };
 
+class SectionClasses;
 class TileClasses;
 class WorkerClasses;
 
@@ -97,7 +98,8 @@ struct TimingMode {
     bool keeps_contexts = true; ///< somebody may ask what contexts did
     /// Of launched workers; null: every worker runs instruction by instruction.
     isa::StretchRecipes* recipes = nullptr;
-    WorkerClasses* workers = nullptr; ///< with recipes; null: no worker is compared with others
+    WorkerClasses* workers = nullptr;   ///< with recipes; null: no worker is compared with others
+    SectionClasses* sections = nullptr; ///< null: no section of a supervisor's way is
 };
 
 /// What timing mode did on a tile so far.

@@ -23,6 +23,9 @@ namespace tessera::tile {
 /// When the slot of a worker that has not exited is free.
 inline constexpr Cycles kNever = std::numeric_limits<Cycles>::max() / 2;
 
+struct Section;
+struct SectionDraft;
+
 struct TileCore::Implementation {
     Implementation(const spec::MachineSpec& machine, TileId tile_id, std::byte* bytes);
     virtual ~Implementation() = default;
@@ -61,6 +64,29 @@ struct TileCore::Implementation {
     void take_over(const PhaseResult& result);
     /// What timing mode has to know of an operation that the tile carries out.
     void check_known(const isa::MicroOperation& op);
+    // Sections of the supervisor's way (section_classes.h), in timing mode.
+
+    /// The supervisor is behind a taken branch back, or into other code. Where it goes on: behind the section if another one
+    /// did the same.
+    const isa::MicroOperation* begin_section(const isa::MicroOperation* op);
+    /// Nothing is under way: no worker, no result.
+    [[nodiscard]] bool is_at_rest() const;
+    [[nodiscard]] bool may_begin_section() const;
+    [[nodiscard]] std::uint64_t section_hash(const isa::MicroOperation* op) const;
+    [[nodiscard]] bool begins_as(const Section& section, const isa::MicroOperation* op) const;
+    bool pass_time_of(const Section& section);
+    bool take_over_time_of(const Section& section);
+    void take_over(const Section& section);
+    void record_section(const isa::MicroOperation* op, std::uint64_t hash);
+    void note_loads(const isa::MicroOperation& op);
+    void note_step(const isa::MicroOperation& op);
+    void note_issues(std::int64_t issues);
+    void hide_registers(std::size_t number, Address entry);
+    void show_registers(std::size_t number);
+    void end_section(const isa::MicroOperation* next);
+    void end_draft();
+    void drop_section();
+
     /// In timing mode: the vertex with this entry and state runs, if there is one.
     void take_up_vertex(Address entry, Address state);
 
@@ -92,6 +118,11 @@ struct TileCore::Implementation {
     std::size_t load_weights_at_once(const isa::MicroOperation& op, Cycles issue);
     void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
                 Cycles issue);
+    /// When a worker that is launched in this clock issues for the first time.
+    [[nodiscard]] Cycles first_issue_of(std::size_t number, Cycles launched) const {
+        const Cycles earliest = launched + spec->tile.pipeline_cycles;
+        return earliest + ((static_cast<Cycles>(number) - earliest) % round + round) % round;
+    }
     /// Counts issues of a worker that has exited to the launch.
     void exited(std::size_t number, std::int64_t issues);
     /// Counts the launch that ends here, if any worker was started since the last one ended.
@@ -148,6 +179,9 @@ struct TileCore::Implementation {
     std::int64_t worker_issues = 0;
     std::vector<std::int64_t> launch_issues; ///< by worker, since the last sync
     std::vector<ContextSpan>* spans = nullptr;
+    bool by_sections = false;        ///< of the phase, sections are looked for
+    std::int64_t sections_begun = 0; ///< in the phase, by_sections or not
+    SectionDraft* draft = nullptr;   ///< the section that is being recorded
 };
 
 } // namespace tessera::tile

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
+#include "models/tile/core/section_classes.h"
 #include "models/tile/core/tile_core_implementation.h"
 
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     worker_jumps.begin();
     spans = recorded;
     worker_fault.reset();
+    draft = nullptr;
+    sections_begun = 0;
     now = 0;
     ready.fill(0);
     weight_address_ready = 0;
@@ -207,17 +210,23 @@ void TileCore::Implementation::take_over(const PhaseResult& result) {
 ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<ContextSpan>* to,
                                                    std::span<const program::Vertex> called) {
     thread_local isa::ShadowMemory shadow;
-    const TileClasses::Found found = timing->classes.find(
+    TileClasses::Found found = timing->classes.find(
         {stub, stack_end, code_number, registers_number},
         {memory.bytes, &timing->known.of_tile(tile), &timing->known.shared(tile), tile, called});
     PhaseResult own;
     const PhaseResult* result = found.result;
     if (result == nullptr || audited) {
         shadow.every_pass = audited;
+        if (timing->sections != nullptr && timing->sections->compares_all()) {
+            found.keeps = false;
+        }
+        shadow.notes_reads = found.keeps;
         const bool any_scatters = std::any_of(called.begin(), called.end(), [](const auto& vertex) {
             return vertex.scatters != program::Vertex::kNowhere;
         });
         vertices = any_scatters ? called : std::span<const program::Vertex>();
+        by_sections = timing->sections != nullptr && !shadow.notes_reads && !audited &&
+                      !any_scatters && !has_wait_loops && machine_target.steps_sharing == 1;
         program::TileWords& known = timing->known.of_tile(tile);
         const auto kept = has_wait_loops ? known.kept() : std::vector<std::uint64_t>();
         run_in_order(stub, [&](Implementation& on) {
@@ -241,6 +250,7 @@ ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<Con
     take_over(*result);
     const ComputeOutcome done = result->outcome;
     if (found.result == nullptr) {
+        found.root->sections += sections_begun;
         timing->classes.add(found, shadow.reads(), std::move(own));
     }
     return done;

@@ -34,6 +34,11 @@ bool is_of_tile(const isa::MicroOperation& op) {
     }
 }
 
+/// Whether the target of the taken branch is in a register.
+bool is_indirect(const isa::MicroOperation& branch) {
+    return !isa::has_constant_target(isa::spec_of(static_cast<isa::Opcode>(branch.code)).form);
+}
+
 } // namespace
 
 Cycles TileCore::Implementation::earliest_issue(const isa::MicroOperation& op) const {
@@ -92,9 +97,7 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
                                       Address vertex_base, Cycles issue) {
     check_launch(op, vertex_base);
     isa::Context& worker = workers[number];
-    const Cycles earliest = issue + spec->tile.pipeline_cycles;
-    const auto slot = static_cast<Cycles>(number);
-    const Cycles first_issue = earliest + ((slot - earliest) % round + round) % round;
+    const Cycles first_issue = first_issue_of(number, issue);
     const Address entry = supervisor.main[op.a];
     take_up_vertex(entry, vertex_base);
     worker.main[12] = registers.worker_base[number];
@@ -112,14 +115,20 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     worker.start_cycle = first_issue;
     worker.target = entry;
     isa::take_up(worker, supervisor.program_number);
+    if (draft != nullptr) {
+        hide_registers(number, entry);
+    }
     start(number);
+    if (draft != nullptr) {
+        show_registers(number);
+    }
 }
 
 void TileCore::Implementation::run_worker(isa::Context& worker) {
     const bool by_recipe = timing != nullptr && timing->recipes != nullptr && !audited &&
                            !has_wait_loops && machine_target.steps_sharing == 1 &&
                            !worker.shadow->may_scatter();
-    if (by_recipe && timing->workers != nullptr) {
+    if (by_recipe && timing->workers != nullptr && draft == nullptr) {
         timing->workers->run(worker, *timing->recipes, {phase_stub, worker.target, code_number});
     } else if (by_recipe) {
         timing->recipes->run(worker);
@@ -136,6 +145,9 @@ void TileCore::Implementation::start(std::size_t number) {
     try {
         run_worker(worker);
     } catch (const isa::ExecutionFault& fault) {
+        if (draft != nullptr) {
+            show_registers(number);
+        }
         Cycles issues = 0;
         if (fault.operation != nullptr) {
             issues = worker.issues + worker.program->position_of(*fault.operation).issues_before;
@@ -159,6 +171,9 @@ void TileCore::Implementation::exited(std::size_t number, std::int64_t issues) {
     worker_issues += issues;
     launch_issues[number] += issues;
     outcome.issues_of[number] += issues;
+    if (draft != nullptr) {
+        note_issues(issues);
+    }
 }
 
 void TileCore::Implementation::end_launch() {
@@ -470,6 +485,7 @@ void TileCore::Implementation::check_phase_limit(const isa::MicroOperation& op,
 
 /// The supervisor's instructions one after the other until it returns to address 0.
 void TileCore::Implementation::supervise() {
+    const bool finds_sections = timing != nullptr && timing->sections != nullptr;
     const isa::MicroOperation* op = settle(jump(supervisor.target, nullptr));
     while (true) {
         const Cycles issue = earliest_issue(*op);
@@ -479,6 +495,9 @@ void TileCore::Implementation::supervise() {
         check_phase_limit(*op, issue);
         if (const std::size_t loads = load_weights_at_once(*op, issue); loads != 0) {
             now = issue + static_cast<Cycles>(loads);
+            if (draft != nullptr) {
+                note_loads(*op);
+            }
             op = settle(op + loads);
             continue;
         }
@@ -486,6 +505,9 @@ void TileCore::Implementation::supervise() {
         supervisor.start_cycle = issue;
         supervisor_operation(*op, issue);
         note_results(*op, issue);
+        if (draft != nullptr) {
+            note_step(*op);
+        }
         if (!supervisor.taken) {
             op = settle(op + 1);
             continue;
@@ -497,7 +519,15 @@ void TileCore::Implementation::supervise() {
             outcome.cycles = now;
             break;
         }
+        const isa::MicroOperation* const from = op;
+        const isa::DecodedProgram* const left = supervisor.program;
         op = settle(jump(supervisor.target, op));
+        if (finds_sections && (op < from || supervisor.program != left || is_indirect(*from))) {
+            op = begin_section(op);
+        }
+    }
+    if (finds_sections) {
+        drop_section();
     }
     if (worker_fault && worker_fault->cycle < outcome.cycles) {
         throw TileFault(*worker_fault);

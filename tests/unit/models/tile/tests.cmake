@@ -8,7 +8,7 @@ tessera_test(test_unit_tile CORE tile LABELS unit
     unit/models/tile/observation_test.cpp unit/models/tile/pipeline_trace_test.cpp
     unit/models/tile/sparse_loop_test.cpp unit/models/tile/timing_mode_test.cpp unit/models/tile/steps_test.cpp unit/models/tile/stretch_instructions_test.cpp unit/models/tile/stretch_recipe_test.cpp
     unit/models/tile/boundaries_test.cpp unit/models/tile/round_state_test.cpp unit/models/tile/counts_test.cpp unit/models/tile/standstill_test.cpp unit/models/tile/wait_loops_test.cpp unit/models/tile/waits_test.cpp
-    unit/models/tile/worker_classes_test.cpp
+    unit/models/tile/counted_loop_test.cpp unit/models/tile/entry_registers_test.cpp unit/models/tile/section_classes_test.cpp unit/models/tile/worker_classes_test.cpp
   LINK tessera_tile_core)
 tessera_test(test_timing_tile LABELS timing
   SOURCES unit/models/timing/tile/issue_test.cpp unit/models/timing/tile/main_lane_test.cpp
