@@ -48,6 +48,11 @@ PIPELINES = {"attention_head": {"softmax": 5000},
              "update_loop": {WHOLE: 40000}}
 
 
+# Products whose pattern comes at run time beside those whose pattern is known when planning, by block.
+AT_RUN_TIME = (1, 16)
+ROUNDS = 8  # of training whose pattern changes
+
+
 def cube(size):
     return ["dense_4096_f16"] + [word for name in "mkn"
                                  for word in ("--set", f"workload.{name}={size}")]
@@ -212,6 +217,34 @@ class Bench:
                       + (", too many" if kernel["cycles"] > limit else ""))
         return longer
 
+    def measure_changing_patterns(self):
+        """In timing mode: a product with a pattern that comes at run time beside the one that is planned for
+        it, and rounds of training."""
+        tessera = self.build / "sim" / "tessera"
+
+        def measure(name, *arguments):
+            text, times = min((timed([tessera, "run", *arguments, "--mode", "timing", "--threads", 2,
+                                      "-q", "--json", "-"]) for _ in range(self.repeat)),
+                              key=lambda run: run[1]["processor_s"])
+            self.entries[f"timing {name}, 2 threads"] = {**times, "beside": "2 threads",
+                                                         "cycles": json.loads(text)["cycles"]}
+            return times
+
+        for block in AT_RUN_TIME:
+            dynamic, static = (measure(f"{mode} b{block} 1024", f"spmm_{mode}_b{block}_4096", "--plan",
+                                       "fastest", "--set", "workload.n=1024")
+                               for mode in ("dynamic", "static"))
+            print(f"pattern at run time / when planning, blocks of {block}: "
+                  f"{dynamic['processor_s'] / static['processor_s']:.2f} of the processor time, "
+                  f"{dynamic['seconds'] / static['seconds']:.2f} by the clock")
+        for block in (1, 4, 8, 16):
+            times = measure(f"training b{block}, {ROUNDS} rounds", "dynamic_training", "--set",
+                            f"workload.tensors.w.block={block}", "--set",
+                            f"workload.steps.0.repeat={ROUNDS}", "--set",
+                            f"workload.tensors.w.sequence.patterns={ROUNDS}")
+            print(f"{ROUNDS} rounds of training, blocks of {block}: {times['processor_s']:.2f} s of processor "
+                  f"time, {times['seconds']:.2f} s by the clock")
+
     def measure_machines(self):
         text, times = timed([self.program("bench_warm_worker"), 2, "timing", "dense_4096_f16",
                              *MACHINES])
@@ -310,6 +343,7 @@ def main():
     bench.measure_parts()
     bench.measure_runs(level)
     longer = bench.measure_pipelines()
+    bench.measure_changing_patterns()
     bench.measure_machines()
     if level > 0:
         bench.measure_tracing()
