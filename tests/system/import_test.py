@@ -119,6 +119,26 @@ class ModelsTest(ImportTest):
         row = numbers(1, columns)
         self.assertEqual(self.run_model("y", row=row)["y"].tolist(), row.repeat(rows, axis=0).tolist())
 
+    def test_names_are_letters_that_workloads_take(self):
+        x = numbers(4)
+        names = {"a b": "a_b", "c$d": "c_d", "é+x": "___x", "k-1": "k-1", "/m//n/": "m.n", "w" * 70: "w" * 60, "//": "tensor",
+                 "/".join("abcdefghijklmnopqr"): ".".join("cdefghijklmnopqr")}
+        outputs = list(names)
+        self.import_model(model([node("Relu" if i % 2 else "Abs", ["x"], [name]) for i, name in enumerate(outputs)],
+                                [port("x", [4])], [port(name, [4]) for name in outputs]))
+        got = self.run_model(*names.values(), x=x)
+        for i, name in enumerate(names.values()):
+            self.assert_near(got[name], numpy.maximum(x, 0) if i % 2 else numpy.abs(x))
+
+    def test_what_has_no_elements_joins_nothing(self):
+        x = numbers(2, 3)
+        for order in (["none", "x", "none", "x"], ["x", "none", "x", "none"], ["x", "x"]):
+            self.import_model(model([node("Concat", order, ["y"], axis=0)], [port("x", [2, 3]), port("none", [0, 3])],
+                                    [port("y", [4, 3])]))
+            steps = json.loads((self.scratch / "m.json").read_text())["steps"]
+            self.assertEqual([step["family"] for step in steps].count("concat"), 1)
+            self.assert_near(self.run_model("y", x=x)["y"], numpy.concatenate([x, x]))
+
     def test_parts_of_a_shape_are_those_of_python(self):
         shape = [2, 3, 4]
         for start, end in ((0, 3), (-2, 100), (1, -1), (-100, 2), (2, 1), (3, 3), (0, -3)):
