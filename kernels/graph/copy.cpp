@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -56,7 +57,8 @@ void check_alike(const Tensor& from, const Tensor& to, const std::string& fault)
 /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
 /// start.
 void zero_padding(Graph& graph, std::vector<Atom> covered) {
-    std::ranges::sort(covered, {}, &Atom::to);
+    std::erase_if(covered, [&](const Atom& atom) { return graph.buffers[atom.to.buffer].zeroed; });
+    AtomOrder().sort(covered, &Atom::to);
     for (std::size_t i = 0; i < covered.size(); ++i) {
         const At end = covered[i].to + covered[i].bytes;
         const bool goes_on = i + 1 < covered.size() && covered[i + 1].to.tile == end.tile &&
@@ -86,13 +88,22 @@ public:
 
     void copy(TensorId from, TensorId to, const std::string& fault) {
         is_known_ = graph_.tensors.at(from.index).known;
-        auto matched = match(graph_.tensors.at(from.index), graph_.tensors.at(to.index), fault);
-        if (writes_padding_) {
-            zero_padding(graph_, std::move(matched.covered));
-        }
         part_ = static_cast<std::uint32_t>(
             std::min<Bytes>(2, bytes_of(graph_.tensors.at(to.index).type)));
-        add(in_words(matched.atoms, matched.in_place, most_words_, part_));
+        Words all;
+        match(graph_.tensors.at(from.index), graph_.tensors.at(to.index), fault,
+              [&](Matched& matched) {
+                  if (writes_padding_) {
+                      zero_padding(graph_, std::move(matched.covered));
+                  }
+                  Words words = in_words(matched.atoms, matched.in_place, most_words_, part_);
+                  all.moves.insert(all.moves.end(), words.moves.begin(), words.moves.end());
+                  std::ranges::move(words.gathers, std::back_inserter(all.gathers));
+              });
+        std::ranges::stable_sort(all.moves, {}, [](const Atom& move) {
+            return std::pair(move.from.tile, move.to.tile);
+        });
+        add(std::move(all));
     }
     /// Whole words that stay on their tile.
     void copy_on_tiles(const std::vector<Atom>& atoms) { add(in_words(atoms, {}, most_words_)); }
@@ -119,16 +130,11 @@ private:
         auto& used = used_[gather.to.tile];
         const At start{gather.to.tile, temporary_->index, used.temporary};
         starts_.push_back(start);
-        used.temporary += kWord * static_cast<std::uint32_t>(gather.needed.size() + 1);
-        for (std::size_t i = 0; i < gather.needed.size();) {
-            std::size_t end = i + 1;
-            while (end < gather.needed.size() &&
-                   gather.needed[end] == gather.needed[end - 1] + kWord) {
-                ++end;
-            }
-            moves_.push_back({gather.needed[i], start + kWord * static_cast<std::uint32_t>(i + 1),
-                              kWord * static_cast<std::uint32_t>(end - i)});
-            i = end;
+        used.temporary += kWord * (gather.needed_words + 1);
+        std::uint32_t words = 1; // the first one is zero
+        for (const WordRun& run : gather.needed) {
+            moves_.push_back({run.first, start + kWord * words, kWord * run.words});
+            words += run.words;
         }
     }
     /// What stays on its tile: long runs in a vertex each, many short ones of the same two buffers
@@ -213,7 +219,6 @@ private:
     /// `start`: of its temporary.
     void add_gather(const Gather& gather, const At& start) {
         const std::int64_t workers = machine_.tile.workers;
-        const auto words = static_cast<std::int64_t>(gather.sources.size() * part_ / kWord);
         if (gather.needs_zero) {
             if (!zero_) {
                 zero_ = graph_.add_buffer(
@@ -234,12 +239,12 @@ private:
         graph_.need_codelet(part_ == 1 ? "gather_bytes" : "gather");
         graph_.add_vertex(
             set_, start.tile, part_ == 1 ? "gather8" : "gather16", program::VertexKind::MultiWorker,
-            {pointer(place_of(start), 0, Access::Read), write(place_of(gather.to), words * kWord),
-             read(list, static_cast<Bytes>(gather.list.size()) * kWord), word(words / workers),
-             word(words % workers),
+            {pointer(place_of(start), 0, Access::Read),
+             write(place_of(gather.to), gather.words * kWord),
+             read(list, static_cast<Bytes>(gather.list.size()) * kWord),
+             word(gather.words / workers), word(gather.words % workers),
              use(place_of(start) + skipped,
-                 Bytes{kWord} * static_cast<Bytes>(gather.needed.size() + 1) - skipped,
-                 Access::Read)});
+                 Bytes{kWord} * (gather.needed_words + Bytes{1}) - skipped, Access::Read)});
     }
 
     /// Words that several tiles want travel once. The k-th messages of all tiles come before any of

@@ -2,10 +2,15 @@
 #include "kernels/graph/copy_atoms.h"
 
 #include "base/error.h"
+#include "base/sort_keys.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -25,10 +30,17 @@ public:
         for (const Piece& piece : tensor.pieces) {
             add(piece, 0, piece.host_offset, static_cast<std::uint32_t>(piece.place.offset));
         }
-        std::sort(all_.begin(), all_.end(), [](const Run& left, const Run& right) {
-            return std::tie(left.host, left.at) < std::tie(right.host, right.at);
-        });
+        sort();
         join(each_once);
+    }
+    /// Of some pieces of a tensor.
+    Runs(const Tensor& tensor, const std::vector<const Piece*>& pieces)
+        : bytes_(bytes_of(tensor.type)) {
+        for (const Piece* piece : pieces) {
+            add(*piece, 0, piece->host_offset, static_cast<std::uint32_t>(piece->place.offset));
+        }
+        sort();
+        join(false);
     }
     [[nodiscard]] const std::vector<Run>& all() const { return all_; }
 
@@ -48,6 +60,33 @@ private:
             add(piece, dim + 1, host + i * here.host_stride,
                 offset + static_cast<std::uint32_t>(i * here.tile_stride));
         }
+    }
+    void sort() {
+        const auto is_before = [](const Run& left, const Run& right) {
+            return std::tie(left.host, left.at) < std::tie(right.host, right.at);
+        };
+        if (std::is_sorted(all_.begin(), all_.end(), is_before)) {
+            return;
+        }
+        constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+        if (std::ranges::max(all_, {}, &Run::host).host > kMost ||
+            all_.size() > static_cast<std::size_t>(kMost)) {
+            std::sort(all_.begin(), all_.end(), is_before);
+            return;
+        }
+        std::vector<std::uint64_t> keys;
+        std::vector<std::uint64_t> scratch;
+        std::vector<Run> sorted;
+        sort_items(
+            std::span<const Run>(all_), [](const Run& run) { return run.host; }, keys, scratch,
+            sorted);
+        for (auto first = sorted.begin(); first != sorted.end();) { // several places of an element
+            const auto last = std::find_if(first + 1, sorted.end(),
+                                           [&](const Run& run) { return run.host != first->host; });
+            std::sort(first, last, is_before);
+            first = last;
+        }
+        all_ = std::move(sorted);
     }
     /// Runs that go on in the next one become one; of `each_once`, elements that a run before has
     /// go.
@@ -82,44 +121,86 @@ private:
     std::vector<Run> all_;
 };
 
-} // namespace
-
-std::vector<Atom> places_of_elements(const Tensor& tensor) {
-    std::vector<Atom> elements;
-    const Runs runs(tensor, false);
-    for (const Run& run : runs.all()) {
-        elements.push_back(
-            {run.at, run.at, static_cast<std::uint32_t>(run.elements * bytes_of(tensor.type))});
+/// The first run from `run` on that ends behind `host`; steps that double find it, as it is near.
+std::vector<Run>::const_iterator first_behind(std::vector<Run>::const_iterator run,
+                                              std::vector<Run>::const_iterator end,
+                                              std::int64_t host) {
+    const auto ends_before = [&](const Run& one) { return one.host + one.elements <= host; };
+    std::ptrdiff_t step = 1;
+    while (end - run > step && ends_before(run[step])) {
+        run += step;
+        step *= 2;
     }
-    return elements;
+    return std::partition_point(run, end - run > step ? run + step : end, ends_before);
 }
 
-Matched match(const Tensor& from_tensor, const Tensor& to_tensor, const std::string& fault) {
-    Matched matched;
-    const Runs from(from_tensor, true);
-    const Runs to(to_tensor, false);
-    const auto bytes = bytes_of(to_tensor.type);
-    for (const Run& wanted : to.all()) {
-        std::int64_t at = wanted.host;
-        const std::int64_t end = wanted.host + wanted.elements;
-        auto source =
-            std::partition_point(from.all().begin(), from.all().end(),
-                                 [&](const Run& run) { return run.host + run.elements <= at; });
-        for (; at < end; ++source) {
-            if (source == from.all().end() || source->host > at) {
-                throw ProgramError(fmt::format("{}: element {} of '{}' stands on no tile", fault,
-                                               at, from_tensor.name));
-            }
-            const std::int64_t elements = std::min(source->host + source->elements, end) - at;
-            const Atom atom{source->at + static_cast<std::uint32_t>((at - source->host) * bytes),
-                            wanted.at + static_cast<std::uint32_t>((at - wanted.host) * bytes),
-                            static_cast<std::uint32_t>(elements * bytes)};
-            (atom.from == atom.to ? matched.in_place : matched.atoms).push_back(atom);
-            matched.covered.push_back({atom.to, atom.to, atom.bytes});
-            at += elements;
-        }
+} // namespace
+
+template <typename Value> void AtomOrder::sort_again(Value value) {
+    for (std::uint64_t& key : keys_) {
+        key = sort_key(value(index_of_key(key)), index_of_key(key));
     }
-    return matched;
+    sort_keys(keys_, scratch_);
+}
+
+const std::vector<std::uint64_t>& AtomOrder::of(std::span<const Atom> atoms, At Atom::*end) {
+    keys_.clear();
+    for (std::uint32_t i = 0; i < atoms.size(); ++i) {
+        keys_.push_back(sort_key((atoms[i].*end).offset, i));
+    }
+    sort_keys(keys_, scratch_);
+    sort_again([&](std::uint32_t i) { return (atoms[i].*end).buffer; });
+    sort_again([&](std::uint32_t i) { return static_cast<std::uint32_t>((atoms[i].*end).tile); });
+    return keys_;
+}
+
+void AtomOrder::sort(std::vector<Atom>& atoms, At Atom::*end) {
+    sorted_.clear();
+    sorted_.reserve(atoms.size());
+    for (const std::uint64_t key : of(atoms, end)) {
+        sorted_.push_back(atoms[index_of_key(key)]);
+    }
+    atoms.swap(sorted_);
+}
+
+void match(const Tensor& from_tensor, const Tensor& to_tensor, const std::string& fault,
+           const std::function<void(Matched&)>& found) {
+    const Runs from(from_tensor, true);
+    std::map<TileId, std::vector<const Piece*>> by_tile;
+    for (const Piece& piece : to_tensor.pieces) {
+        by_tile[piece.tile].push_back(&piece);
+    }
+    const auto bytes = bytes_of(to_tensor.type);
+    std::optional<std::int64_t> missing;
+    for (const auto& [tile, pieces] : by_tile) {
+        Matched matched;
+        const Runs to(to_tensor, pieces);
+        auto first = from.all().begin();
+        for (const Run& wanted : to.all()) {
+            matched.covered.push_back(
+                {wanted.at, wanted.at, static_cast<std::uint32_t>(wanted.elements * bytes)});
+            std::int64_t at = wanted.host;
+            const std::int64_t end = wanted.host + wanted.elements;
+            first = first_behind(first, from.all().end(), at);
+            for (auto run = first; at < end; ++run) {
+                if (run == from.all().end() || run->host > at) {
+                    missing = std::min(missing.value_or(at), at);
+                    break;
+                }
+                const std::int64_t elements = std::min(run->host + run->elements, end) - at;
+                const Atom atom{run->at + static_cast<std::uint32_t>((at - run->host) * bytes),
+                                wanted.at + static_cast<std::uint32_t>((at - wanted.host) * bytes),
+                                static_cast<std::uint32_t>(elements * bytes)};
+                (atom.from == atom.to ? matched.in_place : matched.atoms).push_back(atom);
+                at += elements;
+            }
+        }
+        found(matched);
+    }
+    if (missing) {
+        throw ProgramError(fmt::format("{}: element {} of '{}' stands on no tile", fault, *missing,
+                                       from_tensor.name));
+    }
 }
 
 } // namespace tessera::graph

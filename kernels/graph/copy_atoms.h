@@ -7,6 +7,8 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,17 +34,32 @@ struct Atom {
     std::uint32_t bytes = 0;
 };
 
+/// Sorts atoms by one of their ends. The next sort takes the memory of the one before.
+class AtomOrder {
+public:
+    /// A key for each atom, ascending; `index_of_key` is the atom's index.
+    [[nodiscard]] const std::vector<std::uint64_t>& of(std::span<const Atom> atoms, At Atom::*end);
+    void sort(std::vector<Atom>& atoms, At Atom::*end);
+
+private:
+    template <typename Value> void sort_again(Value value);
+
+    std::vector<std::uint64_t> keys_;
+    std::vector<std::uint64_t> scratch_;
+    std::vector<Atom> sorted_;
+};
+
+/// What a tile has of a copy.
 struct Matched {
     std::vector<Atom> atoms;    ///< by element of `to`, row-major
     std::vector<Atom> in_place; ///< elements that stand where they shall
     std::vector<Atom> covered;  ///< elements of `to`: from and to are the same
 };
 
-/// Every place of `to`, with the first place of its elements in `from`. Both have the same type and shape.
+/// Finds for every place of `to` the first place of its elements in `from`, and calls `found` for each tile of `to`,
+/// ascending: a copy may have more elements than memory has room for all at once. Both have the same type and shape.
 /// @throws ProgramError, beginning with `fault`, for an element that `from` has on no tile
-[[nodiscard]] Matched match(const Tensor& from, const Tensor& to, const std::string& fault);
-
-/// Every place of an element: from and to are the same.
-[[nodiscard]] std::vector<Atom> places_of_elements(const Tensor& tensor);
+void match(const Tensor& from, const Tensor& to, const std::string& fault,
+           const std::function<void(Matched&)>& found);
 
 } // namespace tessera::graph

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/copy_gathers.h"
 
+#include "base/sort_keys.h"
+
 #include <algorithm>
-#include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +17,11 @@ namespace {
 constexpr std::size_t kMostGathered = 64'000; ///< over the square of a word's parts
 constexpr std::uint32_t kZeroIndex = 0;       ///< a gather's temporary begins with a word of zeros
 
+/// The word of a part.
+At word_of(const At& at) {
+    return {at.tile, at.buffer, at.offset / kWord * kWord};
+}
+
 class Splitter {
 public:
     Splitter(std::size_t most_words, std::uint32_t part)
@@ -25,9 +32,6 @@ public:
         join_parts();
         join_moves();
         find_gathers(in_place);
-        for (Gather& gather : gathers_) {
-            fill(gather);
-        }
         return {std::move(moves_), std::move(gathers_)};
     }
 
@@ -58,7 +62,7 @@ private:
 
     /// All parts of one word that stay together are a whole one.
     void join_parts() {
-        std::ranges::sort(parts_, {}, &Atom::to);
+        order_.sort(parts_, &Atom::to);
         std::vector<Atom> kept;
         for (const Atom& part : parts_) {
             const bool goes_on = !kept.empty() && kept.back().to + kept.back().bytes == part.to &&
@@ -101,18 +105,29 @@ private:
     /// A word made of parts takes a codelet. So do then the words around it, as far as gaps are
     /// small: one vertex makes them all.
     void find_gathers(const std::vector<Atom>& in_place) {
-        std::ranges::sort(parts_, {}, &Atom::to);
-        std::map<std::pair<TileId, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>> hulls;
-        for (const Atom& part : parts_) {
-            const auto [hull, added] = hulls.emplace(std::pair{part.to.tile, part.to.buffer},
-                                                     std::pair{part.to.offset, part.to.offset});
-            hull->second.second = part.to.offset + part_;
+        if (parts_.empty()) {
+            return;
+        }
+        struct Hull {
+            std::uint32_t first = 0;
+            std::uint32_t last = 0;
+        };
+        std::map<std::pair<TileId, std::uint32_t>, Hull> hulls;
+        for (std::size_t i = 0; i < parts_.size();) { // ascending
+            const At& first = parts_[i].to;
+            Hull& hull = hulls[{first.tile, first.buffer}];
+            hull.first = first.offset;
+            for (; i < parts_.size() && parts_[i].to.tile == first.tile &&
+                   parts_[i].to.buffer == first.buffer;
+                 ++i) {
+                hull.last = parts_[i].to.offset + part_;
+            }
         }
         std::vector<Atom> kept;
         for (const Atom& move : moves_) {
             const auto hull = hulls.find({move.to.tile, move.to.buffer});
             if (hull == hulls.end() || move.to.offset + move.bytes <= hull->second.first ||
-                move.to.offset >= hull->second.second) {
+                move.to.offset >= hull->second.last) {
                 kept.push_back(move);
             } else {
                 add_parts(move);
@@ -124,55 +139,56 @@ private:
                 add_parts(there);
             }
         }
-        std::ranges::sort(parts_, {}, &Atom::to);
-        for (const Atom& part : parts_) {
-            const At word{part.to.tile, part.to.buffer, part.to.offset / kWord * kWord};
-            if (gathers_.empty() || !goes_on(gathers_.back(), word)) {
-                gathers_.push_back({.to = word, .sources = {}, .list = {}, .needed = {}});
-            }
-            Gather& gather = gathers_.back();
-            const std::size_t index = (part.to.offset - gather.to.offset) / part_;
-            gather.sources.resize((index / in_word() + 1) * in_word());
-            gather.sources[index] = part.from;
+        order_.sort(parts_, &Atom::to);
+        for (auto first = parts_.begin(); first != parts_.end();) {
+            const At to = word_of(first->to);
+            std::size_t count = 0; // parts of words so far
+            auto last = first;
+            do {
+                count = ((last->to.offset - to.offset) / part_ / in_word() + 1) * in_word();
+                ++last;
+            } while (last != parts_.end() && goes_on(to, count, word_of(last->to)));
+            add_gather(to, {first, last}, count);
+            first = last;
         }
     }
-    [[nodiscard]] bool goes_on(const Gather& gather, const At& word) const {
-        const auto end =
-            gather.to.offset + static_cast<std::uint32_t>(gather.sources.size()) * part_;
-        const std::size_t words = (word.offset - gather.to.offset) / kWord;
-        return gather.to.tile == word.tile && gather.to.buffer == word.buffer &&
-               word.offset <= end + kSmallGap && words < most_words_;
-    }
-
-    [[nodiscard]] std::uint32_t index_of(const Gather& gather,
-                                         const std::optional<At>& source) const {
-        if (!source) {
-            return kZeroIndex;
-        }
-        const At word{source->tile, source->buffer, source->offset / kWord * kWord};
-        const auto at = std::lower_bound(gather.needed.begin(), gather.needed.end(), word);
-        const auto before = static_cast<std::uint32_t>(std::distance(gather.needed.begin(), at));
-        return static_cast<std::uint32_t>(in_word()) * (before + 1) +
-               source->offset % kWord / part_;
+    /// Whether a gather that has so many parts takes this word too.
+    [[nodiscard]] bool goes_on(const At& to, std::size_t count, const At& word) const {
+        const auto end = to.offset + static_cast<std::uint32_t>(count) * part_;
+        const std::size_t words = (word.offset - to.offset) / kWord;
+        return to.tile == word.tile && to.buffer == word.buffer && word.offset <= end + kSmallGap &&
+               words < most_words_;
     }
 
-    /// Finds the words that a gather reads, and numbers their parts.
-    void fill(Gather& gather) const {
-        const auto& sources = gather.sources;
-        for (const auto& source : sources) {
-            gather.needs_zero = gather.needs_zero || !source;
-            if (source) {
-                gather.needed.push_back(
-                    {source->tile, source->buffer, source->offset / kWord * kWord});
+    /// Numbers the words that a gather reads in the order in which they stand, and their parts.
+    void add_gather(const At& to, std::span<const Atom> parts, std::size_t count) {
+        Gather gather{.to = to,
+                      .words = static_cast<std::int64_t>(count / in_word()),
+                      .list = {},
+                      .needed = {}};
+        numbers_.assign(count, kZeroIndex);
+        At word;
+        for (const std::uint64_t key : order_.of(parts, &Atom::from)) {
+            const Atom& part = parts[index_of_key(key)];
+            const At here = word_of(part.from);
+            if (gather.needed.empty() || here != word) {
+                if (gather.needed.empty() || here != word + kWord) {
+                    gather.needed.push_back({here, 0});
+                }
+                ++gather.needed.back().words;
+                ++gather.needed_words;
+                word = here;
             }
+            numbers_[(part.to.offset - to.offset) / part_] =
+                static_cast<std::uint32_t>(in_word()) * gather.needed_words +
+                part.from.offset % kWord / part_;
         }
-        std::sort(gather.needed.begin(), gather.needed.end());
-        gather.needed.erase(std::unique(gather.needed.begin(), gather.needed.end()),
-                            gather.needed.end());
-        for (std::size_t i = 0; i < sources.size(); i += 2) {
-            gather.list.push_back(index_of(gather, sources[i]) | index_of(gather, sources[i + 1])
-                                                                     << 16U);
+        gather.needs_zero = std::ranges::count(numbers_, kZeroIndex) > 0;
+        gather.list.reserve(count / 2);
+        for (std::size_t i = 0; i < count; i += 2) {
+            gather.list.push_back(numbers_[i] | numbers_[i + 1] << 16U);
         }
+        gathers_.push_back(std::move(gather));
     }
 
     [[nodiscard]] std::size_t in_word() const { return kWord / part_; }
@@ -182,6 +198,8 @@ private:
     std::vector<Atom> moves_;
     std::vector<Atom> parts_;
     std::vector<Gather> gathers_;
+    std::vector<std::uint32_t> numbers_; ///< by part that a gather writes
+    AtomOrder order_;
 };
 
 } // namespace

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace tessera::graph {
@@ -16,12 +15,19 @@ inline constexpr std::uint32_t kWord = 4;
 /// Padding up to this many bytes between elements is written as zeros rather than left out.
 inline constexpr std::uint32_t kSmallGap = 64;
 
+/// Neighbouring words.
+struct WordRun {
+    At first;
+    std::uint32_t words = 0;
+};
+
 /// What a tile has to fetch so that a codelet can put elements where they belong.
 struct Gather {
-    At to;                                  ///< first word that is written
-    std::vector<std::optional<At>> sources; ///< of each part that is written; nothing: a zero
-    std::vector<std::uint32_t> list;        ///< an index of 16 bits for each part
-    std::vector<At> needed;  ///< words, ascending; their place in the temporary follows
+    At to;                           ///< first word that is written
+    std::int64_t words = 0;          ///< that are written
+    std::vector<std::uint32_t> list; ///< an index of 16 bits for each part
+    std::vector<WordRun> needed;     ///< ascending; their place in the temporary follows
+    std::uint32_t needed_words = 0;
     bool needs_zero = false; ///< some part holds no element
 };
 

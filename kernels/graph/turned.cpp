@@ -45,7 +45,7 @@ std::int64_t neighbours_of(const Tensor& tensor) {
     return along[0] == 0 && along[1] == 0 ? 0 : along[0] >= along[1] ? 1 : columns;
 }
 
-/// The lines of a tensor, and pieces with the rest of it.
+/// The lines of a tensor.
 class Lines {
 public:
     Lines(const Tensor& tensor, std::int64_t stride)
@@ -62,7 +62,7 @@ public:
     }
 
     std::vector<Line> all;
-    std::vector<Piece> rest;
+    bool is_whole = true; ///< the lines are all of the tensor
 
 private:
     void add(const Piece& piece) {
@@ -70,7 +70,7 @@ private:
             return dim.tile_stride == kElement && dim.host_stride == stride_ && dim.count >= kSide;
         });
         if (along == piece.dims.end()) {
-            rest.push_back(piece);
+            is_whole = false;
             return;
         }
         std::vector<PieceDim> others(piece.dims.begin(), along);
@@ -93,15 +93,12 @@ private:
                                  done + kSide <= count && (offset + done * kElement) % kUnit == 0;
             const std::int64_t elements =
                 is_line ? kSide : std::min(count - done, kSide - number % kSide);
-            const At at{piece.tile, piece.place.buffer.index,
-                        static_cast<std::uint32_t>(offset + done * kElement)};
             if (is_line) {
-                all.push_back({host + done * stride_, at});
+                all.push_back({host + done * stride_,
+                               {piece.tile, piece.place.buffer.index,
+                                static_cast<std::uint32_t>(offset + done * kElement)}});
             } else {
-                rest.push_back({piece.tile,
-                                place_of(at),
-                                host + done * stride_,
-                                {{elements, stride_, kElement}}});
+                is_whole = false;
             }
             done += elements;
         }
@@ -149,11 +146,14 @@ public:
         if (along_from_ == along_to_ || along_from_ == 0 || along_to_ == 0) {
             return std::nullopt;
         }
+        const Lines to(to_, along_to_);
+        if (!to.is_whole) {
+            return std::nullopt;
+        }
         const Lines from(from_, along_from_);
         for (const Line& line : from.all) {
             from_lines_.emplace(line.host, line.at);
         }
-        Lines to(to_, along_to_);
         std::vector<Wanted> wanted;
         for (const Line& line : to.all) {
             made_.covered.push_back({line.at, line.at, kRowBytes});
@@ -167,17 +167,15 @@ public:
             const auto last = std::find_if(first, wanted.end(), [&](const Wanted& one) {
                 return one.at.tile != first->at.tile || one.square != first->square;
             });
-            add({first, last}, to.rest);
+            if (!add({first, last})) {
+                return std::nullopt;
+            }
             first = last;
         }
-        if (found_.empty() || !to.rest.empty()) {
+        if (found_.empty()) {
             return std::nullopt;
         }
         made_.arrives = {.name = to_.name, .type = to_.type, .shape = to_.shape};
-        made_.arrives.pieces = std::move(to.rest);
-        for (const Atom& atom : places_of_elements(made_.arrives)) {
-            made_.covered.push_back(atom);
-        }
         place();
         return std::move(made_);
     }
@@ -189,26 +187,18 @@ private:
         std::array<At, kSide> from;
     };
 
-    /// Rows of one square that one tile wants.
-    void add(std::span<const Wanted> wanted, std::vector<Piece>& rest) {
+    /// Rows of one square that one tile wants; false where `from` does not have it in lines.
+    bool add(std::span<const Wanted> wanted) {
         std::array<At, kSide> rows;
         for (std::int64_t i = 0; i < kSide; ++i) {
             const auto line = from_lines_.find(wanted.front().square + i * along_to_);
             if (line == from_lines_.end()) {
-                for (const Wanted& one : wanted) {
-                    rest.push_back(line_of(one, one.at));
-                }
-                return;
+                return false;
             }
             rows[static_cast<std::size_t>(i)] = line->second;
         }
         found_.push_back({wanted, rows});
-    }
-    [[nodiscard]] Piece line_of(const Wanted& row, const At& at) const {
-        return {at.tile,
-                place_of(at),
-                row.square + row.row * along_from_,
-                {{kSide, along_to_, kElement}}};
+        return true;
     }
 
     /// In the order in which they stand in `from`, so that neighbours travel together.
