@@ -27,9 +27,22 @@ bool same_but_addresses(const JobList& a, const JobList& b) {
                       b.receivers.end(), same);
 }
 
-bool addresses_matter(const spec::MachineSpec& machine, const JobList& list) {
-    const auto shared = tiles_with_shared_elements(machine, list);
-    return std::find(shared.begin(), shared.end(), 1) != shared.end();
+bool same_elements(const spec::MemorySpec& a, const spec::MemorySpec& b) {
+    return a.base == b.base && a.region0_bytes == b.region0_bytes &&
+           a.element_bytes == b.element_bytes;
+}
+
+/// Whether words may go when they go in the other list: on the tiles of `shared`, addresses are the same.
+bool same_where_addresses_matter(const JobList& a, const JobList& b,
+                                 const std::vector<std::uint8_t>& shared) {
+    const auto same_job = [&](const Job& one, const Job& other) {
+        return shared[one.source] == 0 || one.address == other.address;
+    };
+    const auto same_receiver = [&](const Receiver& one, const Receiver& other) {
+        return shared[one.tile] == 0 || one.address == other.address;
+    };
+    return std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), same_job) &&
+           std::equal(a.receivers.begin(), a.receivers.end(), b.receivers.begin(), same_receiver);
 }
 
 } // namespace
@@ -42,7 +55,8 @@ std::size_t KnownSchedules::Known::bytes() const {
         parts ? bytes_of(parts->list) +
                     (parts->order.size() + parts->of_job.size()) * sizeof(std::uint32_t)
               : 0;
-    return bytes_of(list) + of_parts + schedule.placements.size() * sizeof(Placement) +
+    return bytes_of(list) + of_parts + shared.size() +
+           schedule.placements.size() * sizeof(Placement) +
            schedule.rows.size() * sizeof(Schedule::Row);
 }
 
@@ -51,11 +65,19 @@ std::optional<KnownSchedules::Found> KnownSchedules::find(const spec::MachineSpe
     std::shared_ptr<const Known> one;
     {
         const std::lock_guard lock(mutex_);
+        std::optional<std::vector<std::uint8_t>> shared;
         const auto at = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
-            return known->chip == machine.chip && known->exchange == machine.exchange &&
-                   same_but_addresses(known->list, list);
+            if (known->chip != machine.chip || known->exchange != machine.exchange ||
+                !same_but_addresses(known->list, list)) {
+                return false;
+            }
+            if (!shared) {
+                shared = tiles_with_shared_elements(machine, list);
+            }
+            return same_elements(known->memory, machine.memory) && known->shared == *shared &&
+                   same_where_addresses_matter(known->list, list, *shared);
         });
-        if (at == known_.end() || addresses_matter(machine, list))
+        if (at == known_.end())
             return std::nullopt;
         ++found_;
         one = *at;
@@ -68,9 +90,11 @@ std::optional<KnownSchedules::Found> KnownSchedules::find(const spec::MachineSpe
 
 void KnownSchedules::keep(const spec::MachineSpec& machine, JobList list, Schedule schedule,
                           std::optional<Parts> parts) {
-    const auto known = std::make_shared<const Known>(Known{
-        machine.chip, machine.exchange, std::move(list), std::move(schedule), std::move(parts)});
-    if (known->bytes() > most_bytes_ || addresses_matter(machine, known->list))
+    auto shared = tiles_with_shared_elements(machine, list);
+    const auto known = std::make_shared<const Known>(
+        Known{machine.chip, machine.exchange, machine.memory, std::move(list), std::move(shared),
+              std::move(schedule), std::move(parts)});
+    if (known->bytes() > most_bytes_)
         return;
     const std::lock_guard lock(mutex_);
     bytes_ += known->bytes();

@@ -9,10 +9,12 @@
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace tessera::exchange_plan {
 
@@ -20,7 +22,7 @@ namespace tessera::exchange_plan {
 class KnownSchedules {
 public:
     /// `most_bytes`: limit on the host memory of all schedules.
-    explicit KnownSchedules(std::size_t most_bytes = std::size_t{128} << 20)
+    explicit KnownSchedules(std::size_t most_bytes = std::size_t{256} << 20)
         : most_bytes_(most_bytes) {}
 
     /// A schedule; of `parts` of the messages where they are sent in parts.
@@ -29,8 +31,8 @@ public:
         std::optional<JobList> parts;
     };
 
-    /// The schedule of the same messages at any addresses; nothing if none is known, or if addresses decide when
-    /// words may go.
+    /// The schedule of the same messages; nothing if none is known. Addresses may differ, but not on tiles that send
+    /// from and receive into one memory element: there they decide when words may go.
     [[nodiscard]] std::optional<Found> find(const spec::MachineSpec& machine, const JobList& list);
 
     /// Stores a schedule, and drops the oldest ones beyond the limit. Where there are `parts`, the schedule is that of
@@ -52,7 +54,9 @@ private:
     struct Known {
         spec::ChipSpec chip;
         spec::ExchangeSpec exchange;
+        spec::MemorySpec memory;
         JobList list;
+        std::vector<std::uint8_t> shared; ///< tiles on which addresses decide when words may go
         Schedule schedule;
         std::optional<Parts> parts; ///< that the schedule is of, if it is not of the list itself
 

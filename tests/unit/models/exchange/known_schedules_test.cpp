@@ -121,11 +121,50 @@ TEST_CASE("where sends and receives share an element, addresses decide", "[excha
         const auto apart = elsewhere(shared, 0, 0x20000);
         exchange_plan::KnownSchedules known;
         CHECK(same_plan(machine, shared, known));
-        CHECK(known.bytes() == 0);
         CHECK(same_plan(machine, apart, known));
-        CHECK(same_plan(machine, shared, known));
+        CHECK(same_plan(machine, elsewhere(shared, 0, 0x40), known));
+        CHECK(same_plan(machine, elsewhere(shared, 0x40, 0), known));
+        auto other_elements = machine;
+        other_elements.memory.element_bytes *= 2;
+        CHECK(same_plan(other_elements, shared, known));
         CHECK(known.found() == 0);
+        CHECK(same_plan(machine, shared, known));
+        CHECK(same_plan(machine, elsewhere(apart, 0, 0x40), known));
+        CHECK(known.found() == 2);
     }
+}
+
+TEST_CASE("where tiles share no element, addresses may differ from those of other tiles",
+          "[exchange]") {
+    const auto machine = machine_of(8);
+    auto transfers = two_messages(machine);
+    const auto at = transfers[0].source_address;
+    // tile 4 sends from and receives into one element
+    transfers.push_back({.source_tile = 4,
+                         .source_address = at,
+                         .bytes = 64,
+                         .paired = false,
+                         .destinations = {{6, at}}});
+    transfers.push_back({.source_tile = 6,
+                         .source_address = at + 0x20000,
+                         .bytes = 64,
+                         .paired = false,
+                         .destinations = {{4, at + 0x80}}});
+    const auto found_after = [&](const std::function<void(Transfers&)>& change) {
+        exchange_plan::KnownSchedules known;
+        CHECK(same_plan(machine, transfers, known));
+        auto changed = transfers;
+        change(changed);
+        CHECK(same_plan(machine, changed, known));
+        return known.found();
+    };
+    CHECK(found_after([](Transfers& other) { other[1].source_address += 8; }) == 1);
+    CHECK(found_after([](Transfers& other) { other[1].destinations[0].address += 8; }) == 1);
+    CHECK(found_after([](Transfers& other) { other[2].destinations[0].address += 8; }) == 1);
+    CHECK(found_after([](Transfers& other) { other[2].source_address += 8; }) == 0);
+    CHECK(found_after([](Transfers& other) { other[3].destinations[0].address += 8; }) == 0);
+    // no longer in one element
+    CHECK(found_after([](Transfers& other) { other[3].destinations[0].address += 0x20000; }) == 0);
 }
 
 TEST_CASE("other messages and other machines are not known", "[exchange]") {
