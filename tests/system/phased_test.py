@@ -237,6 +237,35 @@ class PhasedTest(CliTest):
             self.assertLess(found[1][0], found[0][0])
             self.assertLessEqual(found[2][0], found[1][0] * 1.02)
 
+    def test_two_rows_ahead_take_the_longer_of_both_sides(self):
+        rounds, size = 40, 128
+        file = self.file("ahead.json", json.dumps({
+            "schema_version": 1, "kind": "pipeline", "seed": 1, "io_tiles": 8,
+            "tensors": {"x": {"shape": [size, size]},
+                        "weights": {"shape": [rounds, size, size], "place": "remote"}},
+            "steps": [{"repeat": rounds, "steps": [
+                {"load": "weights", "output": "w", "prefetch": 2},
+                {"family": "matmul", "inputs": ["x", "w"], "output": "product"},
+                {"family": "scale", "inputs": ["product"], "factor": 0.1, "output": "x"}]}]}))
+
+        def cycles(gbytes_per_s):
+            done = self.tessera(
+                "run", file, "--mode", "timing", "-q", "--json", "-",
+                "--set", "chip.tiles=64", "--set", "streaming.latency_us=0.5",
+                "--set", "streaming.machine_gbytes_per_s=100000",
+                "--set", f"streaming.read_gbytes_per_s={gbytes_per_s}")
+            result = json.loads(done.stdout)
+            return result["cycles"], result["machine"]["chip"]["clock_hz"]
+
+        tiles, clock = cycles(10000)  # the link is never waited for
+        for gbytes_per_s, longer in ((1, "link"), (7, "link"), (20, "tiles")):
+            with self.subTest(gbytes_per_s=gbytes_per_s):
+                link = rounds * size * size * 2 / (gbytes_per_s * 1e9) * clock
+                self.assertEqual("link" if link > tiles else "tiles", longer)
+                found, _ = cycles(gbytes_per_s)
+                self.assertGreaterEqual(found, 0.99 * max(link, tiles))
+                self.assertLessEqual(found, 1.05 * max(link, tiles))
+
     def test_mistakes_are_told_where_they_stand(self):
         self.drawn()
         train = {"loss": "loss", "with_respect_to": ["stack.*"]}
