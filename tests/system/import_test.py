@@ -304,6 +304,22 @@ class NumbersTest(ImportTest):
         expected = numpy.einsum("ngchwij,gocij->ngohw", windows, w.reshape(groups, -1, *w.shape[1:]))
         self.assert_near(got, expected.reshape(batch, outputs, *expected.shape[3:]) + b[:, None, None])
 
+    def test_the_least_sizes_of_operators_on_images(self):
+        one, row = numbers(1, 1, 1), numbers(1, 2, 5)
+        w, single, deep = numbers(3, 2, 2), numbers(1, 1, 1), numbers(1, 4, 2, 2)
+        got = self.outcome([node("Conv", ["row", "w"], ["rows"]), node("Conv", ["one", "single"], ["point"]),
+                            node("DepthToSpace", ["deep"], ["depth"], blocksize=1), node("SpaceToDepth", ["deep"], ["space"], blocksize=1),
+                            node("DepthToSpace", ["deep"], ["spread"], blocksize=2)],
+                           [port("row", list(row.shape)), port("one", list(one.shape)), port("deep", list(deep.shape))],
+                           ["rows", "point", "depth", "space", "spread"], [tensor("w", w), tensor("single", single)],
+                           row=row, one=one, deep=deep)
+        windows = numpy.lib.stride_tricks.sliding_window_view(row[0], 2, axis=1)
+        self.assert_near(got["rows"], numpy.einsum("cxi,oci->ox", windows, w)[None])
+        self.assert_near(got["point"], one * single)
+        self.assert_near(got["depth"], deep)
+        self.assert_near(got["space"], deep)
+        self.assert_near(got["spread"], deep.reshape(1, 2, 2, 1, 2, 2).transpose(0, 3, 4, 1, 5, 2).reshape(1, 1, 4, 4))
+
     def test_half_types_take_constants_rounded_to_them(self):
         x = numpy.linspace(-3, 3, 24).astype("f2")
         got = self.outcome([node("HardSigmoid", ["x"], ["h"]), node("Elu", ["x"], ["e"], alpha=0.3)],
