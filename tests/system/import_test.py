@@ -304,6 +304,43 @@ class NumbersTest(ImportTest):
         expected = numpy.einsum("ngchwij,gocij->ngohw", windows, w.reshape(groups, -1, *w.shape[1:]))
         self.assert_near(got, expected.reshape(batch, outputs, *expected.shape[3:]) + b[:, None, None])
 
+    def test_sums_go_along_an_axis_from_either_end(self):
+        x = numbers(3, 4)
+        cases = [(axis, exclusive, reverse) for axis in (0, 1) for exclusive in (0, 1) for reverse in (0, 1)]
+        got = self.outcome([node("CumSum", ["x", f"axis{axis}"], [f"y{axis}{exclusive}{reverse}"], exclusive=exclusive, reverse=reverse)
+                            for axis, exclusive, reverse in cases] + [node("Sum", ["x", "x", "x"], ["three"]), node("Sum", ["x"], ["one"])],
+                           [port("x", [3, 4])], [f"y{axis}{exclusive}{reverse}" for axis, exclusive, reverse in cases] + ["three", "one"],
+                           [tensor(f"axis{axis}", numpy.array(axis)) for axis in (0, 1)], x=x)
+        for axis, exclusive, reverse in cases:
+            ordered = numpy.flip(x, axis) if reverse else x
+            sums = ordered.cumsum(axis) - (ordered if exclusive else 0)
+            numpy.testing.assert_allclose(got[f"y{axis}{exclusive}{reverse}"], numpy.flip(sums, axis) if reverse else sums, atol=1e-5)
+        self.assert_near(got["three"], 3 * x)
+        self.assert_near(got["one"], x)
+
+    def test_known_numbers_are_compared_and_taken_to_powers(self):
+        (told,) = self.mistakes(model([node("Pow", ["x", "q"], ["y"])], [port("x", [3], 6)], [port("y", [3])],
+                                      [tensor("q", numpy.array(0.5, "f4"))]))
+        self.assertIn("got whole numbers to a power that is none", told)
+        x = numpy.array([2, -3, 5], "i4")
+        known = {"a": numpy.array([2, 9]), "b": numpy.array([6, 3]), "p": numpy.array([3, 2, 0]), "half": numpy.array(2.0, "f4")}
+        got = self.outcome([node("Min", ["a", "b"], ["least"]), node("Max", ["a", "b"], ["most"]), node("Reshape", ["t", "least"], ["y"]),
+                            node("Reshape", ["u", "most"], ["z"]), node("Pow", ["x", "p"], ["powers"]), node("Pow", ["x", "half"], ["squares"])],
+                           [port("x", [3], 6), port("t", [6]), port("u", [54])], ["y", "z", "powers", "squares"],
+                           [tensor(*one) for one in known.items()], x=x, t=numbers(6), u=numbers(54))
+        self.assertEqual((got["y"].shape, got["z"].shape), ((2, 3), (6, 9)))
+        self.assertEqual(got["powers"].tolist(), [8, 9, 1])
+        self.assertEqual(got["squares"].tolist(), [4, 9, 25])
+
+    def test_pads_are_those_of_numpy(self):
+        x = numbers(3, 4)
+        pads = numpy.array([1, 2, 2, 0])  # before each axis, then behind it
+        modes = ("constant", "edge", "reflect")
+        got = self.outcome([node("Pad", ["x", "pads"], [mode], mode=mode) for mode in modes], [port("x", [3, 4])], list(modes),
+                           [tensor("pads", pads)], x=x)
+        for mode in modes:
+            self.assertEqual(got[mode].tolist(), numpy.pad(x, [(1, 2), (2, 0)], mode=mode).tolist(), mode)
+
     def test_the_least_sizes_of_operators_on_images(self):
         one, row = numbers(1, 1, 1), numbers(1, 2, 5)
         w, single, deep = numbers(3, 2, 2), numbers(1, 1, 1), numbers(1, 4, 2, 2)
