@@ -332,6 +332,42 @@ class NumbersTest(ImportTest):
         self.assertEqual(got["powers"].tolist(), [8, 9, 1])
         self.assertEqual(got["squares"].tolist(), [4, 9, 25])
 
+    def test_elements_are_gathered_along_each_axis(self):
+        x = numbers(3, 4, 5)
+        ids = {axis: numpy.array([size - 1, 0, 1, -2]) for axis, size in enumerate(x.shape)}
+        known = {axis: numpy.stack([numpy.full((2, 2), number) for number in (1, 0, -1)], axis) for axis in range(3)}
+        nodes, outputs = [], []
+        for axis in range(3):
+            for operator, indices in (("Gather", f"i{axis}"), ("GatherElements", f"k{axis}"), ("GatherElements", f"d{axis}")):
+                outputs.append(operator.lower() + indices)
+                nodes.append(node(operator, ["x", indices], [outputs[-1]], axis=axis))
+        got = self.outcome(nodes, [port("x", list(x.shape)), *(port(f"i{axis}", [4], 7) for axis in range(3)),
+                                   *(port(f"d{axis}", list(known[axis].shape), 7) for axis in range(3))], outputs,
+                           [tensor(f"k{axis}", known[axis]) for axis in range(3)], x=x,
+                           **{f"i{axis}": ids[axis].astype("i4") for axis in range(3)},
+                           **{f"d{axis}": known[axis].astype("i4") for axis in range(3)})
+        for axis in range(3):
+            self.assertEqual(got[f"gatheri{axis}"].tolist(), x.take(ids[axis], axis).tolist())
+            expected = numpy.take_along_axis(x[tuple(slice(0, size if at == axis else 2) for at, size in enumerate(x.shape))],
+                                             known[axis] % x.shape[axis], axis)
+            for name in "kd":
+                self.assertEqual(got[f"gatherelements{name}{axis}"].tolist(), expected.tolist(), (name, axis))
+
+    def test_values_of_one_hot_have_bits_for_their_difference(self):
+        most = 1 << 23
+        for values in ([most, 0], [0, -most], [most + 1, 0], [0, most + 1], [-most - 1, 3]):
+            with self.subTest(values):
+                data = model([node("OneHot", ["i", "n", "both"], ["y"])], [port("i", [3], 7)], [port("y", [3, 3])],
+                             [tensor("n", numpy.array(3)), tensor("both", numpy.array(values, "i4"))])
+                if max(map(abs, values)) > most:
+                    self.assertIn("of more than 23 bits", self.mistakes(data)[0])
+                else:
+                    self.import_model(data)
+                    got = self.run_model("y", i=numpy.array([0, 1, 2], "i4"))["y"]
+                    self.assertEqual(got.tolist(), numpy.where(numpy.eye(3) == 1, values[1], values[0]).tolist())
+                    for file in ("m.json", "m.safetensors"):
+                        (self.scratch / file).unlink(missing_ok=True)
+
     def test_pads_are_those_of_numpy(self):
         x = numbers(3, 4)
         pads = numpy.array([1, 2, 2, 0])  # before each axis, then behind it
