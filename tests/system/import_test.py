@@ -379,15 +379,21 @@ class NumbersTest(ImportTest):
 
     def test_the_least_sizes_of_operators_on_images(self):
         one, row = numbers(1, 1, 1), numbers(1, 2, 5)
-        w, single, deep = numbers(3, 2, 2), numbers(1, 1, 1), numbers(1, 4, 2, 2)
-        got = self.outcome([node("Conv", ["row", "w"], ["rows"]), node("Conv", ["one", "single"], ["point"]),
+        w, single, deep, each = numbers(3, 2, 2), numbers(1, 1, 1), numbers(1, 4, 2, 2), numbers(2, 1, 2)
+        batch = numbers(6, 3)  # of channels without places
+        vectors = [tensor(name, numpy.full(3, value, "f4")) for name, value in (("ones", 1), ("zeros", 0))]
+        got = self.outcome([node("Conv", ["row", "w"], ["rows"]), node("Conv", ["row", "each"], ["depthwise"], group=2),
+                            node("BatchNormalization", ["batch", "ones", "zeros", "zeros", "ones"], ["normal", "mean", "v"], training_mode=1,
+                                 epsilon=1e-5), node("Conv", ["one", "single"], ["point"]),
                             node("DepthToSpace", ["deep"], ["depth"], blocksize=1), node("SpaceToDepth", ["deep"], ["space"], blocksize=1),
                             node("DepthToSpace", ["deep"], ["spread"], blocksize=2)],
-                           [port("row", list(row.shape)), port("one", list(one.shape)), port("deep", list(deep.shape))],
-                           ["rows", "point", "depth", "space", "spread"], [tensor("w", w), tensor("single", single)],
-                           row=row, one=one, deep=deep)
+                           [port("row", list(row.shape)), port("one", list(one.shape)), port("deep", list(deep.shape)), port("batch", [6, 3])],
+                           ["rows", "depthwise", "normal", "point", "depth", "space", "spread"],
+                           [tensor("w", w), tensor("single", single), tensor("each", each), *vectors], row=row, one=one, deep=deep, batch=batch)
         windows = numpy.lib.stride_tricks.sliding_window_view(row[0], 2, axis=1)
         self.assert_near(got["rows"], numpy.einsum("cxi,oci->ox", windows, w)[None])
+        self.assert_near(got["depthwise"], numpy.einsum("cxi,ci->cx", windows, each[:, 0])[None])
+        self.assert_near(got["normal"], (batch - batch.mean(axis=0)) / numpy.sqrt(batch.var(axis=0) + 1e-5))
         self.assert_near(got["point"], one * single)
         self.assert_near(got["depth"], deep)
         self.assert_near(got["space"], deep)
