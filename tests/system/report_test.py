@@ -561,6 +561,22 @@ class DegenerateTest(BrowserTest):
             for one in words:
                 self.assertIn(one, text[0])
 
+    def test_names_in_a_comparison_are_text(self):
+        before = self.tiny()
+        after = json.loads(json.dumps(before))
+        after["workload"]["name"] = after["compute_sets"][0]["name"] = after["plan"]["odd"] = HOSTILE
+        for name, result in (("a", before), ("b", after)):
+            (self.scratch / name).mkdir()
+            (self.scratch / name / "result.json").write_text(json.dumps(result))
+            (self.scratch / name / "recording.bin.gz").write_bytes(recording_of(result))
+        self.tessera("diff", "a", "b", "--report", "page.html", "-q")
+        self.assertFalse("onerror" in (self.scratch / "page.html").read_text())
+        text, images, tables = self.browse("page.html", {"do": "text", "selector": "main"}, {"do": "text", "selector": "img"}, {"do": "tables"})["answers"]
+        self.assertIn("B: " + HOSTILE + " on tiny", text[0])
+        self.assertEqual(images, [])
+        self.assertIn(HOSTILE, {row[0] for row in tables["parts of the difference"]["rows"]})
+        self.assertIn(HOSTILE, {row[2] for row in tables["plan"]["rows"]})
+
     def test_points_of_a_store_are_compared(self):
         self.store("tiny_matmul", "--set", "exchange.lane_bytes=4,8", "--keep", "full")
         keys = [json.loads(line)["key"][:12] for file in sorted((self.scratch / "a.sweep").glob("*.jsonl")) for line in file.read_text().splitlines()]
