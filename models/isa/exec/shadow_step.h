@@ -56,7 +56,9 @@ TESSERA_INLINE void before(Context& c, const MicroOperation& op, const ShadowRul
     if (c.by_round != 0) [[unlikely]] {
         meet_rounds(c, rule, flags);
     }
-    c.shadow->stores_unknown = (c.unknown & rule.sources) != 0;
+    if ((flags & kStore) != 0) {
+        c.shadow->stores_unknown = (c.unknown & rule.sources) != 0;
+    }
 }
 
 /// A load or a store at an address that is unknown or follows from a round. Whether it is carried out

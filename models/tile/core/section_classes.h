@@ -28,6 +28,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <utility>
@@ -47,10 +48,8 @@ struct SectionRegisters {
     [[nodiscard]] bool are_in(const isa::Context& context, std::uint16_t which) const;
 };
 
-struct Section {
-    /// A round of slots has at most so many.
-    static constexpr Cycles kMostSlots = 12;
-
+/// What is recorded of a section.
+struct SectionRecord {
     const isa::MicroOperation* first = nullptr;
     std::uint32_t code = 0;                    ///< of the tile, from TileClasses::code_number()
     const isa::MicroOperation* next = nullptr; ///< behind the section
@@ -59,13 +58,13 @@ struct Section {
     // before
     std::vector<SectionRegisters> registers; ///< of the supervisor and of all workers
     std::vector<std::uint16_t> needed;       ///< of those, what has to be the same
-    SupervisorRegisters control;
+    std::optional<SupervisorRegisters> control;
     isa::ShadowMemory::FirstReads reads;
 
     // after
     std::vector<SectionRegisters> registers_after;
     std::vector<std::uint16_t> written; ///< of those
-    SupervisorRegisters control_after;
+    std::optional<SupervisorRegisters> control_after;
     std::vector<program::WordRange> lost;
     std::vector<program::WordRange> stored;
     std::vector<std::uint32_t> stored_values; ///< of the words in `stored`, in their order
@@ -94,12 +93,18 @@ struct Section {
     std::vector<Rest> rests;
     Cycles begin = 0;  ///< when it was recorded
     Cycles cycles = 0; ///< that it took then
+};
+
+struct Section : SectionRecord {
+    /// A round of slots has at most so many.
+    static constexpr Cycles kMostSlots = 12;
+
+    explicit Section(const SectionRecord& record) : SectionRecord(record) {}
+    /// What it takes in the host's memory.
+    [[nodiscard]] std::size_t bytes() const;
+
     /// By the slot in which a section begins, where that is known; 0: not yet.
     mutable std::array<std::atomic<Cycles>, kMostSlots> cycles_by_slot{};
-
-    Section(const SupervisorRegisters& before, const SupervisorRegisters& behind)
-        : control(before), control_after(behind) {}
-    [[nodiscard]] std::size_t bytes() const;
 };
 
 class SectionClasses {

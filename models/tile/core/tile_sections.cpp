@@ -57,7 +57,7 @@ constexpr std::uint32_t kUntouched = 0xd1ce5a3f;
 
 /// A section that is being recorded.
 struct SectionDraft {
-    std::unique_ptr<Section> section;
+    SectionRecord section; ///< its lists keep their room from section to section
     std::uint64_t hash = 0;
     std::size_t program = 0; ///< number of the one that the supervisor executes
     bool is_spoiled = false; ///< no other can do the same
@@ -221,7 +221,7 @@ void TileCore::Implementation::take_over(const Section& section) {
     for (std::size_t n = 0; n < workers.size(); ++n) {
         section.registers_after[n + 1].give(workers[n], section.written[n + 1]);
     }
-    registers = section.control_after;
+    registers = *section.control_after;
     isa::take_up(supervisor, section.program_after);
     supervisor_jumps.repeat(section.jumps);
     worker_jumps.repeat(section.worker_jumps);
@@ -279,8 +279,14 @@ void TileCore::Implementation::record_section(const isa::MicroOperation* op, std
     draft->hash = hash;
     draft->program = supervisor.program_number;
     draft->is_spoiled = false;
-    draft->section = std::make_unique<Section>(registers, registers);
-    Section& section = *draft->section;
+    SectionRecord& section = draft->section;
+    section.registers.clear();
+    section.registers_after.clear();
+    section.stored_values.clear();
+    section.steps.clear();
+    section.issues.clear();
+    section.rests.clear();
+    section.control = registers;
     section.first = op;
     section.code = code_number;
     section.registers.push_back(SectionRegisters::of(supervisor));
@@ -316,22 +322,22 @@ void TileCore::Implementation::drop_section() {
 
 void TileCore::Implementation::note_loads(const isa::MicroOperation& op) {
     const auto index = static_cast<std::uint32_t>(&op - supervisor.program->operations.data());
-    draft->section->steps.push_back((index << Section::kStepBits) | Section::Loads);
+    draft->section.steps.push_back((index << Section::kStepBits) | Section::Loads);
 }
 
 /// Behind an operation of the supervisor, before the next one is looked for.
 void TileCore::Implementation::note_step(const isa::MicroOperation& op) {
     const auto index = static_cast<std::uint32_t>(&op - supervisor.program->operations.data());
-    draft->section->steps.push_back((index << Section::kStepBits) |
-                                    (supervisor.taken ? Section::Taken : Section::Plain));
+    draft->section.steps.push_back((index << Section::kStepBits) |
+                                   (supervisor.taken ? Section::Taken : Section::Plain));
     const isa::MainRegisters& used = supervisor.program->main_registers[index];
-    draft->section->needed[0] |=
-        static_cast<std::uint16_t>(used.read & ~draft->section->written[0] & kRegisters);
-    draft->section->written[0] |= static_cast<std::uint16_t>(used.written & kRegisters);
+    draft->section.needed[0] |=
+        static_cast<std::uint16_t>(used.read & ~draft->section.written[0] & kRegisters);
+    draft->section.written[0] |= static_cast<std::uint16_t>(used.written & kRegisters);
     draft->is_spoiled = draft->is_spoiled || follows_from_the_moment(op) ||
                         supervisor.program_number != draft->program;
     if (is_opcode(op, Opcode::sync) && is_at_rest()) {
-        Section& section = *draft->section;
+        SectionRecord& section = draft->section;
         section.rests.push_back(
             {static_cast<std::uint32_t>(section.steps.size()), now - section.begin});
     }
@@ -339,7 +345,7 @@ void TileCore::Implementation::note_step(const isa::MicroOperation& op) {
 
 /// In front of `next`, where nothing is under way.
 void TileCore::Implementation::end_section(const isa::MicroOperation* next) {
-    Section& section = *draft->section;
+    SectionRecord& section = draft->section;
     isa::ShadowMemory& shadow = *supervisor.shadow;
     if (draft->is_spoiled || section.issues.empty() || supervisor.by_round != 0 ||
         shadow.unknown_addresses != draft->unknown_addresses ||
@@ -374,8 +380,9 @@ void TileCore::Implementation::end_section(const isa::MicroOperation* next) {
         section.issues_of[number] = outcome.issues_of[number] - section.issues_of[number];
     }
     section.cycles = now - section.begin;
-    section.cycles_by_slot[static_cast<std::size_t>(section.begin % round)] = section.cycles;
-    timing->sections->add(draft->hash, std::move(draft->section));
+    auto kept = std::make_unique<Section>(section);
+    kept->cycles_by_slot[static_cast<std::size_t>(section.begin % round)] = section.cycles;
+    timing->sections->add(draft->hash, std::move(kept));
     end_draft();
 }
 
@@ -390,8 +397,8 @@ void TileCore::Implementation::hide_registers(std::size_t number, Address entry)
     }
     const isa::EntryRegisters used = timing->sections->registers_of(
         **program, static_cast<std::size_t>((*program)->index_of(entry)));
-    std::uint16_t& needed = draft->section->needed[number + 1];
-    std::uint16_t& written = draft->section->written[number + 1];
+    std::uint16_t& needed = draft->section.needed[number + 1];
+    std::uint16_t& written = draft->section.written[number + 1];
     needed |= static_cast<std::uint16_t>(used.needed & ~written);
     written |= static_cast<std::uint16_t>(used.written & needed);
     draft->hidden = static_cast<std::uint16_t>(used.written & ~written & kRegisters);
@@ -414,13 +421,13 @@ void TileCore::Implementation::show_registers(std::size_t number) {
             worker.main[one] = draft->hidden_values[one];
             worker.unknown = (worker.unknown & ~bit) | (draft->hidden_unknown & bit);
         } else {
-            draft->section->written[number + 1] |= static_cast<std::uint16_t>(bit);
+            draft->section.written[number + 1] |= static_cast<std::uint16_t>(bit);
         }
     }
 }
 
 void TileCore::Implementation::note_issues(std::int64_t issues) {
-    draft->section->issues.push_back(static_cast<std::uint32_t>(issues));
+    draft->section.issues.push_back(static_cast<std::uint32_t>(issues));
 }
 
 } // namespace tessera::tile
