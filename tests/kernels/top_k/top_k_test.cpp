@@ -311,6 +311,13 @@ TEST_CASE("recall is the part of the largest elements that buckets have left", "
     const Selected made = selected(test::machine_of(4), x, options_of(2, 2, 1));
     CHECK(made.indices == std::vector<std::uint32_t>{0, 7});
     CHECK(made.checked.sentence == "exact; recall 0.500000 of the 2 largest");
+    // the least of the largest counts, and what is as large as it
+    const auto apart = test::value_of({ElementType::F16, {8}}, {9, 1, 1, 2, 3, 8, 5, 6});
+    CHECK(selected(test::machine_of(4), apart, options_of(2, 2, 1)).checked.sentence ==
+          "exact; recall 1.000000 of the 2 largest");
+    const auto alike = test::value_of({ElementType::F16, {8}}, {9, 8, 1, 2, 3, 8, 5, 6});
+    CHECK(selected(test::machine_of(4), alike, options_of(2, 2, 1)).checked.sentence ==
+          "exact; recall 1.000000 of the 2 largest");
 }
 
 TEST_CASE("rows that leave out elements as large as their last one are told", "[kernels][top_k]") {
