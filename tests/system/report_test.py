@@ -263,6 +263,17 @@ class FileTest(ReportTest):
         self.assertIn("it does not begin as one", entry["no_recording"])
         self.assertNotIn("recording", entry)
 
+    def test_names_that_look_like_numbers_stay_names(self):
+        (self.scratch / "7.json").write_text((SOURCE / "configs/machines/tiny.json").read_text())
+        self.tessera("sweep", "run", "tiny_matmul", "--machine", "./7.json", "--set", "tile.workers=4,6", "--store", "seven.sweep", "-q", "--jobs", "1")
+        [entry] = data_of(self.page_of("seven.sweep"))["entries"]
+        table = entry["store"]["tables"]["best"]
+        best = dict(zip(table["head"], table["rows"][0]))
+        self.assertEqual(best["machine"], "7")
+        self.assertIsInstance(best["value"], (int, float))
+        for column in entry["store"]["columns"]:  # each has a value of some point
+            self.assertTrue(any(value is not None for key in ("numbers", "words") for value in column.get(key, [])), column["path"])
+
     def test_an_empty_store_has_a_page(self):
         (self.scratch / "empty").mkdir()
         self.assertEqual(data_of(self.page_of("empty"))["entries"][0]["store"]["points"], 0)
