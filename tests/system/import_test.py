@@ -556,6 +556,7 @@ class MistakesTest(ImportTest):
             (17, node("Tile", ["table", "c"], ["y"]), [1 << 20, 1 << 20], "got more than 268435456 elements"),
             (10, node("Pad", ["s"], ["y"], pads=[1 << 27, 1 << 27]), 0, "got a size of 268435457"),
             (17, node("Trilu", ["x", "c"], ["y"]), [1], "got no matrix and one number of a diagonal"),
+            (17, node("CumSum", ["x", "c"], ["y"]), [0, 0], "got no axis"),
         ]
         known = {"n": none, "nan": numpy.float32(math.nan), "both": numpy.array([0, 1], "f4"), "s": numpy.array([0]),
                  "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "w": numbers(2, 2, 3),
