@@ -368,6 +368,12 @@ class NumbersTest(ImportTest):
                     for file in ("m.json", "m.safetensors"):
                         (self.scratch / file).unlink(missing_ok=True)
 
+    def test_sizes_of_1_go_where_axes_name_them(self):
+        x = numbers(1, 3, 1)
+        got = self.outcome([node("Squeeze", ["x", "first"], ["y"]), node("Squeeze", ["x"], ["z"])], [port("x", [1, 3, 1])], ["y", "z"],
+                           [tensor("first", numpy.array([0]))], x=x)
+        self.assertEqual((got["y"].shape, got["z"].shape), ((3, 1), (3,)))
+
     def test_pads_are_those_of_numpy(self):
         x = numbers(3, 4)
         pads = numpy.array([1, 2, 2, 0])  # before each axis, then behind it
@@ -557,6 +563,8 @@ class MistakesTest(ImportTest):
             (10, node("Pad", ["s"], ["y"], pads=[1 << 27, 1 << 27]), 0, "got a size of 268435457"),
             (17, node("Trilu", ["x", "c"], ["y"]), [1], "got no matrix and one number of a diagonal"),
             (17, node("CumSum", ["x", "c"], ["y"]), [0, 0], "got no axis"),
+            (10, node("Pad", ["x"], ["y"], pads=[4, 0], mode="reflect"), 0, "reflects more than 4 elements"),
+            (17, node("Reshape", ["x", "c"], ["y"]), [4, 0], "size 1 is 0, and x has none there"),
         ]
         known = {"n": none, "nan": numpy.float32(math.nan), "both": numpy.array([0, 1], "f4"), "s": numpy.array([0]),
                  "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "w": numbers(2, 2, 3),
