@@ -97,4 +97,16 @@ std::string bytes_of(std::string_view text) {
     return bytes;
 }
 
+std::string clipped(std::string_view text, std::size_t most) {
+    constexpr std::string_view kMore = "...";
+    if (text.size() <= most) {
+        return std::string(text);
+    }
+    std::size_t end = most - kMore.size();
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+        --end; // the next byte continues a character
+    }
+    return std::string(text.substr(0, end)).append(kMore);
+}
+
 } // namespace tessera

@@ -3,6 +3,7 @@
 // it is lost.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ namespace tessera {
 /// The same in UTF-8: a byte that is part of no character is `\xe9`, and so is a backslash before an
 /// x, `\x5cx`. What has neither stays as it is.
 [[nodiscard]] std::string utf8_of(std::string_view bytes);
+
+/// `text`, or of one with more than `most` bytes its beginning and "...", together at most so many. A
+/// character stays whole. `most`: 3 at least.
+[[nodiscard]] std::string clipped(std::string_view text, std::size_t most);
 
 /// The bytes of which that is made: bytes_of(utf8_of(b)) == b.
 [[nodiscard]] std::string bytes_of(std::string_view text);

@@ -26,6 +26,7 @@ Name = str | os.PathLike[str]  # a name that the program knows, or a file
 Settings = Mapping[str, Any]  # parameters by their paths, as in {"tile.workers": 4}
 _Points = Generator["Point", None, None]
 _KINDS: "dict[int | str, type[TesseraError]]" = {}  # by the program's exit code and by a point's status
+_JSON = {"True": "true", "False": "false", "None": "null"}  # words of values, as str() writes them
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?")
 _TEXT = re.compile(r"key|status|machine|workload|mode|message|note|.*\.content|digests\..*")  # columns that are text
 
@@ -60,7 +61,9 @@ def find_program(path: Name | None = None) -> str:
     for place in places:
         if found := shutil.which(place):
             return os.path.abspath(found)
-    raise FileError(f"no program '{os.fspath(named or 'tessera')}'; the environment's TESSERA can name it")
+    failure = FileError(f"no program '{os.fspath(named or 'tessera')}'; the environment's TESSERA can name it")
+    failure.exit_code = 6
+    raise failure
 
 
 class Node:
@@ -182,7 +185,7 @@ def _options(settings: Settings | None, **others: Any) -> list[str]:
     words = [f"--{name}={value}" for name, value in others.items() if value is not None]
     for path, value in (settings or {}).items():
         text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        words.append(f"--set={path}={text.lower() if text in ('True', 'False') else text}")
+        words.append(f"--set={path}={_JSON.get(text, text)}")
     return words
 
 

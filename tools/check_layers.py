@@ -72,7 +72,7 @@ ALLOWED = {
     "sim/cli": ["base"],
     "sim/process": ["base", "traces", "sim/cli"],
     "sim/cost": ["base", "models/counts", "models/spec"],
-    "sim/recording": ["base", "models", "traces"],
+    "sim/recording": ["base", "models", "traces", "sim/result"],
     "sim/result": BELOW + ["sim/cli", "sim/cost", "sim/process"],
     "sim/sweep": BELOW + ["sim/cost"],
     "sim/vertex": BELOW + ["sim/result"],

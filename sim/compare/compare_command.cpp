@@ -132,20 +132,9 @@ Json result_of(const std::string& operand) {
 }
 
 int diff_command(const cli::DiffCommand& command) {
-    std::error_code ignored;
     const std::vector<process::NamedOutput> outputs{{"--json", command.json},
                                                     {"--report", command.report}};
-    for (const std::string& input : {command.a, command.b}) {
-        for (const fs::path& file : {fs::path(input), fs::path(input) / result::kResultFile}) {
-            for (const auto& [option, path] : outputs) {
-                if (path != "-" && fs::equivalent(file, path, ignored)) {
-                    throw cli::UsageError(
-                        fmt::format("diff: {}: {} is what is compared, expected another file",
-                                    option, in_quotes(path)));
-                }
-            }
-        }
-    }
+    result::keep_inputs("diff", outputs, {command.a, command.b});
     const bool to_stdout = process::check_outputs("diff", outputs);
     Operand a = operand_of(command.a);
     Operand b = operand_of(command.b);

@@ -116,7 +116,8 @@ void add_product(Cycles& change, Reason amount, Reason cost, double before, doub
 Cycles change_of(const std::string& kind, const Parts& a, const Parts& b) {
     Cycles change;
     if (a.steps == 0 || b.steps == 0) {
-        change.at(Reason::LackingSteps) = b.cycles - a.cycles;
+        change.at(Reason::StepsOnlyOfA) = -a.cycles;
+        change.at(Reason::StepsOnlyOfB) = b.cycles;
         return change;
     }
     const auto [amount, cost] = kind == "compute_set" ? std::pair{Reason::Issues, Reason::IssueTime}

@@ -17,7 +17,8 @@ namespace tessera::compare {
 
 /// Why cycles became more (or fewer).
 enum class Reason {
-    LackingSteps,
+    StepsOnlyOfA,
+    StepsOnlyOfB,
     Issues,
     IssueTime,
     UnusedTiles,
@@ -42,7 +43,8 @@ struct ReasonSpec {
 };
 
 inline constexpr std::array kReasons{
-    ReasonSpec{"lacking_steps", "steps that only B has", "steps that only A has"},
+    ReasonSpec{"steps_only_of_a", "steps that only A has", "steps that only A has"},
+    ReasonSpec{"steps_only_of_b", "steps that only B has", "steps that only B has"},
     ReasonSpec{"issues", "workers issue more", "workers issue less"},
     ReasonSpec{"issue_time", "an issue takes a tile longer", "an issue takes a tile less time"},
     ReasonSpec{"unused_tiles", "more tiles compute nothing", "fewer tiles compute nothing"},

@@ -2,6 +2,7 @@
 #include "sim/compare/report.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "sim/result/result_file.h"
 #include "sim/result/schema_parts.h"
 
@@ -48,7 +49,7 @@ std::string value_text(const Json& value) {
     const std::string text = value.is_null()     ? "none"
                              : value.is_string() ? result::printable(value.get<std::string>())
                                                  : value.dump();
-    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+    return clipped(text, kMost);
 }
 
 std::string number_text(double value) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "sim/compare/compare_command.h"
+#include "sim/process/exit_code.h"
 #include "sim/recording/format.h"
 #include "sim/result/result_file.h"
 
@@ -247,7 +248,8 @@ std::vector<Gain> gains_of(const Json& document) {
     // where a chip waits for memory or for another one, a shorter barrier may only mean a longer wait
     const auto barrier =
         static_cast<std::int64_t>(number(document, "/machine/sync/internal_cycles"));
-    const bool is_alone = result::list_at(document, "streams").empty() &&
+    const bool is_alone = number(document, "/activity/streaming_bytes") == 0 &&
+                          number(document, "/activity/host_bytes") == 0 &&
                           number(document, "/machine/system/chips") <= 1;
     if (barrier > 1) {
         gains.push_back(
@@ -335,7 +337,8 @@ std::string run_text(const Json& document, const Layout& layout) {
         head = "";
     }
     if (steps.empty()) {
-        text.line(head, "none are kept: the point's sweep was run without --keep full");
+        text.line(head, "none are kept: the point's sweep was run without --keep full, and gains "
+                        "that follow from steps are not told");
     }
     head = "gains";
     for (const Gain& gain : gains_of(document)) {
@@ -378,8 +381,12 @@ std::string explain_text(const cli::ExplainCommand& command, const Layout& layou
     std::unique_ptr<recording::Recording> recording;
     const fs::path file = fs::path(command.what) / recording::kFile;
     if (fs::is_directory(command.what) && fs::exists(file)) {
-        recording = std::make_unique<recording::Recording>(file);
-        if (!recording->is_of(document)) { // of a run before that
+        try {
+            recording = std::make_unique<recording::Recording>(file);
+        } catch (const IoError& error) {
+            process::tell_warning(std::string(error.what()) + "; tiles are not told");
+        }
+        if (recording != nullptr && !recording->is_of(document)) { // of a run before that
             recording.reset();
         }
     }

@@ -2,6 +2,7 @@
 #include "sim/plot/chart.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "sim/process/filter.h"
 
 #include <fmt/format.h>
@@ -37,10 +38,7 @@ std::string field(const std::string& text) {
     return out + "\"";
 }
 
-std::string clipped(const std::string& text) {
-    constexpr std::size_t kMost = 44; // characters that leave room for bars
-    return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
-}
+constexpr std::size_t kMostOfLabel = 44; ///< leaves room for bars
 
 std::string colour(std::size_t number) {
     return kColours.at(number % kColours.size());
@@ -52,8 +50,8 @@ std::string bars_of(const Chart& chart) {
     double most = 0;
     for (std::size_t bar = 0; bar < chart.labels.size(); ++bar) {
         double from = 0;
-        std::string line =
-            fmt::format("{} {}", chart.labels.size() - bar, field(clipped(chart.labels[bar])));
+        std::string line = fmt::format("{} {}", chart.labels.size() - bar,
+                                       field(clipped(chart.labels[bar], kMostOfLabel)));
         for (const Series& series : chart.series) {
             line += fmt::format(" {} {}", from, from + series.x[bar]);
             from += series.x[bar];

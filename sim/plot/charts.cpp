@@ -236,7 +236,7 @@ Chart tiles_chart(const Json& result, const recording::Recording& recording) {
 }
 
 void need(const Json& result, const char* key, const std::string& chart) {
-    if (!result.contains(key)) {
+    if (!result.contains(key) || !result.at(key).is_structured()) {
         throw cli::UsageError(
             fmt::format("plot: the result has no '{}', which the chart '{}' shows", key, chart));
     }

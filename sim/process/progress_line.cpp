@@ -2,6 +2,7 @@
 #include "sim/process/progress_line.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "sim/process/screen.h"
 #include "sim/process/work_progress.h"
 
@@ -97,7 +98,7 @@ std::string activity_text(const std::string& name, std::size_t columns) {
     for (const ActivityState& state : current_activities()) {
         text += ": " + state_text(state);
     }
-    return text.empty() ? text : (name + text).substr(0, columns);
+    return text.empty() ? text : clipped(name + text, std::max<std::size_t>(columns, 3));
 }
 
 std::string state_text(const ActivityState& state) {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "sim/recording/format.h"
+#include "sim/result/result_file.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -101,9 +102,43 @@ Recording::Recording(const std::filesystem::path& file) : file_(file), bytes_(co
             refuse("its list of steps is not whole");
         }
         for (const json& step : chip["steps"]) {
+            if (!step["columns"].contains("cycles")) {
+                refuse("a step has no cycles");
+            }
             for (const json& column : step["columns"]) {
                 static_cast<void>(place_of(column, tiles_));
             }
+            check_events(step, "pairs", 1);
+        }
+        if (!chip.contains("tiles_by_kind") || !chip["tiles_by_kind"].is_object()) {
+            refuse("it does not say what tiles spend cycles on");
+        }
+        for (const json& kind : chip["tiles_by_kind"]) {
+            static_cast<void>(place_of(kind, tiles_));
+        }
+        for (const char* const events : {"executions", "releases", "window"}) {
+            check_events(chip, events, tiles_);
+        }
+    }
+}
+
+/// Checks that the arrays of a table are there, where `of` has it. Arrays by tile have so many
+/// numbers for each event.
+void Recording::check_events(const json& of, const char* table, std::size_t of_tiles) const {
+    const auto found = of.find(table);
+    if (found == of.end()) {
+        return;
+    }
+    const json count = found->is_object() ? found->value("count", json()) : json();
+    if (!count.is_number_unsigned()) {
+        throw IoError(fmt::format("'{}' is no recording: its table '{}' has no count",
+                                  file_.string(), table));
+    }
+    for (const auto& [key, place] : found->items()) {
+        const bool is_by_tile = key.rfind("tile_", 0) == 0;
+        if (place.is_object()) {
+            static_cast<void>(
+                place_of(place, count.get<std::size_t>() * (is_by_tile ? of_tiles : 1)));
         }
     }
 }
@@ -117,9 +152,30 @@ bool Recording::is_of(const json& result) const {
         const json::json_pointer at(pointer);
         return !result.contains(at) || result.at(at) == header_.value(key, json());
     };
+    for (const auto& [list, kind] : result::kStepLists) {
+        if (result.contains(list) && result.at(list).is_array() &&
+            !has_executions_of(result.at(list), kind)) {
+            return false;
+        }
+    }
     // names may be labels, by which several runs are told apart
     return same("cycles", "/cycles") && same("tiles", "/machine/chip/tiles") &&
            same("clock_hz", "/machine/chip/clock_hz");
+}
+
+bool Recording::has_executions_of(const json& list, std::string_view kind) const {
+    std::size_t steps = 0;
+    for (const json& one : chip().at("steps")) {
+        if (one.at("kind") != kind) {
+            continue;
+        }
+        if (one.at("index") != steps || steps >= list.size() || !list.at(steps).is_object() ||
+            list.at(steps).value("executions", json()) != one.value("executions", json())) {
+            return false;
+        }
+        ++steps;
+    }
+    return steps == list.size();
 }
 
 const json* Recording::step(std::string_view kind, std::size_t index) const {

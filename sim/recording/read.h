@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tessera::recording {
@@ -20,6 +21,8 @@ public:
     /// The part of the header that is about the chip that ends last, as steps of a result are.
     [[nodiscard]] const nlohmann::json& chip() const;
     [[nodiscard]] std::size_t tiles() const { return tiles_; }
+    /// All that the file has, not compressed; the recording is used up.
+    [[nodiscard]] std::string take_bytes() && { return std::move(bytes_); }
     /// Whether it is of the run of a result, as far as both tell.
     [[nodiscard]] bool is_of(const nlohmann::json& result) const;
     /// What that part has of a step; null where it has nothing.
@@ -34,6 +37,8 @@ public:
 
 private:
     /// The bytes of an array; empty of equal numbers. @throws IoError
+    void check_events(const nlohmann::json& of, const char* table, std::size_t of_tiles) const;
+    [[nodiscard]] bool has_executions_of(const nlohmann::json& list, std::string_view kind) const;
     [[nodiscard]] std::string_view place_of(const nlohmann::json& place, std::size_t count) const;
 
     std::filesystem::path file_;

@@ -2,14 +2,12 @@
 #include "sim/report/beside.h"
 
 #include "base/error.h"
-#include "base/input_file.h"
-#include "base/text.h"
 #include "sim/process/exit_code.h"
 #include "sim/recording/format.h"
 #include "sim/recording/read.h"
 #include "sim/result/result_file.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -20,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kMemoryFile = "memory.json"; ///< beside it, where --memory wrote it there
-
-/// A recording beside a result is read up to this size; a page leaves out long ones (page.h).
-constexpr std::size_t kMostReadBytes = 512 * kMiB;
-
 bool is_file(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored);
@@ -32,13 +25,26 @@ bool is_file(const fs::path& path) {
 
 /// The memory report beside a result, or null: where there is none, or it is of another run.
 json memory_beside(const fs::path& file, const json& result) {
-    const fs::path place = file.parent_path() / kMemoryFile;
+    const fs::path place = file.parent_path() / result::kMemoryFile;
     json memory = is_file(place) ? result::read_json(place, "a memory report") : json();
+    if (!memory.is_object()) {
+        return {};
+    }
+    double most = 0;
+    for (const json& tiles : result::list_at(memory, "tiles")) {
+        most = std::max(most, result::number_at(tiles, "/peak_bytes"));
+    }
     const bool is_its =
-        memory.is_object() &&
         memory.value("workload", json()) == result::text_at(result, "/workload/name") &&
-        memory.value("machine", json()) == result::text_at(result, "/machine/name");
-    return is_its ? memory : json();
+        memory.value("machine", json()) == result::text_at(result, "/machine/name") &&
+        most == result::number_at(result, "/memory/max_bytes");
+    if (!is_its) {
+        process::tell_warning(
+            place.string() +
+            " is of another run than the result beside it; the page is without it");
+        return {};
+    }
+    return memory;
 }
 
 /// Adds the recording in the folder of a result, if it is of that run.
@@ -48,8 +54,9 @@ void add_recording(const fs::path& file, Entry& entry) {
         return;
     }
     try {
-        if (recording::Recording(place).is_of(entry.data["result"])) {
-            entry.recording = read_file(place, kMostReadBytes, "a recording");
+        recording::Recording recording(place);
+        if (recording.is_of(entry.data["result"])) {
+            entry.recording = std::move(recording).take_bytes(); // the page compresses them anew
         } else {
             entry.data["no_recording"] = "The one beside the result is of another run.";
         }

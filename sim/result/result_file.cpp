@@ -3,13 +3,57 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "sim/cli/cli.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <system_error>
 
 namespace tessera::result {
 
 using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether a folder is a store: its lines stand in files of that ending.
+bool is_store(const fs::path& folder) {
+    std::error_code ignored;
+    for (const auto& one : fs::directory_iterator(folder, ignored)) {
+        if (one.path().extension() == ".jsonl") {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool takes_the_place_of(const fs::path& output, const std::string& input) {
+    std::error_code ignored;
+    if (fs::equivalent(output, input, ignored)) {
+        return true;
+    }
+    fs::path folder(input);
+    const std::size_t colon = input.rfind(':');
+    if (!fs::exists(folder, ignored) && colon != std::string::npos) {
+        folder = input.substr(0, colon);
+    }
+    if (!fs::is_directory(folder, ignored)) {
+        return false;
+    }
+    const fs::path within =
+        fs::weakly_canonical(output, ignored).lexically_relative(fs::canonical(folder, ignored));
+    if (within.empty() || *within.begin() == "..") {
+        return false;
+    }
+    const std::string name = output.filename().string();
+    return is_store(folder) || name == kResultFile || name == kRecordingFile || name == kMemoryFile;
+}
+
+} // namespace
 
 bool is_result(const json& document) {
     const auto has_name = [&](const char* key) {
@@ -17,11 +61,19 @@ bool is_result(const json& document) {
         return found != document.end() && found->is_object() && found->contains("name") &&
                found->at("name").is_string();
     };
+    const auto has_steps = [&](const char* key) {
+        const auto found = document.find(key);
+        return found == document.end() ||
+               (found->is_array() && std::all_of(found->begin(), found->end(),
+                                                 [](const json& one) { return one.is_object(); }));
+    };
     constexpr double kMostCycles = 9e18; // of 63 bits
     return document.is_object() && has_name("machine") && has_name("workload") &&
            document.contains("cycles") && document.at("cycles").is_number() &&
            document.at("cycles").get<double>() >= 0 &&
-           document.at("cycles").get<double>() < kMostCycles;
+           document.at("cycles").get<double>() < kMostCycles &&
+           std::all_of(kStepLists.begin(), kStepLists.end(),
+                       [&](const auto& list) { return has_steps(list.first); });
 }
 
 json read_json(const std::filesystem::path& file, const std::string& what) {
@@ -37,6 +89,12 @@ json read_json(const std::filesystem::path& file, const std::string& what) {
 
 json read_result(const std::filesystem::path& file) {
     json document = read_json(file, "a result");
+    if (document.is_object() && document.contains("runs")) {
+        throw ConfigError({file.string(), 0, 0, "",
+                           "got a file of several runs, expected the result of one: --out DIR "
+                           "writes one for each run, in a folder of its own",
+                           ""});
+    }
     if (!is_result(document)) {
         throw ConfigError({file.string(), 0, 0, "",
                            "got other JSON, expected a result of `tessera run --json` for one run",
@@ -64,6 +122,19 @@ const json& list_at(const json& document, const std::string& key) {
     static const json empty = json::array();
     const auto found = document.find(key);
     return found != document.end() && found->is_array() ? *found : empty;
+}
+
+void keep_inputs(const std::string& command, const std::vector<process::NamedOutput>& outputs,
+                 const std::vector<std::string>& inputs) {
+    for (const auto& [option, path] : outputs) {
+        for (const std::string& input : inputs) {
+            if (!path.empty() && path != "-" && takes_the_place_of(path, input)) {
+                throw cli::UsageError(
+                    fmt::format("{}: {}: {} is what the command reads, expected another file",
+                                command, option, in_quotes(path)));
+            }
+        }
+    }
 }
 
 std::string printable(std::string text) {

@@ -2,12 +2,15 @@
 // A result read back: from a file that anybody may have changed.
 #pragma once
 
+#include "sim/process/output.h"
+
 #include <nlohmann/json.hpp>
 
 #include <array>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tessera::result {
 
@@ -20,6 +23,10 @@ inline constexpr std::array<std::pair<const char*, const char*>, 4> kStepLists{
 
 /// What a folder of `--out` calls it.
 inline constexpr const char* kResultFile = "result.json";
+/// And the recording beside it (docs/formats/recording.md).
+inline constexpr const char* kRecordingFile = "recording.bin.gz";
+/// What pages look for beside it, where --memory wrote it there.
+inline constexpr const char* kMemoryFile = "memory.json";
 
 /// Whether it has what every result of a run or an estimate has: cycles, and a machine and a workload
 /// with names.
@@ -37,6 +44,12 @@ inline constexpr const char* kResultFile = "result.json";
 [[nodiscard]] std::string text_at(const nlohmann::json& document, const std::string& pointer);
 /// The list of a key; empty where there is none. The document outlives it.
 [[nodiscard]] const nlohmann::json& list_at(const nlohmann::json& document, const std::string& key);
+
+/// Refuses an output that would take the place of what a command reads: one of `inputs` (a file, a
+/// folder of `--out`, a store, or STORE:KEY), a file that such a folder is read for, anything in a
+/// store. @throws UsageError
+void keep_inputs(const std::string& command, const std::vector<process::NamedOutput>& outputs,
+                 const std::vector<std::string>& inputs);
 
 /// `text` with a '?' for each character that terminals obey.
 [[nodiscard]] std::string printable(std::string text);

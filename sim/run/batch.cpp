@@ -12,6 +12,7 @@
 #include "sim/recording/format.h"
 #include "sim/report/page.h"
 #include "sim/result/result.h"
+#include "sim/result/result_file.h"
 #include "sim/run/results_csv.h"
 #include "sim/run/run.h"
 #include "sim/run/several.h"
@@ -27,6 +28,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -66,13 +68,15 @@ public:
         for (const char* name : elsewhere) {
             folder_.remove(name);
         }
+        folder_.remove(result::kMemoryFile); // of an older run; this one's comes later
         json_.write(result::json_text(report.result));
     }
 
     /// After a run that failed.
     void clear() const {
         folder_.remove_results();
-        for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile, recording::kFile}) {
+        for (const char* name : {kResultFile, process::kAnswerFile, kTraceFile, recording::kFile,
+                                 result::kMemoryFile}) {
             folder_.remove(name);
         }
     }
@@ -277,6 +281,10 @@ int run_single(const cli::RunCommand& command, const Elaborate& elaborate) {
                    .machine = command.machine,
                    .directory = command.out_directory};
     std::FILE* const people = checked_outputs(command, {one});
+    if (!command.out_directory.empty()) {
+        std::error_code ignored; // whoever writes into the folder tells
+        fs::create_directories(command.out_directory, ignored); // other files may stand in it, too
+    }
     const auto json_file = process::open_output(command.json);
     const auto csv_file = process::open_output(command.csv);
     const auto memory_file = process::open_output(command.memory);

@@ -77,7 +77,7 @@ class DiffTest(Case):
             (self.scratch / f"{name}.json").write_text(json.dumps(text))
             self.run_to(name, f"./{name}.json")
         found = self.compared("two", "three")
-        self.assertEqual(found["reasons"][0]["reason"], "lacking_steps")
+        self.assertEqual(found["reasons"][0]["reason"], "steps_only_of_b")
         self.assertGreater(found["reasons"][0]["cycles"], 0)
         back = self.compared("three", "two")
         self.assertEqual(back["change"], -found["change"])

@@ -188,9 +188,12 @@ class FileTest(ReportTest):
     def test_mistakes_are_told(self):
         self.file("no.json", "{")
         self.file("other.json", '{"cycles": 1}')
+        self.written("lists.json", self.tiny() | {"compute_sets": 5})
         (self.scratch / "empty").mkdir()
         for name, code, words in (("no.json", 3, "no.json: got no JSON, expected a result"),
                                   ("other.json", 3, "other.json: got other JSON, expected a result of `tessera run --json`"),
+                                  ("lists.json", 3, "lists.json: got other JSON, expected a result of `tessera run --json`"),
+                                  ("empty", 6, "'empty': neither a result nor a store there"),
                                   ("none.json", 6, "none.json")):
             done = self.tessera("report", name, "-o", "page.html", code=code)
             self.assertIn(words, done.stderr)
@@ -276,7 +279,48 @@ class FileTest(ReportTest):
 
     def test_an_empty_store_has_a_page(self):
         (self.scratch / "empty").mkdir()
+        self.file("empty/lines.jsonl", "")
         self.assertEqual(data_of(self.page_of("empty"))["entries"][0]["store"]["points"], 0)
+
+    def test_what_is_shown_or_compared_is_not_overwritten(self):
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "run", "--memory", "memory.json", "-q")
+        shutil.copy(self.scratch / "memory.json", self.scratch / "run/memory.json")
+        store = self.store()
+        [lines] = (self.scratch / store).glob("*.jsonl")
+        inputs = ["run/result.json", "run/recording.bin.gz", "run/memory.json", f"{store}/{lines.name}"]
+        before = {name: (self.scratch / name).read_bytes() for name in inputs}
+        for name in inputs:
+            done = self.tessera("report", "run", store, "-o", name, "-q", code=2)
+            self.assertIn(f"report: --output: '{name}' is what the command reads", done.stderr)
+            for option in ("--json", "--report"):
+                done = self.tessera("diff", "run", f"{store}:{json.loads(lines.read_text())['key'][:9]}", option, name, "-q", code=2)
+                self.assertIn(f"diff: {option}: '{name}' is what the command reads", done.stderr)
+        self.tessera("report", "run", "-o", "run/new.html", "-q")
+        self.tessera("report", store, "-o", f"{store}/new.html", "-q", code=2)
+        self.assertEqual(before, {name: (self.scratch / name).read_bytes() for name in inputs})
+
+    def test_a_memory_report_of_another_run_is_left_out(self):
+        self.tiny("--memory", "memory.json")
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--set", "workload.n=64", "--out", "run", "-q")
+        shutil.copy(self.scratch / "memory.json", self.scratch / "run/memory.json")
+        done = self.tessera("report", "run", "-o", "page.html", "-q")
+        self.assertIn("is of another run than the result beside it", done.stderr)
+        self.assertIsNone(data_of((self.scratch / "page.html").read_text())["entries"][0]["memory"])
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "run", "-q")
+        self.assertFalse((self.scratch / "run/memory.json").exists())
+        for _ in range(2):
+            self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "new", "--memory", "new/memory.json", "-q")
+            self.assertEqual((self.scratch / "new/memory.json").read_text(), (self.scratch / "memory.json").read_text())
+
+    def test_bytes_behind_a_recording_are_left_out(self):
+        """Browsers take no file of gzip with more behind it."""
+        self.tessera("run", "tiny_matmul", "--machine", "tiny", "--out", "run", "-q")
+        file = self.scratch / "run/recording.bin.gz"
+        whole = file.read_bytes()
+        file.write_bytes(whole + b"more")
+        page = self.page_of("run")
+        [entry] = data_of(page)["entries"]
+        self.assertEqual(recording_in(page, entry), gzip.decompress(whole))
 
 
 class BrowserTest(ReportTest):

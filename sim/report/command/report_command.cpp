@@ -37,20 +37,6 @@ bool is_result_or_failure(const json& document) {
            (document.is_object() && result::text_at(document, "/status") == "failed");
 }
 
-/// A page in the place of what it shows would be the last that anybody sees of it.
-void refuse_to_overwrite(const cli::ReportCommand& command) {
-    std::error_code ignored;
-    for (const std::string& input : command.inputs) {
-        for (const fs::path& file : {fs::path(input), fs::path(input) / result::kResultFile}) {
-            if (command.output != "-" && fs::equivalent(file, command.output, ignored)) {
-                throw cli::UsageError(fmt::format(
-                    "report: --output: {} is what the page shows, expected another file",
-                    in_quotes(command.output)));
-            }
-        }
-    }
-}
-
 void add_result(const fs::path& file, std::vector<Entry>& entries) {
     json document = result::read_json(file, "a result");
     json runs = json::array();
@@ -98,6 +84,9 @@ void add(const std::string& name, std::vector<Entry>& entries) {
     if (results.empty()) {
         // a path such as sweeps/a.sweep/ has no last part
         const fs::path store = path.has_filename() ? path : path.parent_path();
+        if (fs::is_empty(path, ignored)) {
+            throw IoError(fmt::format("{}: neither a result nor a store there", in_quotes(name)));
+        }
         entries.push_back(entry_of_store(store));
     }
 }
@@ -105,8 +94,9 @@ void add(const std::string& name, std::vector<Entry>& entries) {
 } // namespace
 
 std::string report_text(const cli::ReportCommand& command) {
-    process::check_outputs("report", {{"--output", command.output}});
-    refuse_to_overwrite(command);
+    const std::vector<process::NamedOutput> outputs{{"--output", command.output}};
+    process::check_outputs("report", outputs);
+    result::keep_inputs("report", outputs, command.inputs);
     process::Output file(command.output);
     std::vector<Entry> entries;
     for (const std::string& name : command.inputs) {

@@ -48,3 +48,21 @@ TEST_CASE("bytes that are no text are told by their numbers, and nothing is lost
         CHECK(bytes_of(utf8_of(name)) == name);
     }
 }
+
+TEST_CASE("a clipped text has at most so many bytes, and whole characters") {
+    CHECK(clipped("four", 4) == "four");
+    CHECK(clipped("fives", 4) == "f...");
+    CHECK(clipped("", 3).empty());
+    CHECK(clipped("abcd", 3) == "...");
+    for (const std::string& text :
+         {std::string("gr\u00f6\u00dfe"), std::string("\u65e5\u672c\u8a9e\u65e5\u672c"),
+          std::string("a\U0001f600b\U0001f600c")}) {
+        for (std::size_t most = 3; most <= text.size() + 1; ++most) {
+            CAPTURE(text, most);
+            const std::string cut = clipped(text, most);
+            CHECK(cut.size() <= most);
+            CHECK(is_utf8(cut));
+            CHECK((cut == text) == (text.size() <= most));
+        }
+    }
+}

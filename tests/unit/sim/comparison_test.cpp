@@ -104,7 +104,7 @@ TEST_CASE("what changed is the reason that is told") {
         more["cycles"] = 33;
         after["compute_sets"].push_back(more);
         after["cycles"] = after["cycles"].get<int>() + 33;
-        CHECK(reason_of(after) == Reason::LackingSteps);
+        CHECK(reason_of(after) == Reason::StepsOnlyOfB);
     }
     SECTION("the control program") {
         Json after = before;
@@ -127,7 +127,20 @@ TEST_CASE("chunks of one step are one group, other steps are not") {
     CHECK(found.groups[0].name == "multiply chunks");
     CHECK(found.groups[0].steps_a == 1);
     CHECK(found.groups[0].steps_b == 2);
-    CHECK(found.change.at(Reason::LackingSteps) == 0);
+    CHECK(found.change.at(Reason::StepsOnlyOfA) == 0);
+    CHECK(found.change.at(Reason::StepsOnlyOfB) == 0);
+}
+
+TEST_CASE("steps that only one has do not cancel those that only the other has") {
+    const Json before = result_of_scene();
+    Json after = before;
+    Json& multiply = step(after, "compute_sets", "multiply");
+    multiply["name"] = "renamed";
+    const auto found = compare::compare(before, after);
+    const double cycles = multiply["cycles"].get<double>();
+    CHECK(found.change.sum() == 0);
+    CHECK(found.change.at(Reason::StepsOnlyOfA) == -cycles);
+    CHECK(found.change.at(Reason::StepsOnlyOfB) == cycles);
 }
 
 TEST_CASE("the reasons sum to the change, whatever changes") {

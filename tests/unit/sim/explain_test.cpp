@@ -138,7 +138,7 @@ TEST_CASE("barriers of half the cycles are exact where nothing else is waited fo
         CHECK(gains[0].is_exact);
     }
     Json streams = one;
-    streams["streams"] = {step("copy", 1)};
+    streams["activity"]["streaming_bytes"] = 4; // of a point, too, whose steps nobody has kept
     CHECK_FALSE(explain::gains_of(streams).at(0).is_exact);
     Json chips = one;
     chips["machine"]["system"]["chips"] = 2;
@@ -315,6 +315,7 @@ TEST_CASE("a recording has its numbers, and is refused where some are not there"
     made.add_step("stream", 2,
                   {{"most", made.add(std::vector<std::uint32_t>{1, 2, 3})},
                    {"least", made.add(std::vector<double>{0.5, 1e12, -1})},
+                   {"cycles", 4},
                    {"same", 4}});
     const auto read = made.read();
     CHECK(read.tiles() == 3);
@@ -348,6 +349,18 @@ TEST_CASE("a recording has its numbers, and is refused where some are not there"
     refused("/last", -1, kNoChips);
     refused("/last", "0", kNoChips);
     refused("/chips/0", 7, "its list of steps is not whole");
+    refused("/chips/0/tiles_by_kind", 7, "it does not say what tiles spend cycles on");
+    refused("/chips/0/tiles_by_kind/idle", {{"type", "u32"}, {"offset", 100'000}},
+            "an array is not there");
+    refused("/chips/0/steps/0/columns", Json::object(), "a step has no cycles");
+    refused("/chips/0/executions", Json::object(), "its table 'executions' has no count");
+    const Json beyond{{"count", 10U}, {"begin", {{"type", "f64"}, {"offset", 0U}}}};
+    for (const char* const table : {"executions", "releases", "window"}) {
+        refused((std::string("/chips/0/") + table).c_str(), beyond, "an array is not there");
+    }
+    refused("/chips/0/steps/0/pairs", beyond, "an array is not there");
+    const Json by_tile{{"count", 4U}, {"tile_begin", {{"type", "u32"}, {"offset", 0U}}}};
+    refused("/chips/0/window", by_tile, "an array is not there"); // of three tiles 48 of 36 bytes
     for (const char* const lost : {"kind", "index", "columns"}) {
         Json steps = made.chip()["steps"];
         steps[0].erase(lost);
@@ -389,6 +402,18 @@ TEST_CASE("a recording is of a run whose cycles, tiles and clock it has", "[unit
     const Json same{{"cycles", kRun}, {"machine", {{"chip", {{"tiles", 20}, {"clock_hz", 1e9}}}}}};
     CHECK(read.is_of(same));
     CHECK(read.is_of(Json::object())); // it tells nothing
+    Json more = same;                  // a step that the recording has not
+    more["exchanges"] = {{{"executions", 1}}};
+    CHECK_FALSE(read.is_of(more));
+    Made with_step;
+    with_step.add_step("exchange", 0, {{"cycles", 7}});
+    with_step.chip()["steps"][0]["executions"] = 1;
+    const auto other_read = with_step.read();
+    CHECK(other_read.is_of(more));
+    more["exchanges"][0]["executions"] = 2;
+    CHECK_FALSE(other_read.is_of(more));
+    more["exchanges"] = Json::array();
+    CHECK_FALSE(other_read.is_of(more));
     for (const char* const pointer : {"/cycles", "/machine/chip/tiles", "/machine/chip/clock_hz"}) {
         Json other = same;
         other[Json::json_pointer(pointer)] = 1;

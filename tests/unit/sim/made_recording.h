@@ -20,12 +20,14 @@ inline constexpr std::uint32_t kNoPart = 4'294'967'295U; ///< the begin of a til
 
 /// A file of recordings that is put together by hand.
 struct Made {
-    nlohmann::json header{{"schema_version", recording::kSchemaVersion},
-                          {"tiles", 20},
-                          {"cycles", 10'000},
-                          {"clock_hz", 1e9},
-                          {"last", 0U},
-                          {"chips", nlohmann::json::array({{{"steps", nlohmann::json::array()}}})}};
+    nlohmann::json header{
+        {"schema_version", recording::kSchemaVersion},
+        {"tiles", 20},
+        {"cycles", 10'000},
+        {"clock_hz", 1e9},
+        {"last", 0U},
+        {"chips", nlohmann::json::array({{{"steps", nlohmann::json::array()},
+                                          {"tiles_by_kind", nlohmann::json::object()}}})}};
     std::string arrays;
     ScratchFolder scratch;
 
