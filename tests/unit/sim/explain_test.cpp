@@ -181,9 +181,11 @@ TEST_CASE("twice the matrix steps an issue take half of these issues' share", "[
 
 TEST_CASE("a run is told in its own words, an estimate without steps", "[unit][sim]") {
     Json one = plain();
-    CHECK(lines(explain::run_text(one, kWide)) ==
-          Texts{"run        w on m: 10,000 cycles, it is done", "critical   tile 0 all the time",
-                "steps      none are kept: the point's sweep was run without --keep full"});
+    CHECK(
+        lines(explain::run_text(one, kWide)) ==
+        Texts{"run        w on m: 10,000 cycles, it is done", "critical   tile 0 all the time",
+              "steps      none are kept: the point's sweep was run without --keep full, and gains "
+              "that follow from steps are not told"});
     one.erase("critical_path");
     one["explanation"]["uneven_splits"]["cycles"] = kRun; // an estimate has nothing to gain from
     CHECK(lines(explain::run_text(one, kWide)) ==

@@ -29,7 +29,7 @@ TEST_CASE("activities are told from the outermost in, with how far each is") {
             CHECK(process::activity_text("cora", 80) == "cora: planning: message 2000 of 2000");
             placing.at(3, 7);
             CHECK(process::activity_text("cora", 80) == "cora: planning: message 3 of 7");
-            CHECK(process::activity_text("cora", 10) == "cora: plan");
+            CHECK(process::activity_text("cora", 10) == "cora: p...");
         }
         planning.step(4); // a number of steps that nobody knows
         CHECK(process::activity_text("cora", 80) == "cora: planning 4");
