@@ -170,6 +170,14 @@ class ExplainTest(Case):
                 self.assertTrue(most)
                 self.assertLess(100 * (1 - after["cycles"] / before["cycles"]), float(percent) + 0.06)
 
+    def told_without(self, file, content, why):
+        """A damaged recording is told, and the step is explained as without one."""
+        file.write_bytes(content)
+        done = CliTest.tessera(self, "explain", "a", "multiply")
+        self.assertRegex(done.stderr, why)
+        self.assertIn("bound ", done.stdout)
+        self.assertNotIn("have a part", done.stdout)
+
     def test_damaged_recordings_and_those_of_other_runs(self):
         self.run_to("a", "tiny_matmul")
         file = self.scratch / "a/recording.bin.gz"
@@ -189,14 +197,10 @@ class ExplainTest(Case):
         far = [steps[0] | {"columns": steps[0]["columns"] | {"cycles": {"type": "u32", "offset": 2**60}}}, *steps[1:]]
         for changed in ({"tiles": "x"}, {"tiles": -1}, {"tiles": 10**12}, with_steps(3), with_steps(far),
                         with_steps([{"kind": "exchange"}]), {"chips": 3}, {"chips": [3]}, {"last": 1}, {"last": -1}, {"schema_version": 1}):
-            file.write_bytes(with_header(header | changed))
-            said = self.tessera("explain", "a", "multiply", code=6)
-            self.assertRegex(said, "is no recording|is damaged")
+            self.told_without(file, with_header(header | changed), "is no recording|is damaged")
         without = [step | {"columns": {key: one for key, one in step["columns"].items() if key != "cycles"}} for step in steps]
-        file.write_bytes(with_header(header | with_steps(without)))
-        self.assertIn("multiply", self.tessera("explain", "a", "multiply"))
-        file.write_bytes(whole[:-200])
-        self.assertIn("damaged or cut off", self.tessera("explain", "a", "multiply", code=6))
+        self.told_without(file, with_header(header | with_steps(without)), "a step has no cycles")
+        self.told_without(file, whole[:-200], "damaged or cut off")
         file.write_bytes(with_header(header | {"cycles": header["cycles"] + 1}))  # of another run
         self.assertNotIn("have a part", self.tessera("explain", "a", "multiply"))
         file.write_bytes(whole)

@@ -254,7 +254,7 @@ class FileTest(ReportTest):
         self.compared()
         before = (self.scratch / "a/result.json").read_bytes()
         done = self.tessera("diff", "a", "b", "--report", "a/result.json", code=2)
-        self.assertIn("--report: 'a/result.json' is what is compared, expected another file", done.stderr)
+        self.assertIn("--report: 'a/result.json' is what the command reads, expected another file", done.stderr)
         self.assertEqual((self.scratch / "a/result.json").read_bytes(), before)
 
     def test_a_recording_that_is_none_is_told_with_its_reason(self):
