@@ -98,14 +98,14 @@ add_test(NAME "pipelines on the command line"
 set_tests_properties("pipelines on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 
 # Pages in a browser need chromium, node, and `npm ci` in report/; without them the tests are skipped and say so.
-foreach(class FileTest OnePageTest ComparisonTest)
+foreach(class FileTest OnePageTest)
   add_test(NAME "pages of results: ${class}"
     COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/report_test.py"
             $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" ${class})
   set_tests_properties("pages of results: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 endforeach()
 
-foreach(class StorePagesTest DegenerateTest DamagedRecordingTest TimelineTest SizeTest PicturesTest)
+foreach(class ComparisonTest StorePagesTest DegenerateTest DamagedRecordingTest TimelineTest SizeTest PicturesTest)
   add_test(NAME "pages of results: ${class}"
     COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/report_test.py"
             $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" ${class})
