@@ -33,7 +33,7 @@ public:
         sort();
         join(each_once);
     }
-    /// Of some pieces of a tensor.
+    /// The runs cover these pieces of the tensor.
     Runs(const Tensor& tensor, const std::vector<const Piece*>& pieces)
         : bytes_(bytes_of(tensor.type)) {
         for (const Piece* piece : pieces) {

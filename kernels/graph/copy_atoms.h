@@ -49,7 +49,7 @@ private:
     std::vector<Atom> sorted_;
 };
 
-/// What a tile has of a copy.
+/// A tile has these atoms of a copy.
 struct Matched {
     std::vector<Atom> atoms;    ///< by element of `to`, row-major
     std::vector<Atom> in_place; ///< elements that stand where they shall

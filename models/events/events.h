@@ -50,7 +50,7 @@ struct Work {
     Cycles bound_cycles = 0;          ///< fewest cycles in which the tile can issue that
     Cycles busiest_worker_cycles = 0; ///< of the busiest worker of each launch, summed
     Cycles mean_worker_cycles = 0;    ///< of all launches, mean over all workers of the tile
-    /// Of each worker; they sum to those of the counts.
+    /// Each worker has taken so many issue slots; they sum to those of the counts.
     std::array<std::int64_t, kMostWorkers> issues_of = {};
     UnevenLaunch uneven;
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kOfLoop = 12; ///< $m0..$m11; the others do not change
 
-/// What a main register holds in one pass and in the next.
+/// Says how a main register changes from one pass to the next.
 struct Moves {
     enum class Kind : std::uint8_t { Same, By, Otherwise };
     Kind kind = Kind::Same;

@@ -20,7 +20,7 @@ namespace tessera::isa {
 struct CountedLoop {
     std::uint16_t moving = 0;    ///< main registers that move by a constant
     std::uint16_t addresses = 0; ///< of those: accesses move with them
-    /// Of each store in their order, two main registers with whose sum it moves.
+    /// Each store, in their order, moves with the sum of these two main registers.
     std::vector<std::array<std::uint8_t, 2>> stores;
     std::vector<std::uint32_t> jumps; ///< in DecodedProgram::jumps; left to the caller
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What code that begins at an operation does to main registers, whichever way it goes.
+// This finds which main registers code reads and writes that begins at an operation, whichever way it goes.
 #pragma once
 
 #include <cstddef>
