@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
 
+#include "base/utf8.h"
+
 #include <algorithm>
 
 namespace tessera {
@@ -17,11 +19,7 @@ Shown beginning_of(std::string_view word, std::size_t longest) {
     if (word.size() <= longest) {
         return {word, {}};
     }
-    std::size_t end = longest;
-    while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xc0U) == 0x80U) {
-        --end; // the next byte continues a character
-    }
-    return {word.substr(0, end), " (" + std::to_string(word.size()) + " bytes)"};
+    return {beginning(word, longest), " (" + std::to_string(word.size()) + " bytes)"};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -97,16 +98,19 @@ std::string bytes_of(std::string_view text) {
     return bytes;
 }
 
-std::string clipped(std::string_view text, std::size_t most) {
-    constexpr std::string_view kMore = "...";
-    if (text.size() <= most) {
-        return std::string(text);
-    }
-    std::size_t end = most - kMore.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+std::string_view beginning(std::string_view text, std::size_t most) {
+    std::size_t end = std::min(most, text.size());
+    while (end > 0 && end < text.size() &&
+           (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
         --end; // the next byte continues a character
     }
-    return std::string(text.substr(0, end)).append(kMore);
+    return text.substr(0, end);
+}
+
+std::string clipped(std::string_view text, std::size_t most) {
+    constexpr std::string_view kMore = "...";
+    return text.size() <= most ? std::string(text)
+                               : std::string(beginning(text, most - kMore.size())).append(kMore);
 }
 
 } // namespace tessera

@@ -15,6 +15,9 @@ namespace tessera {
 /// x, `\x5cx`. What has neither stays as it is.
 [[nodiscard]] std::string utf8_of(std::string_view bytes);
 
+/// The longest beginning of `text` of at most so many bytes that ends with a whole character.
+[[nodiscard]] std::string_view beginning(std::string_view text, std::size_t most);
+
 /// `text`, or of one with more than `most` bytes its beginning and "...", together at most so many. A
 /// character stays whole. `most`: 3 at least.
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t most);

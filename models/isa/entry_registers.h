@@ -15,7 +15,7 @@ struct EntryRegisters {
     std::uint16_t written = 0; ///< on some way
 };
 
-/// Of the code from operation `index` of a program on, to an exit. A branch to where a register says may
+/// Looks at the code from operation `index` of a program on, to an exit. A branch to where a register says may
 /// need and write everything.
 [[nodiscard]] EntryRegisters entry_registers(const DecodedProgram& program, std::size_t index);
 

@@ -73,13 +73,13 @@ public:
         std::uint32_t jump = 0;
         std::int64_t times = 0;
     };
-    /// What has been noted up to a moment.
+    /// This remembers how much had been noted at a moment.
     struct Mark {
         std::vector<std::vector<std::int64_t>> times; ///< empty where nothing has been noted
         std::vector<Entry> entries;
     };
     void mark(Mark& mark) const;
-    /// What has been noted since.
+    /// This has all that was noted since then.
     struct Since {
         std::vector<Gone> gone;
         std::vector<Entry> entries;

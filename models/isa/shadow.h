@@ -192,7 +192,7 @@ public:
 
     // A loop that a branch counts down (counted_loop.h).
 
-    /// What stood there when the branch was taken the last time, and the pass behind it began.
+    /// These stood there when the branch was taken the last time, and the pass behind it began.
     struct CountedPass {
         const MicroOperation* branch = nullptr; ///< null: no pass is followed
         std::int32_t worker = 0;

@@ -96,7 +96,7 @@ public:
     [[nodiscard]] std::int64_t executions_left_out() const { return executions_left_out_; }
     [[nodiscard]] std::int64_t releases_left_out() const { return releases_left_out_; }
     [[nodiscard]] const std::optional<RecordedWindow>& window() const { return window_; }
-    /// Of the window, in the order of executions().
+    /// Executions of the window stand in the order of executions().
     [[nodiscard]] std::size_t window_executions() const { return in_window_.size(); }
     [[nodiscard]] WindowExecution window_execution(std::size_t number) const;
     [[nodiscard]] std::int64_t window_left_out() const { return window_left_out_; }

@@ -295,9 +295,13 @@ Chart sensitivity_chart(const sweep::Listing& listing, const std::string& store)
 
 } // namespace
 
+bool needs_recording(std::string_view chart) {
+    return chart == "balance" || chart == "tiles";
+}
+
 Chart chart_of_result(const std::string& name, const Json& result,
                       const recording::Recording* recording) {
-    if (recording == nullptr && (name == "balance" || name == "tiles")) {
+    if (recording == nullptr && needs_recording(name)) {
         throw cli::UsageError(
             fmt::format("plot: the chart '{}' needs a recording: give a folder of "
                         "`tessera run --out`, not a file",

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::plot {
@@ -30,6 +31,9 @@ inline constexpr ChartName kCharts[]{
     {"tiles", "a folder of --out: cycles of every tile by kind", false},
     {"scatter", "a store: its points in two objectives, and the front", true},
     {"sensitivity", "a store: how much the first objective changes with each path", true}};
+
+/// Whether a chart of a result shows its tiles one by one.
+[[nodiscard]] bool needs_recording(std::string_view chart);
 
 /// The chart of a result. `recording`: null where there is none.
 /// @throws UsageError where the chart needs one, or the result has no such thing

@@ -16,7 +16,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace tessera::plot {
@@ -49,9 +48,7 @@ Chart chart_of(const cli::PlotCommand& command) {
     const nlohmann::json result = compare::result_of(command.what);
     const fs::path file = fs::path(command.what) / recording::kFile;
     std::unique_ptr<recording::Recording> recording;
-    const bool needs_recording =
-        std::string_view(name.name) == "balance" || std::string_view(name.name) == "tiles";
-    if (needs_recording && fs::is_directory(command.what) && fs::exists(file)) {
+    if (needs_recording(name.name) && fs::is_directory(command.what) && fs::exists(file)) {
         recording = std::make_unique<recording::Recording>(file);
         if (!recording->is_of(result)) {
             throw IoError(fmt::format("{} is of another run than the result beside it",

@@ -130,7 +130,7 @@ void Recording::check_events(const json& of, const char* table, std::size_t of_t
         return;
     }
     const json count = found->is_object() ? found->value("count", json()) : json();
-    if (!count.is_number_unsigned()) {
+    if (!count.is_number_unsigned() || count > arrays().size()) { // each event has a byte at least
         throw IoError(fmt::format("'{}' is no recording: its table '{}' has no count",
                                   file_.string(), table));
     }

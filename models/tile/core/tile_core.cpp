@@ -58,6 +58,7 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
         workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
         workers[n].issue_limit = machine.tile.phase_limit_cycles / round;
     }
+    TESSERA_ASSERT(workers.size() <= events::kMostWorkers);
     launch_issues.assign(workers.size(), 0);
 }
 
