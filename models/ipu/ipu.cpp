@@ -315,19 +315,29 @@ void Ipu::compute_ahead() {
     // A few tiles at a time: where they do little, sharing them out costs more.
     constexpr std::size_t kAtOnce = 8;
     const Activity computing("tile", static_cast<std::int64_t>(tiles_.size()));
-    const auto for_all = [&](const auto& body) {
-        for_each_((tiles_.size() + kAtOnce - 1) / kAtOnce, [&](std::size_t some) {
-            const std::size_t end = std::min(tiles_.size(), (some + 1) * kAtOnce);
-            for (std::size_t tile = some * kAtOnce; tile < end; ++tile) {
+    const auto for_some = [&](std::size_t begin, std::size_t end, const auto& body) {
+        for_each_((end - begin + kAtOnce - 1) / kAtOnce, [&](std::size_t some) {
+            const std::size_t first = begin + some * kAtOnce;
+            for (std::size_t tile = first; tile < std::min(end, first + kAtOnce); ++tile) {
                 body(tiles_[tile]);
             }
         });
     };
+    const auto for_all = [&](const auto& body) { for_some(0, tiles_.size(), body); };
     const auto pauses = [](const tile::Tile& one) { return one.walk().pauses(); };
-    for_all([&](tile::Tile& one) {
-        one.compute_ahead(true);
-        computing.step();
-    });
+    // What is judged by the first tiles holds for the others, whichever thread comes to them first.
+    const bool judges = timing_ != nullptr && timing_->mode.sections != nullptr;
+    for (std::size_t begin = 0, end = 0; begin < tiles_.size(); begin = end) {
+        constexpr std::size_t kFirst = 32;
+        end = judges ? std::min(tiles_.size(), std::max(kFirst, 2 * begin)) : tiles_.size();
+        for_some(begin, end, [&](tile::Tile& one) {
+            one.compute_ahead(true);
+            computing.step();
+        });
+        if (judges) {
+            timing_->classes.judge();
+        }
+    }
     while (std::any_of(tiles_.begin(), tiles_.end(), pauses)) {
         // of all tiles or of none: executions of a step are the same ones for all
         const bool skips = std::all_of(tiles_.begin(), tiles_.end(), [&](const tile::Tile& one) {

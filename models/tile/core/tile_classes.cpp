@@ -2,6 +2,7 @@
 #include "models/tile/core/tile_classes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -10,11 +11,12 @@ namespace tessera::tile {
 
 namespace {
 
-/// Phases of a start before it is judged, and which part of them is worth the search.
-constexpr std::int64_t kJudged = 4096;
-constexpr std::int64_t kOneIn = 32;
-/// Phases that are added in any case.
+/// A start is judged when it has had so many phases, twice as many, four times as many ...
 constexpr std::int64_t kFewest = 32;
+/// Which part of its phases has to be alike, so that the search is worth while.
+constexpr std::int64_t kOneIn = 32;
+/// Phases without sections are searched for up to so many of them.
+constexpr std::int64_t kSearched = 4096;
 /// Sections of a phase in the mean, at least: those of the first and of the last pass are hardly alike.
 constexpr std::int64_t kSections = 4;
 
@@ -69,11 +71,9 @@ TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
     const auto found = [&](Root& root) {
         const PhaseResult* const result = root.is_alone ? nullptr : trie_.find(root.node, value);
         root.alike += result != nullptr ? 1 : 0;
-        const std::int64_t phases = ++root.phases;
-        const std::int64_t seen = phases - kFewest;
-        const bool by_sections =
-            seen > 0 && root.alike * kOneIn < seen && root.sections >= kSections * seen;
-        return std::pair{Found{result, &root, !root.is_alone && !by_sections}, phases == kJudged};
+        const auto phases = static_cast<std::uint64_t>(++root.phases);
+        return std::pair{Found{result, &root, !root.is_alone && !root.goes_by_sections},
+                         phases >= kFewest && std::has_single_bit(phases)};
     };
     std::pair<Found, bool> answer;
     {
@@ -95,31 +95,42 @@ TileClasses::Found TileClasses::find(const Start& start, const View& tile) {
 }
 
 void TileClasses::add(const Found& found, const std::vector<isa::ShadowRead>& reads,
-                      PhaseResult result) {
+                      PhaseResult result, std::int64_t sections) {
     if (!found.keeps) {
+        found.root->sections += sections;
         ++classes_;
         return;
     }
     const std::unique_lock lock(mutex_);
+    Root& root = *found.root;
     using Added = ReadTrie<PhaseResult>::Added;
-    switch (trie_.add(found.root->node, reads, std::move(result))) {
+    switch (trie_.add(root.node, reads, std::move(result))) {
     case Added::New:
+        root.sections += sections;
         ++classes_;
         break;
     case Added::Met: // by another thread
-        ++found.root->alike;
+        ++root.alike;
         break;
     case Added::NoWay: // a tile without what others share there: it is run each time
         break;
     }
 }
 
-void TileClasses::between_steps(std::size_t most_bytes) {
+void TileClasses::judge() {
     const std::unique_lock lock(mutex_);
     for (Root* const root : to_judge_) {
-        root->is_alone = root->alike * kOneIn < root->phases;
+        const std::int64_t phases = root->phases;
+        const bool is_alike = root->alike * kOneIn >= phases;
+        root->is_alone = !is_alike && phases >= kSearched;
+        root->goes_by_sections = !is_alike && root->sections >= kSections * phases;
     }
     to_judge_.clear();
+}
+
+void TileClasses::between_steps(std::size_t most_bytes) {
+    judge();
+    const std::unique_lock lock(mutex_);
     if (trie_.bytes() > most_bytes) {
         trie_.clear();
         for (auto& [start, root] : roots_) {

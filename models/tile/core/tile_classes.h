@@ -6,8 +6,8 @@
 //   find(start, tile) -> the result of a tile that read the same
 //   add(...)          -> adds the result of a phase that was run, with its reads
 //
-// May be called on several threads. The result does not depend on which thread was first: equal
-// reads have equal results.
+// May be called on several threads. Neither results nor the number of phases that were run depend on
+// which thread was first: equal reads have equal results, and starts are judged while none runs.
 #pragma once
 
 #include "base/units.h"
@@ -77,7 +77,8 @@ public:
         std::atomic<std::int64_t> alike = 0; ///< of them, that had the reads of one before
         /// Of the phases that were run: where a section (section_classes.h) might have begun.
         std::atomic<std::int64_t> sections = 0;
-        bool is_alone = false; ///< none is searched for
+        bool is_alone = false;         ///< none is searched for
+        bool goes_by_sections = false; ///< none is added
     };
     /// The result of find().
     struct Found {
@@ -92,13 +93,17 @@ public:
 
     /// Searches for a phase with the same start and the same reads.
     [[nodiscard]] Found find(const Start& start, const View& tile);
-    /// Adds the result of a phase that was run because find() returned `found` without a result. If
-    /// another thread has added the same reads before, asserts that both results are equal.
-    void add(const Found& found, const std::vector<isa::ShadowRead>& reads, PhaseResult result);
+    /// Adds the result of a phase that was run because find() returned `found` without a result, and
+    /// that might have begun so many sections. If another thread has added the same reads before,
+    /// asserts that both results are equal.
+    void add(const Found& found, const std::vector<isa::ShadowRead>& reads, PhaseResult result,
+             std::int64_t sections = 0);
 
-    /// To be called while no phase is under way. Forgets all classes if they take more of the host's
-    /// memory: words that come anew in each round are never met again. Phases of a start that are
-    /// hardly ever alike are run from now on without a search.
+    /// To be called while no phase is under way. Phases of a start that are hardly ever alike are run
+    /// from now on without a search, or without being added.
+    void judge();
+    /// The same, and forgets all classes if they take more of the host's memory: words that come anew
+    /// in each round are never met again.
     void between_steps(std::size_t most_bytes);
 
     /// These return the same number for equal arguments.
@@ -119,7 +124,7 @@ private:
     mutable std::shared_mutex mutex_;
     ReadTrie<PhaseResult> trie_;
     std::map<Start, Root> roots_;
-    std::vector<Root*> to_judge_; ///< that have had so many phases that it can be told
+    std::vector<Root*> to_judge_; ///< that have had so many phases that they can be
     std::vector<std::vector<const isa::DecodedProgram*>> codes_;
     std::deque<SupervisorRegisters> registers_;
     std::atomic<std::int64_t> phases_ = 0;

@@ -250,8 +250,7 @@ ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<Con
     take_over(*result);
     const ComputeOutcome done = result->outcome;
     if (found.result == nullptr) {
-        found.root->sections += sections_begun;
-        timing->classes.add(found, shadow.reads(), std::move(own));
+        timing->classes.add(found, shadow.reads(), std::move(own), sections_begun);
     }
     return done;
 }

@@ -65,6 +65,7 @@ public:
                         left.known.back() ? sizeof word : 0);
             left.words.push_back(word);
         }
+        classes_.judge();
         return left;
     }
 

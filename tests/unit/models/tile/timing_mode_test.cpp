@@ -592,6 +592,34 @@ TEST_CASE("classes part where the first of their reads differs", "[unit][tile]")
     CHECK(tile.find().result == nullptr);
 }
 
+TEST_CASE("starts are judged between phases, by all of them", "[unit][tile]") {
+    // 32 phases are judged: where fewer than one was alike and they have four sections each in the
+    // mean, none is added from then on
+    constexpr std::int64_t kPhases = 32;
+    constexpr std::int64_t kSections = 4;
+    const auto keeps_after = [](std::int64_t phases, std::int64_t alike, std::int64_t sections) {
+        Classes tile;
+        for (std::int64_t phase = 0; phase < phases; ++phase) {
+            const auto value = static_cast<std::uint32_t>(std::max(phase, alike));
+            tile.hold(5, value); // the first ones are alike, and the one that they are like
+            const auto found = tile.find();
+            CHECK(found.keeps);
+            if (found.result == nullptr) {
+                tile.classes.add(found, {{Kind::Word, 5, isa::shadow_value(true, value)}},
+                                 result_of(7), sections * phases / (phases - alike));
+            }
+        }
+        tile.classes.judge();
+        return tile.find().keeps;
+    };
+    CHECK_FALSE(keeps_after(kPhases, 0, kSections));
+    CHECK(keeps_after(kPhases, 0, kSections - 1));
+    CHECK(keeps_after(kPhases, 1, 2 * kSections));
+    CHECK(keeps_after(kPhases - 1, 0, kSections));
+    CHECK_FALSE(keeps_after(2 * kPhases, 1, 2 * kSections));
+    CHECK(keeps_after(2 * kPhases, 2, 2 * kSections));
+}
+
 TEST_CASE("a wait for a word of tensor data needs data", "[unit][tile]") {
     const std::string wait = "2: ld32 $m2, $m1, $mzero, 0\nbrz $m2, 2b\n";
     const std::string worker = ".supervisor\n.globl start\nstart: setzi $m0, worker\n"
