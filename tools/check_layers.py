@@ -76,7 +76,7 @@ ALLOWED = {
     "sim/result": BELOW + ["sim/cli", "sim/cost", "sim/process"],
     "sim/sweep": BELOW + ["sim/cost"],
     "sim/vertex": BELOW + ["sim/result"],
-    "sim/report": ["base", "sim/process", "sim/recording", "sim/result"],
+    "sim/report": ["base", "traces", "sim/process", "sim/recording", "sim/result"],
     "sim/run": ON_RESULTS + ["sim/report", "sim/sweep"],
     "sim/compare": ON_RESULTS + ["sim/report", "sim/sweep"],
     "sim/explain": ON_RESULTS + ["sim/compare"],

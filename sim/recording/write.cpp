@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "sim/recording/format.h"
+#include "traces/deflater.h"
 
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -254,46 +254,6 @@ json header_of(const Facts& facts, Arrays& arrays) {
     return header;
 }
 
-/// Compresses part by part.
-class Gzip {
-public:
-    Gzip() {
-        constexpr int kWindowBits = 15 + 16; // with the envelope of gzip
-        constexpr int kMemoryLevel = 8;
-        TESSERA_ASSERT(deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWindowBits,
-                                    kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK);
-    }
-    ~Gzip() { deflateEnd(&stream_); }
-    Gzip(const Gzip&) = delete;
-    Gzip& operator=(const Gzip&) = delete;
-
-    void put(std::string_view bytes) {
-        stream_.next_in =
-            const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
-        stream_.avail_in = static_cast<uInt>(bytes.size());
-        go_on(Z_NO_FLUSH);
-    }
-    [[nodiscard]] std::string finish() {
-        go_on(Z_FINISH);
-        return std::move(packed_);
-    }
-
-private:
-    void go_on(int flush) {
-        std::array<unsigned char, std::size_t{1} << 16U> part{};
-        do {
-            stream_.next_out = part.data();
-            stream_.avail_out = static_cast<uInt>(part.size());
-            TESSERA_ASSERT(deflate(&stream_, flush) != Z_STREAM_ERROR);
-            packed_.append(reinterpret_cast<const char*>(part.data()),
-                           part.size() - stream_.avail_out);
-        } while (stream_.avail_out == 0);
-    }
-
-    z_stream stream_{};
-    std::string packed_;
-};
-
 } // namespace
 
 void write(const Facts& facts, const std::function<void(std::string_view bytes)>& put) {
@@ -313,7 +273,7 @@ void write(const Facts& facts, traces::OutputFile& file) {
 }
 
 std::string compressed(const Facts& facts) {
-    Gzip packed;
+    traces::Deflater packed(traces::Deflater::Envelope::Gzip);
     write(facts, [&](std::string_view bytes) { packed.put(bytes); });
     return packed.finish();
 }

@@ -18,15 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool is_file(const fs::path& path) {
-    std::error_code ignored;
-    return fs::is_regular_file(path, ignored);
-}
-
 /// The memory report beside a result, or null: where there is none, or it is of another run.
 json memory_beside(const fs::path& file, const json& result) {
     const fs::path place = file.parent_path() / result::kMemoryFile;
-    json memory = is_file(place) ? result::read_json(place, "a memory report") : json();
+    json memory = result::is_file(place) ? result::read_json(place, "a memory report") : json();
     if (!memory.is_object()) {
         return {};
     }
@@ -50,7 +45,7 @@ json memory_beside(const fs::path& file, const json& result) {
 /// Adds the recording in the folder of a result, if it is of that run.
 void add_recording(const fs::path& file, Entry& entry) {
     const fs::path place = file.parent_path() / recording::kFile;
-    if (!is_file(place)) {
+    if (!result::is_file(place)) {
         return;
     }
     try {

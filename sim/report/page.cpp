@@ -4,9 +4,9 @@
 #include "base/config/json_text.h"
 #include "base/error.h"
 #include "sim/report/bundle.h"
+#include "traces/deflater.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <array>
 #include <cstddef>
@@ -19,6 +19,7 @@ namespace tessera::report {
 namespace {
 
 using nlohmann::json;
+using Envelope = traces::Deflater::Envelope;
 
 const unsigned char* bytes_of(std::string_view text) {
     return reinterpret_cast<const unsigned char*>(text.data());
@@ -36,26 +37,6 @@ std::string base64(std::string_view bytes) {
         text.append(part, 0, static_cast<std::size_t>(length));
     }
     return text;
-}
-
-/// With the envelope of zlib, or of gzip.
-std::string deflated(std::string_view text, bool as_gzip = false) {
-    constexpr int kWindowBits = 15;
-    constexpr int kOfGzip = 16;
-    constexpr int kMemoryLevel = 8;
-    z_stream stream{};
-    TESSERA_ASSERT(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-                                kWindowBits + (as_gzip ? kOfGzip : 0), kMemoryLevel,
-                                Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string packed(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-    stream.next_in = const_cast<unsigned char*>(bytes_of(text));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<unsigned char*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    TESSERA_ASSERT(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
 }
 
 bool is_gzip(std::string_view bytes) {
@@ -121,8 +102,9 @@ std::string page_html(std::vector<Entry> entries, int model_version) {
     std::string blocks;
     for (Entry& entry : entries) {
         if (!entry.recording.empty()) {
-            const std::string bytes = is_gzip(entry.recording) ? std::move(entry.recording)
-                                                               : deflated(entry.recording, true);
+            const std::string bytes = is_gzip(entry.recording)
+                                          ? std::move(entry.recording)
+                                          : traces::deflated(entry.recording, Envelope::Gzip);
             const std::string id = fmt::format("recording-{}", shown.size());
             if (bytes.size() <= kMostRecordingBytes) {
                 blocks += block(id, bytes);
@@ -163,7 +145,8 @@ std::string page_html(std::vector<Entry> entries, int model_version) {
         "</body>\n"
         "</html>\n",
         hash_of(script), hash_of(style), style, TESSERA_VERSION, model_version,
-        escaped(bundled_licences()), block("page", deflated(config::text_of_json(data))), blocks,
+        escaped(bundled_licences()),
+        block("page", traces::deflated(config::text_of_json(data), Envelope::Zlib)), blocks,
         script);
 }
 

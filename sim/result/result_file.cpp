@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether a folder is a store: its lines stand in files of that ending.
+/// Whether a folder is a store (sim/sweep/store.h): its lines stand in files of that ending.
 bool is_store(const fs::path& folder) {
     std::error_code ignored;
     for (const auto& one : fs::directory_iterator(folder, ignored)) {
@@ -74,6 +74,11 @@ bool is_result(const json& document) {
            document.at("cycles").get<double>() < kMostCycles &&
            std::all_of(kStepLists.begin(), kStepLists.end(),
                        [&](const auto& list) { return has_steps(list.first); });
+}
+
+bool is_file(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored);
 }
 
 json read_json(const std::filesystem::path& file, const std::string& what) {

@@ -32,6 +32,9 @@ inline constexpr const char* kMemoryFile = "memory.json";
 /// with names.
 [[nodiscard]] bool is_result(const nlohmann::json& document);
 
+/// Whether there is a file, or a link to one.
+[[nodiscard]] bool is_file(const std::filesystem::path& path);
+
 /// The JSON of a file. @throws ConfigError where it is none; IoError
 [[nodiscard]] nlohmann::json read_json(const std::filesystem::path& file, const std::string& what);
 

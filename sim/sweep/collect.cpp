@@ -152,10 +152,7 @@ Merged::Merged(std::vector<fs::path> stores) : stores_(std::move(stores)) {
         };
     };
     for (const fs::path& store : stores_) {
-        std::error_code ignored;
-        if (!fs::is_directory(store, ignored)) {
-            throw IoError(store.string() + ": no store there; `tessera sweep run` makes one");
-        }
+        need_store(store);
         damage_.add(for_each_point(store, [&](const PointLine& point) {
             counts_.push_back(known.add(point));
             if (!counts_.back()) {

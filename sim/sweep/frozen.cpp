@@ -9,6 +9,7 @@
 #include "models/machine_file/load.h"
 #include "sim/sweep/labels.h"
 #include "sim/sweep/point_key.h"
+#include "sim/sweep/store.h"
 #include "traces/output_file.h"
 
 #include <algorithm>
@@ -187,7 +188,7 @@ void touch(const fs::path& file) {
 
 fs::path freeze(const Source& source, Planner& planner, const config::ConfigPaths& paths,
                 const fs::path& store) {
-    const fs::path folder = store / "sweeps";
+    const fs::path folder = store / kFrozenFolder;
     try {
         if (source.file &&
             fs::path(*source.file).parent_path().lexically_normal() == folder.lexically_normal()) {
@@ -238,11 +239,13 @@ void take_what_was_frozen(Source& source) {
 void copy_frozen(const fs::path& from, const fs::path& to) {
     try {
         std::error_code ignored;
-        if (!fs::exists(from / "sweeps", ignored) || fs::equivalent(from, to, ignored)) {
+        if (!fs::exists(from / kFrozenFolder, ignored) || fs::equivalent(from, to, ignored)) {
             return;
         }
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(from / "sweeps")) {
-            const fs::path there = to / "sweeps" / fs::relative(entry.path(), from / "sweeps");
+        for (const fs::directory_entry& entry :
+             fs::recursive_directory_iterator(from / kFrozenFolder)) {
+            const fs::path there =
+                to / kFrozenFolder / fs::relative(entry.path(), from / kFrozenFolder);
             if (entry.is_regular_file() && !fs::exists(there)) {
                 fs::create_directories(there.parent_path());
                 fs::copy_file(entry.path(), there);
@@ -256,7 +259,7 @@ void copy_frozen(const fs::path& from, const fs::path& to) {
 
 FrozenNames::FrozenNames(const fs::path& store) {
     std::error_code error;
-    for (fs::directory_iterator entry(store / "sweeps", error), end; !error && entry != end;
+    for (fs::directory_iterator entry(store / kFrozenFolder, error), end; !error && entry != end;
          entry.increment(error)) {
         for_each_place(entry->path(), [&](const std::string& path, const std::string& written,
                                           const Places::Place& place) {
@@ -275,7 +278,7 @@ std::optional<fs::path> last_frozen(const fs::path& store) {
     std::optional<fs::path> last;
     fs::file_time_type newest;
     std::error_code error;
-    for (fs::directory_iterator entry(store / "sweeps", error), end; !error && entry != end;
+    for (fs::directory_iterator entry(store / kFrozenFolder, error), end; !error && entry != end;
          entry.increment(error)) {
         std::error_code unknown;
         if (entry->path().extension() == ".json" && entry->is_regular_file(unknown)) {

@@ -253,6 +253,31 @@ std::vector<std::string> Damage::warnings() const {
     return texts;
 }
 
+bool is_store(const fs::path& folder) {
+    std::error_code error;
+    if (fs::is_directory(folder / kFrozenFolder, error)) {
+        return true;
+    }
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        if (entry->path().extension() == kEnding) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void need_store(const fs::path& folder) {
+    std::error_code error;
+    const fs::directory_iterator entries(folder, error);
+    if (error == std::errc::permission_denied) {
+        throw IoError(folder.string() + ": " + error.message());
+    }
+    if (!is_store(folder)) {
+        throw IoError(folder.string() + ": no store there; `tessera sweep run` makes one");
+    }
+}
+
 Damage for_each_point(const fs::path& folder, const std::function<void(const PointLine&)>& point) {
     Damage damage;
     std::vector<fs::path> files;

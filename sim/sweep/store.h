@@ -29,6 +29,14 @@ namespace tessera::sweep {
 
 inline constexpr const char* kOkStatus = "ok";
 
+/// The folder of a store that has its frozen sweeps (frozen.h).
+inline constexpr const char* kFrozenFolder = "sweeps";
+
+/// Whether a folder has points or frozen sweeps.
+[[nodiscard]] bool is_store(const std::filesystem::path& folder);
+/// @throws IoError where there is no store, or it cannot be read
+void need_store(const std::filesystem::path& folder);
+
 /// Adds lines to a file of its own in the store.
 class StoreWriter {
 public:

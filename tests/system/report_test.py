@@ -190,10 +190,13 @@ class FileTest(ReportTest):
         self.file("other.json", '{"cycles": 1}')
         self.written("lists.json", self.tiny() | {"compute_sets": 5})
         (self.scratch / "empty").mkdir()
+        (self.scratch / "notes").mkdir()
+        self.file("notes/of.txt", "no points")
         for name, code, words in (("no.json", 3, "no.json: got no JSON, expected a result"),
                                   ("other.json", 3, "other.json: got other JSON, expected a result of `tessera run --json`"),
                                   ("lists.json", 3, "lists.json: got other JSON, expected a result of `tessera run --json`"),
                                   ("empty", 6, "'empty': neither a result nor a store there"),
+                                  ("notes", 6, "'notes': neither a result nor a store there"),
                                   ("none.json", 6, "none.json")):
             done = self.tessera("report", name, "-o", "page.html", code=code)
             self.assertIn(words, done.stderr)

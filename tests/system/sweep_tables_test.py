@@ -386,6 +386,10 @@ class Collections(Case):
     def test_mistakes(self):
         self.store("before", BEFORE)
         self.store("after", AFTER)
+        (self.folder / "other").mkdir()
+        (self.folder / "other" / "notes.txt").write_text("no points\n")
+        self.says("show", "other", code=6,
+                  err="tessera: other: no store there; `tessera sweep run` makes one\n")
         for arguments, code, text in (
                 (["before", "--csv", "a", "--into", "a"], 2,
                  "sweep collect: --into 'a' and --csv 'a' are one path, expected different ones"),
@@ -400,6 +404,8 @@ class Collections(Case):
                  "ones"),
                 (["nothing", "--csv", "a"], 6,
                  "nothing: no store there; `tessera sweep run` makes one"),
+                (["other", "--csv", "a"], 6,
+                 "other: no store there; `tessera sweep run` makes one"),
                 (["before", "after", "--csv", "a"], 6,
                  "two different results of one point, which is a bug: key "
                  + hashlib.sha256(b"2").hexdigest())):

@@ -494,8 +494,10 @@ class Sweeps(Case):
     def test_best_beside_a_base_and_how_far_a_sweep_is(self):
         sweep = self.write({"schema_version": 1, "machine": ["tiny", "bow"], "workload": "tiny_matmul",
                             "axes": [{"path": "workload.n", "values": [32, 64, 1000000]}]})
-        self.assertIn("sweep status: 's.sweep' has run no sweep", self.tessera("sweep", "status", "s.sweep", code=2)
-                      if (self.folder / "s.sweep").mkdir() is None else "")
+        (self.folder / "s.sweep").mkdir()
+        self.assertIn("s.sweep: no store there", self.tessera("sweep", "status", "s.sweep", code=6))
+        (self.folder / "s.sweep" / "points.jsonl").touch()
+        self.assertIn("sweep status: 's.sweep' has run no sweep", self.tessera("sweep", "status", "s.sweep", code=2))
         self.tessera("sweep", "worker", sweep, "--shard", "0/2", "--store", "s.sweep", "-q")
         status = self.tessera("sweep", "status", "s.sweep")
         self.assertRegex(status, "^s: 6 points in s.sweep, .* to run; about ")

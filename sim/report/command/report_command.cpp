@@ -10,6 +10,7 @@
 #include "sim/report/page.h"
 #include "sim/result/result.h"
 #include "sim/result/result_file.h"
+#include "sim/sweep/store.h"
 
 #include <fmt/format.h>
 
@@ -25,11 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-bool is_file(const fs::path& path) {
-    std::error_code ignored;
-    return fs::is_regular_file(path, ignored);
-}
 
 /// A run that failed has no cycles (sim/run/several.h).
 bool is_result_or_failure(const json& document) {
@@ -56,13 +52,13 @@ void add_result(const fs::path& file, std::vector<Entry>& entries) {
 
 /// The results below a folder of `--out`: of several runs, each has a folder in it.
 std::vector<fs::path> results_in(const fs::path& folder) {
-    if (is_file(folder / result::kResultFile)) {
+    if (result::is_file(folder / result::kResultFile)) {
         return {folder / result::kResultFile};
     }
     std::vector<fs::path> found;
     for (const auto& one :
          fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-        if (one.path().filename() == result::kResultFile && is_file(one.path())) {
+        if (one.path().filename() == result::kResultFile && result::is_file(one.path())) {
             found.push_back(one.path());
         }
     }
@@ -84,7 +80,7 @@ void add(const std::string& name, std::vector<Entry>& entries) {
     if (results.empty()) {
         // a path such as sweeps/a.sweep/ has no last part
         const fs::path store = path.has_filename() ? path : path.parent_path();
-        if (fs::is_empty(path, ignored)) {
+        if (!sweep::is_store(store)) {
             throw IoError(fmt::format("{}: neither a result nor a store there", in_quotes(name)));
         }
         entries.push_back(entry_of_store(store));

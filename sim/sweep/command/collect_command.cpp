@@ -8,7 +8,7 @@
 #include "sim/process/progress_line.h"
 #include "sim/sweep/collect.h"
 #include "sim/sweep/command/commands.h"
-#include "sim/sweep/command/need_store.h"
+#include "sim/sweep/command/tell_damage.h"
 #include "sim/sweep/frozen.h"
 
 #include <fmt/format.h>

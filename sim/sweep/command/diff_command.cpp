@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "sim/process/exit_code.h"
 #include "sim/sweep/command/commands.h"
-#include "sim/sweep/command/need_store.h"
 #include "sim/sweep/command/result_paths.h"
+#include "sim/sweep/command/tell_damage.h"
 #include "sim/sweep/listing.h"
 #include "sim/sweep/point_table.h"
 

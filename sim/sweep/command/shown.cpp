@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "sim/process/exit_code.h"
 #include "sim/process/screen.h"
-#include "sim/sweep/command/need_store.h"
 #include "sim/sweep/command/result_paths.h"
 #include "sim/sweep/command/standing.h"
+#include "sim/sweep/command/tell_damage.h"
 #include "sim/sweep/frozen.h"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "sim/process/screen.h"
 #include "sim/result/result.h"
 #include "sim/sweep/command/commands.h"
-#include "sim/sweep/command/need_store.h"
+#include "sim/sweep/command/tell_damage.h"
 #include "sim/sweep/frozen.h"
 #include "sim/sweep/outcome.h"
 #include "sim/sweep/planner.h"
