@@ -8,6 +8,7 @@
 #include "kernels/lower/code_zone.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/lower/control_code.h"
+#include "kernels/lower/declared.h"
 #include "kernels/lower/images.h"
 #include "kernels/lower/lifetimes.h"
 #include "kernels/lower/placing.h"
@@ -364,6 +365,7 @@ Lowered PlacedGraph::lower(exchange_plan::KnownSchedules& known) && {
     for (const graph::LinkExchange& exchange : graph.link_exchanges) {
         program.link_exchanges.push_back(bound_link_exchange(places, exchange));
     }
+    DeclaredListener::tell(program, places, steps, static_cast<std::size_t>(machine.chip.tiles));
     lowered.exchanges = std::move(fitting.exchanges.stats);
     lowered.steps = std::move(steps);
     lowered.bytes_by_buffer = fitting.placing.bytes_by_buffer;

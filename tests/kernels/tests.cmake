@@ -91,3 +91,5 @@ tessera_test(test_kernels_dynamic LABELS kernels TIMEOUT 180
 tessera_test(test_kernels_collective LABELS kernels
   SOURCES kernels/collective/collective_test.cpp
   LINK tessera_collective tessera_link_core)
+add_executable(declared_check kernels/job/declared_check.cpp)
+target_link_libraries(declared_check PRIVATE tessera_job tessera_lower tessera_test_run_program tessera_warnings fmt::fmt)

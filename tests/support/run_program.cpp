@@ -43,6 +43,9 @@ public:
     Runner(const spec::MachineSpec& machine, const program::Program& program,
            const isa::Engine& engine, const Watcher& watcher)
         : machine_(machine), program_(program), watcher_(watcher), code_(program.codelets) {
+        for (const program::RemoteBuffer& buffer : program.remote_buffers) {
+            remote_.emplace_back(static_cast<std::size_t>(buffer.rows * buffer.row_bytes));
+        }
         const auto tiles = static_cast<std::size_t>(machine.chip.tiles);
         for (std::size_t tile = 0; tile < tiles; ++tile) {
             memory_.emplace_back(static_cast<std::size_t>(machine.memory.bytes()) / 8);
@@ -80,8 +83,23 @@ public:
         return values;
     }
 
+    void write(program::ArrayId array, const std::vector<std::byte>& values) {
+        if (array.kind == program::ArrayId::Kind::Tensor) {
+            write(program_.tensors.at(array.index), values);
+        } else {
+            std::ranges::copy(values, remote_.at(array.index).begin());
+        }
+    }
+
     [[nodiscard]] Watcher::Read read_now() {
-        return [this](program::ArrayId array) { return read(program_.tensors.at(array.index)); };
+        return [this](program::ArrayId array) {
+            return array.kind == program::ArrayId::Kind::Tensor
+                       ? read(program_.tensors.at(array.index))
+                       : remote_.at(array.index);
+        };
+    }
+    [[nodiscard]] const std::vector<std::byte>& remote(std::size_t buffer) const {
+        return remote_.at(buffer);
     }
 
     void execute(const program::Step& step) {
@@ -89,11 +107,17 @@ public:
         case program::Step::Kind::Sequence:
         case program::Step::Kind::Repeat:
             for (std::uint32_t round = 0; round < step.count; ++round) {
+                if (step.only && !step.only->has(round_)) {
+                    continue;
+                }
+                const std::uint32_t outer = round_;
+                round_ = step.kind == program::Step::Kind::Repeat ? round : round_;
                 for (const program::TileValue& word : step.rounds) {
                     std::memcpy(tiles_[word.tile].memory(word.address, sizeof round).data(), &round,
                                 sizeof round);
                 }
                 execute_children(step);
+                round_ = outer;
             }
             break;
         case program::Step::Kind::While:
@@ -107,7 +131,7 @@ public:
             }
             break;
         case program::Step::Kind::ComputeSet:
-            compute(program_.compute_sets[step.index]);
+            compute(step.index);
             tell_ended(step);
             break;
         case program::Step::Kind::Exchange:
@@ -116,6 +140,13 @@ public:
             break;
         case program::Step::Kind::Sync:
             outcome.cycles.sync += machine_.sync.internal_cycles;
+            break;
+        case program::Step::Kind::StreamCopy:
+        case program::Step::Kind::StreamStart:
+            copy(step);
+            tell_ended(step);
+            break;
+        case program::Step::Kind::StreamWait:
             break;
         default:
             throw ProgramError("run_program: a step that kernels do not use");
@@ -141,11 +172,19 @@ private:
                     sizeof word);
         return word;
     }
-    void compute(const program::ComputeSet& set) {
+    void tell(const Watcher::Computes& whom, std::uint32_t set, std::size_t tile) {
+        if (whom) {
+            whom(set, static_cast<TileId>(tile), std::as_bytes(std::span(memory_[tile])));
+        }
+    }
+    void compute(std::uint32_t number) {
+        const program::ComputeSet& set = program_.compute_sets[number];
         Cycles slowest = 0;
         for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {
             if (set.tiles[tile].stub != 0) {
+                tell(watcher_.computes, number, tile);
                 slowest = std::max(slowest, tiles_[tile].run(set.tiles[tile].stub).cycles);
+                tell(watcher_.computed, number, tile);
             }
         }
         outcome.cycles.compute += machine_.control.step_cycles + slowest;
@@ -172,9 +211,48 @@ private:
         outcome.step_cycles.push_back(longest);
     }
 
+    /// Moves the rows at once.
+    void copy(const program::Step& step) {
+        const program::StreamCopy& told = program_.stream_copies[step.index];
+        const program::RemoteBuffer& buffer = program_.remote_buffers[told.buffer];
+        std::vector<std::byte>& there = remote_[told.buffer];
+        const std::int64_t first =
+            step.value ? std::int64_t{word_of(step)} : step.row + step.row_a_round * round_;
+        const bool reads = told.direction == program::StreamCopy::Direction::Read;
+        if (reads && watcher_.asked && buffer.place == program::RemoteBuffer::Place::Host) {
+            const std::int64_t rows = told.rows_from.empty() ? told.rows : buffer.rows;
+            watcher_.asked(
+                step.index, first,
+                std::span(there).subspan(static_cast<std::size_t>(first * buffer.row_bytes),
+                                         static_cast<std::size_t>(rows * buffer.row_bytes)),
+                read_now());
+        }
+        for (const program::StreamPiece& piece : told.pieces) {
+            std::int64_t row = first + piece.offset / buffer.row_bytes;
+            for (const program::RowNumbers& numbers : told.rows_from) {
+                const std::int64_t of_copy = piece.offset / buffer.row_bytes - numbers.first;
+                if (numbers.tile == piece.tile && of_copy >= 0 && of_copy < numbers.count) {
+                    std::uint32_t word = 0;
+                    const Address at = numbers.address + static_cast<Address>(4 * of_copy);
+                    std::memcpy(&word, tiles_[piece.tile].memory(at, sizeof word).data(),
+                                sizeof word);
+                    row = first + numbers.base + word;
+                }
+            }
+            const std::span<std::byte> remote = std::span(there).subspan(
+                static_cast<std::size_t>(row * buffer.row_bytes + piece.offset % buffer.row_bytes),
+                static_cast<std::size_t>(piece.bytes));
+            const std::span<std::byte> local =
+                tiles_[piece.tile].memory(piece.address, piece.bytes);
+            std::ranges::copy(reads ? remote : local, (reads ? local : remote).begin());
+        }
+    }
+
     const spec::MachineSpec& machine_;
     const program::Program& program_;
     const Watcher& watcher_;
+    std::vector<std::vector<std::byte>> remote_;
+    std::uint32_t round_ = 0; ///< of the innermost repeat
     tile::CodeCache code_;
     std::vector<std::vector<std::uint64_t>> memory_;
     std::vector<tile::TileCore> tiles_;
@@ -242,7 +320,7 @@ RunOutcome run_watched(const spec::MachineSpec& machine, const program::Program&
                        const isa::Engine& engine, const Watcher& watcher) {
     Runner runner(machine, program, engine, watcher);
     for (const auto& [array, bytes] : operands) {
-        runner.write(program.tensors.at(array.index), bytes);
+        runner.write(array, bytes);
     }
     if (watcher.begun) {
         watcher.begun(runner.read_now());
@@ -256,6 +334,9 @@ RunOutcome run_watched(const spec::MachineSpec& machine, const program::Program&
             std::memcpy(runner.outcome.result.data(), bytes.data(), bytes.size());
         }
         runner.outcome.tensors.emplace(tensor.name, std::move(bytes));
+    }
+    for (std::size_t i = 0; i < program.remote_buffers.size(); ++i) {
+        runner.outcome.arrays.emplace(program::remote_buffer(i), runner.remote(i));
     }
     return std::move(runner.outcome);
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct RunOutcome {
 [[nodiscard]] program::ArrayId tensor_named(const program::Program& program,
                                             const std::string& name);
 
-/// Loads the images, writes the operands by name, executes the control program, reads "c".
+/// Loads the images, writes the operands by name, executes the control program, reads "c". Stream
+/// copies of the background are done where they start.
 [[nodiscard]] RunOutcome
 run_program(const spec::MachineSpec& machine, const program::Program& program,
             const std::map<std::string, std::vector<std::uint16_t>>& operands);
@@ -61,7 +63,16 @@ struct Watcher {
     using Read = std::function<std::vector<std::byte>(program::ArrayId)>;
     std::function<void(const Read& read)> begun; ///< operands are in place
     std::function<void(const program::Step& leaf, const Read& read)>
-        ended; ///< a compute set or an exchange
+        ended; ///< a compute set, an exchange or a stream copy
+    /// A stream copy begins to read `rows` of a buffer of the host, which may be written.
+    std::function<void(std::uint32_t copy, std::int64_t row, std::span<std::byte> rows,
+                       const Read& read)>
+        asked;
+    /// Before and after a tile runs its part of compute set `set`.
+    using Computes =
+        std::function<void(std::uint32_t set, TileId tile, std::span<const std::byte> memory)>;
+    Computes computes;
+    Computes computed;
 };
 [[nodiscard]] RunOutcome
 run_program(const spec::MachineSpec& machine, const program::Program& program,

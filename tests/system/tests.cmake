@@ -164,6 +164,18 @@ add_test(NAME "what-ifs of every workload, reduced"
           "${PROJECT_SOURCE_DIR}" ReducedTest)
 set_tests_properties("what-ifs of every workload, reduced" PROPERTIES LABELS "system;cli"
   TIMEOUT 300)
+add_test(NAME "vertices declare the memory that they use, reduced workloads"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/declared_test.py"
+          $<TARGET_FILE:declared_check>
+          "${PROJECT_SOURCE_DIR}" QuickTest)
+set_tests_properties("vertices declare the memory that they use, reduced workloads" PROPERTIES LABELS "kernels"
+  TIMEOUT 120)
+add_test(NAME "vertices declare the memory that they use, long workloads"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/declared_test.py"
+          $<TARGET_FILE:declared_check>
+          "${PROJECT_SOURCE_DIR}" LongTest)
+set_tests_properties("vertices declare the memory that they use, long workloads" PROPERTIES LABELS "slow"
+  TIMEOUT 600)
 add_test(NAME "what-ifs of every workload, whole chips"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py"
           $<TARGET_FILE:tessera>
