@@ -67,12 +67,12 @@ struct Watcher {
     /// A stream copy begins to read `rows` of a buffer of the host, which may be written.
     std::function<void(std::uint32_t copy, std::int64_t row, std::span<std::byte> rows,
                        const Read& read)>
-        asked;
+        asked = {};
     /// Before and after a tile runs its part of compute set `set`.
     using Computes =
         std::function<void(std::uint32_t set, TileId tile, std::span<const std::byte> memory)>;
-    Computes computes;
-    Computes computed;
+    Computes computes = {};
+    Computes computed = {};
 };
 [[nodiscard]] RunOutcome
 run_program(const spec::MachineSpec& machine, const program::Program& program,

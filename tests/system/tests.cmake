@@ -386,6 +386,11 @@ add_test(NAME "models of ONNX on the command line"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("models of ONNX on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 120
   SKIP_RETURN_CODE 77)
+add_test(NAME "operators of ONNX with attributes drawn at random"
+  COMMAND /usr/bin/python3 "${CMAKE_CURRENT_SOURCE_DIR}/system/import_operators_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("operators of ONNX with attributes drawn at random" PROPERTIES LABELS "system;cli" TIMEOUT 120
+  SKIP_RETURN_CODE 77)
 add_test(NAME "operators of ONNX come to its reference outputs: some of all"
   COMMAND /usr/bin/python3 "${PROJECT_SOURCE_DIR}/tools/onnx_nodes.py" $<TARGET_FILE:tessera>
           --every 9)
