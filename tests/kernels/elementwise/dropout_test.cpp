@@ -101,6 +101,45 @@ TEST_CASE("dropout draws as the host does, and the same wherever x stands",
     }
 }
 
+TEST_CASE("dropout works on blocks where they stand, in whatever order of the tensor",
+          "[kernels][elementwise]") {
+    for (const ElementType type : kTypes) {
+        const std::int64_t wide = Draws{.type = type}.elements_of_block();
+        // as columns of blocks: the blocks of a column are neighbours
+        const family::TensorType x{type, {6, 3 * wide}};
+        for (const Bytes apart : {Bytes{Draws::kBlockBytes}, Bytes{Draws::kBlockBytes + 8}}) {
+            CAPTURE(name_of(type), apart);
+            const Request request = request_of(x, 0.3, 5);
+            spec::MachineSpec machine;
+            machine.chip.tiles = 2;
+            exchange_plan::KnownSchedules known;
+            const family::Site site{machine, known, 0, "step"};
+            const auto step = elementwise::dropout().make(request);
+            graph::Graph graph("test");
+            graph::Tensor given{.name = "x", .type = type, .shape = x.shape, .given = true};
+            const auto buffer = graph.add_buffer({.name = "x", .alignment = 8});
+            graph.hold(buffer, 1, 18 * apart);
+            given.pieces.push_back(
+                {1,
+                 {buffer, 0},
+                 0,
+                 {{3, wide, 6 * apart}, {6, 3 * wide, apart}, {wide, 1, bytes_of(type)}}});
+            const graph::TensorId where = graph.add_tensor(std::move(given));
+            const auto emitted = step->emit(graph, site, std::vector{std::optional(where)});
+            CHECK(emitted.inputs.front() == where); // nothing is moved
+            graph.tensors[emitted.outputs.front().index].wanted = true;
+            graph.tensors[emitted.outputs.front().index].name = "y";
+            graph.control = emitted.steps;
+            const auto program = lower::lower(machine, std::move(graph)).program;
+            const family::Value value = test::random_value(x, 1);
+            const auto outcome = test::run_program(
+                machine, program,
+                std::map<std::string, std::vector<std::byte>>{{"x", value.bytes}});
+            CHECK(outcome.tensors.at("y") == run(x, Stand::Host, 0.3, 5).output.bytes);
+        }
+    }
+}
+
 TEST_CASE("dropout draws the same with any number of workers", "[kernels][elementwise]") {
     for (const ElementType type : kTypes) {
         const auto once = run({type, {33, 50}}, Stand::Host, 0.5, 1);

@@ -373,6 +373,23 @@ TEST_CASE("a loop by rows has what it loads and its results in the first eight r
     }
 }
 
+TEST_CASE("a loop that stores what it does not compute is none by rows", "[unit][tile]") {
+    for (const bool partials : {true, false}) {
+        auto body = a_body(partials, 0, 4, 6);
+        for (std::size_t half = 0; half < body.size(); half += 2) {
+            body[half + 1].d = 14; // nobody's
+        }
+        isa::MatrixLoop loop;
+        CHECK_FALSE(isa::match_matrix_loop(body, loop));
+        body = a_body(partials, 0, 4, 6);
+        REQUIRE(isa::match_matrix_loop(body, loop));
+        for (std::size_t half = 0; half < body.size(); half += 2) {
+            body[half].d = 8; // what the steps multiply is loaded by none
+        }
+        CHECK_FALSE(isa::match_matrix_loop(body, loop));
+    }
+}
+
 TEST_CASE("every instruction of a loop by rows reads and writes what the others do",
           "[unit][tile]") {
     for (const bool partials : {true, false}) {

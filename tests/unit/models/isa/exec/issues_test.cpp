@@ -33,7 +33,8 @@ isa::Target every_generation() {
 }
 
 /// Issues of a worker that runs the words from their start to its exit.
-std::int64_t issues_of_run(const std::vector<std::uint32_t>& words, const isa::Engine& engine) {
+std::int64_t issues_of_run(const std::vector<std::uint32_t>& words, const isa::Engine& engine,
+                           std::int64_t limit = 1000) {
     const isa::DecodedProgram program =
         isa::decode_program(words, isa::test::kBase, every_generation());
     const isa::DecodedProgram* const programs[] = {&program};
@@ -44,7 +45,7 @@ std::int64_t issues_of_run(const std::vector<std::uint32_t>& words, const isa::E
     context.jump_log = &jumps;
     isa::take_up(context, 0);
     context.number = 0;
-    context.issue_limit = 1000;
+    context.issue_limit = limit;
     context.target = isa::test::kBase;
     const isa::FpEnvironment rounding;
     engine.run_worker(context);
@@ -89,6 +90,26 @@ TEST_CASE("instructions of several issues hold their worker for them", "[timing]
             CHECK(run("{ nop ; " + text + " }") == issues + 1);
             CHECK(run(".align 8\n{ rpt 5, 1 ; fnop }\n{ nop ; " + text + " }\n{ nop ; fnop }") ==
                   1 + 5 * (issues + 1) + 1);
+        }
+    }
+}
+
+TEST_CASE("a loop may come to the limit of issues, and not behind it", "[timing][isa]") {
+    // What counts are the issues of five passes back, of two each, and those of five passes of a repeat.
+    const std::int64_t most = 10;
+    for (const std::string code :
+         {"setzi $m0, 5\n.align 8\nagain: add $m1, $m1, 1\nbrnzdec $m0, again\nexitz $mzero",
+          ".align 8\n{ rpt 5, 1 ; fnop }\n{ nop ; fnop }\n{ nop ; fnop }\nexitz $mzero"}) {
+        CAPTURE(code);
+        const auto words = isa::test::words_of(code);
+        for (const isa::Engine& engine : isa::engines()) {
+            CHECK(issues_of_run(words, engine, most) == issues_of_run(words, engine));
+            try {
+                static_cast<void>(issues_of_run(words, engine, most - 1));
+                FAIL("the worker ended");
+            } catch (const isa::ExecutionFault& fault) {
+                CHECK(fault.reason.find("phase_limit_cycles") != std::string::npos);
+            }
         }
     }
 }
