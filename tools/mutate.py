@@ -3,8 +3,8 @@
 """How many one-line mistakes the quick tests notice.
 
 usage: tools/mutate.py [FOLDER ...] [--seed N] [--count N] [--skip REGEX] [--files N] [--part I/N]
-                       [--again] [--budget SECONDS] [--labels REGEX] [--build FOLDER]
-                       [--targets NAME ...]
+                       [--again] [--budget SECONDS] [--labels REGEX] [--tests REGEX] [--without REGEX]
+                       [--build FOLDER] [--targets NAME ...]
 
 Takes mistakes at random from the sources of FOLDERs (base traces models kernels sim), two thirds of
 them at boundaries: a comparison that takes its bound in or leaves it out, a number one higher,
@@ -20,7 +20,7 @@ only they are built anew, and --part 2/2 measures the rate with them. --again go
 mistakes that survived: with the tests that they have not met, and those of programs built since.
 
 Less time takes it to end a mistake's tests after --budget SECONDS, cheap tests first, to take only
-tests with some --labels, to build only the programs that --targets names, and to do so in the
+tests with some --labels or names (--tests, --without), to build only the programs that --targets names, and to do so in the
 --build of the dev preset, build/dev. On a machine that is busy with other things a budget ends
 before many tests have run: "survived (7 of 15 tests)" says so, and --again goes on.
 
@@ -374,6 +374,8 @@ def main():
     parser.add_argument("--build", default="build/mutants", help="the build; that of the dev preset may be taken")
     parser.add_argument("--targets", nargs="+", default=["all"], help="programs of tests to build")
     parser.add_argument("--labels", default=".", help="of the tests, as ctest -L has it")
+    parser.add_argument("--tests", default=".", help="names of the tests, as ctest -R has it")
+    parser.add_argument("--without", default="$.", help="names of tests to leave out, as ctest -E has it")
     parser.add_argument("--again", action="store_true", help="mistakes that survived meet tests that are new to them")
     options = parser.parse_args()
     global BUILD
@@ -397,7 +399,8 @@ def main():
     build(state["mutants"], options.targets, save)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also in the background: tests send it
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))  # the tests inherit them
-    shown = run(["ctest", "--test-dir", BUILD, "-LE", "slow", "-L", options.labels, "--show-only=json-v1"],
+    shown = run(["ctest", "--test-dir", BUILD, "-LE", "slow", "-L", options.labels, "-R", options.tests,
+                 "-E", options.without, "--show-only=json-v1"],
                 stdout=subprocess.PIPE).stdout
     tests = {test["name"]: test for test in json.loads(shown)["tests"]
              if os.path.exists((test.get("command") or ["/none"])[0])}  # else it was not built

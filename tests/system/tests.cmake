@@ -105,6 +105,13 @@ foreach(class FileTest OnePageTest)
   set_tests_properties("pages of results: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 endforeach()
 
+# What pages compute needs node and `npm ci` alone.
+find_program(TESSERA_NODE node)
+if(TESSERA_NODE)
+  add_test(NAME "modules of pages" COMMAND "${TESSERA_NODE}" "${PROJECT_SOURCE_DIR}/report/test.mjs")
+  set_tests_properties("modules of pages" PROPERTIES LABELS unit TIMEOUT 60 SKIP_RETURN_CODE 77)
+endif()
+
 foreach(class ComparisonTest StorePagesTest DegenerateTest DamagedRecordingTest TimelineTest SizeTest PicturesTest)
   add_test(NAME "pages of results: ${class}"
     COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/report_test.py"

@@ -91,7 +91,7 @@ function numberColumns(store: Store): StoreColumn[] {
   return store.columns.filter((one) => one.numbers?.some((value) => value !== null));
 }
 
-function front(all: Point[], downX: boolean, downY: boolean): Point[] {
+export function front(all: Point[], downX: boolean, downY: boolean): Point[] {
   const sign = (down: boolean, value: number): number => (down ? -value : value);
   const sorted = [...all].sort((a, b) => sign(downX, a.x) - sign(downX, b.x) || sign(downY, a.y) - sign(downY, b.y));
   const made: Point[] = [];
