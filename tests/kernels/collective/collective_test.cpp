@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,4 +116,37 @@ TEST_CASE("mistakes of a schedule are told by step, member and fragment", "[kern
     CHECK(mistake_of(three) == "step 0: fragment 0 of member 2 has two writers");
     const Schedule gather{Kind::AllGather, 2, {{{{0, 1, 1, false}}}}};
     CHECK(mistake_of(gather) == "step 0: member 0 sends fragment 1, which it does not have");
+    const Schedule added{Kind::AllGather, 2, {{{{0, 1, 0, true}}}}};
+    CHECK(mistake_of(added) == "step 0: member 1 adds to fragment 0, which it does not have");
+    CHECK(mistake_of({Kind::AllGather, 2, {}}) == "member 0 ends with 0 of 1 values in fragment 1");
+    CHECK(mistake_of({Kind::AllGather, 1, {}}).value_or("") == "");
+    CHECK(mistake_of({Kind::ReduceScatter, 2, {{{{1, 0, 0, true}}}}}) ==
+          "member 1 ends with 1 of 2 values in fragment 1");
+    for (const Send& send :
+         {Send{0, 1, 2, true}, Send{0, 1, -1, true}, Send{-1, 1, 0, true}, Send{1, 1, 0, true}}) {
+        CHECK(mistake_of({Kind::AllReduce, 2, {{{send}}}}).value_or("").find("cannot send") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("of edges that carry as much the one with the least number is told",
+          "[kernels][collective]") {
+    // all sends of three go over edge 5 and one of their own
+    const std::vector<std::vector<std::int32_t>> shared{{0, 5}, {5, 1}, {2, 5}};
+    const auto loads = busiest_edges(ring_schedule(Kind::AllGather, in_order(3)), in_order(3),
+                                     [&](std::int32_t from, std::int32_t) {
+                                         return std::span(shared[static_cast<std::size_t>(from)]);
+                                     });
+    REQUIRE(loads.size() == 2); // one a step
+    for (const EdgeLoad& load : loads) {
+        CHECK(load.edge == 5);
+        CHECK(load.fragments == 3);
+    }
+    const std::vector<std::vector<std::int32_t>> own{{7}, {6}};
+    const auto alike = busiest_edges(ring_schedule(Kind::AllGather, in_order(2)), in_order(2),
+                                     [&](std::int32_t from, std::int32_t) {
+                                         return std::span(own[static_cast<std::size_t>(from)]);
+                                     });
+    REQUIRE(alike.size() == 1);
+    CHECK(alike.front().edge == 6);
 }

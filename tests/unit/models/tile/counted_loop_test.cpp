@@ -110,25 +110,42 @@ TEST_CASE("loops whose passes may differ are not counted", "[unit][tile]") {
              "setzi $m7, 5",               //
              "ld32 $m7, $m4, $mzero, 0",   // the same in every pass
              "ld64 $a4:5, $m2, $mzero, 0", //
+             "add $m7, $m2, -8",           //
+             "add $m7, $m2, $m1",          // and another register that stays
+             "or $m7, $m2, $mzero",        // a copy
+             "or $m7, $mzero, $m2",        //
+             "or $m7, $m1, 1",             // any function of what stays
+             "mul $m7, $m1, 3",            //
+             "{ rpt 2, 0 ; fnop }\n{ nop ; fnop }",
+             "{ rpt $m1, 0 ; fnop }\n{ ld64 $a4:5, $m2, $mzero, 0 ; fnop }",
          }) {
         CAPTURE(body);
         CHECK(counted_loops(groups(body)) == 1);
     }
-    for (const char* const body : {
-             "mul $m2, $m2, 3",          // a step that is none
-             "add $m2, $m2, $m3",        // two that move
-             "ld32 $m7, $m2, $mzero, 0", // another word in each pass
-             "ld32 $m1, $m3, $mzero, 0", // another count
-             "st32 $m5, $m4, $mzero, 4", // a main register is stored
-             "brz $m1, group",           // another branch
-             "call $m7, group",          //
-             "add $m4, $m4, 2",          // the list goes on
-             "mov $m1, $m2",             // the count moves
-             "add $m0, $m0, $m0",        // what counts down
-             "mov $m7, $a0",             // tensor data
-             "get $m7, $WSR",            // not of the loop
-             "ld64step $a4:5, $mzero, $m2+=, $m3",
-         }) {
+    for (
+        const char* const body : {
+            "mul $m2, $m2, 3",                       // a step that is none
+            "add $m2, $m2, $m3",                     // two that move
+            "ld32 $m7, $m2, $mzero, 0",              // another word in each pass
+            "ld32 $m1, $m3, $mzero, 0",              // another count
+            "st32 $m5, $m4, $mzero, 4",              // a main register is stored
+            "brz $m1, group",                        // another branch
+            "call $m7, group",                       //
+            "add $m4, $m4, 2",                       // the list goes on
+            "mov $m1, $m2",                          // the count moves
+            "add $m0, $m0, $m0",                     // what counts down
+            "mov $m7, $a0",                          // tensor data
+            "get $m7, $WSR",                         // not of the loop
+            "or $m7, $m2, 1",                        // no copy
+            "or $m7, $m2, $m1",                      //
+            "sub $m7, $m1, $m2",                     // moves the other way
+            "add $m7, $m2, $m2",                     // moves twice as far
+            "add $m7, $m2, $m3",                     // the sum of two that move
+            "{ rpt $m2, 0 ; fnop }\n{ nop ; fnop }", // another count
+            "{ rpt 2, 0 ; fnop }\n{ st64step $a0:1, $mzero, $m3+=, 1 ; fnop }", // stores in a repeat
+            "{ rpt 2, 0 ; fnop }\n{ ld32 $m7, $m2, $mzero, 0 ; fnop }", // another word in each pass
+            "ld64step $a4:5, $mzero, $m2+=, $m3",
+        }) {
         CAPTURE(body);
         CHECK(counted_loops(groups(body)) == 0);
     }
