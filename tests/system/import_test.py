@@ -539,6 +539,12 @@ class MistakesTest(ImportTest):
             "node that makes 'f' (Div): 'i' has whole numbers of more than 16 bits, and no family divides them",
             "node 'product' (MatMul): got 1 x 4 and 3 x 2, which do not go together"])
 
+    def test_a_name_is_written_once(self):
+        for nodes in ([node("Relu", ["x"], ["y"]), node("Tanh", ["x"], ["y"])], [node("Relu", ["x"], ["x"]), node("Relu", ["x"], ["y"])]):
+            name = "y" if len(nodes) == 2 and b"Tanh" in nodes[1] else "x"
+            told = self.mistakes(model(nodes, [port("x", [4])], [port("y", [4])]))
+            self.assertEqual([line.partition(": ")[2] for line in told], [f"writes '{name}', which there is already"])
+
     def test_numbers_that_no_tensor_has(self):
         most = (1 << 63) - 1
         none = numpy.zeros(0, "f4")

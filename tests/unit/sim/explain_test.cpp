@@ -333,6 +333,14 @@ TEST_CASE("a recording has its numbers, and is refused where some are not there"
                       Catch::Contains("an array is not there"));
     CHECK_THROWS_WITH(recording::Recording(made.written(made.arrays.size() + 1)),
                       Catch::Contains("its header is cut off"));
+    const std::size_t whole = made.header.dump().size() + made.arrays.size() + 12;
+    for (const std::size_t kept :
+         {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{11}}) {
+        CHECK_THROWS_WITH(recording::Recording(made.written(whole - kept)),
+                          Catch::Contains("it does not begin as one"));
+    }
+    CHECK_THROWS_WITH(recording::Recording(made.written(whole - 12)),
+                      Catch::Contains("its header is cut off"));
     const auto refused = [&](const char* key, const Json& value, const char* why) {
         Made other;
         other.header = made.header;
