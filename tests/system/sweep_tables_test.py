@@ -442,6 +442,10 @@ class Plans(Case):
         said = "5 points, 2 known in d, 3 to run\n1 point excluded\ntime: about {}, as stored points took\n"
         for jobs in 2, 4:
             self.says(*dry, "--jobs", str(jobs), out=said.format(f"{seconds / jobs:.0f} s"))
+        # of a store alone, whatever has run in it
+        mean = (20 + 40 + 100 + 9000) / 4
+        self.says("status", "d", "--sweep", "./s.json",
+                  out=f"s: 5 points in d, 2 ok, 3 to run; about {3 * mean:.0f} s of one process\n")
         # nobody knows how long a workload takes of which nothing has run
         file.write_text("".join(json.dumps(one) + "\n" for one in known
                                 if one["workload"] == "tiny_matmul"))
@@ -458,6 +462,27 @@ class Plans(Case):
         self.says(*dry, out="2 points, 2 known in d, 0 to run\n")
         write([2, 4, 6], ["tile.workers == 6"])
         self.says(*dry, out="2 points, 2 known in d, 0 to run\n1 point excluded\n")
+
+    def test_a_status_has_what_is_not_ok(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": ["tiny_matmul"],
+            "axes": [{"path": "tile.workers", "values": [2, 4, 6]}]}))
+        subprocess.run([TESSERA, "sweep", "run", "./s.json", "-q", "--store", "d"], check=False, cwd=self.folder)
+        file, = (self.folder / "d").glob("*.jsonl")
+        points = [json.loads(one) for one in file.read_text().splitlines()]
+        (name,) = {pathlib.Path(one).stem.rpartition("-")[0] for one in (self.folder / "d" / "sweeps").glob("*.json")}
+        self.says("status", "d", out=f"{name}: 3 points in d, 3 ok, 0 to run\n")
+        points[0] |= {"status": "crash", "message": "killed by signal 9"}
+        del points[0]["result"]
+        del points[1]
+        file.write_text("".join(json.dumps(one) + "\n" for one in points))
+        done = subprocess.run([TESSERA, "sweep", "status", "d"], capture_output=True, text=True, cwd=self.folder, check=True)
+        head, *others = done.stdout.splitlines()
+        self.assertRegex(head, f"^{name}: 3 points in d, 1 crash, 1 ok, 1 to run; about [0-9]+ s of one process$")
+        self.assertEqual(len(others), 1)
+        self.assertRegex(others[0], r"^  1 crash, as tiny tiny_matmul tile.workers=[246]: killed by signal 9$")
+        file.write_text("")
+        self.says("status", "d", out=f"{name}: 3 points in d, 3 to run\n")
 
 
 class Submissions(Case):
