@@ -6,6 +6,9 @@ tessera_test(test_kernels_codelets LABELS kernels
 add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
                       PRIVATE tessera_warnings)
+add_library(tessera_test_declared_twins STATIC support/declared_twins.cpp)
+target_link_libraries(tessera_test_declared_twins PUBLIC tessera_test_run_program tessera_lower
+                      PRIVATE tessera_warnings fmt::fmt)
 tessera_test(test_kernels_matmul LABELS kernels
   SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_estimate_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
           kernels/matmul/matmul_by_estimate_test.cpp kernels/matmul/matmul_epilogue_test.cpp kernels/matmul/matmul_groups_test.cpp
@@ -54,7 +57,7 @@ tessera_test(test_kernels_rows LABELS kernels
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp kernels/job/micro_job_test.cpp kernels/job/pipeline_job_test.cpp
           kernels/job/names_test.cpp kernels/job/pattern_sequence_test.cpp kernels/job/one_product_test.cpp kernels/job/random_pipelines_test.cpp kernels/job/views_test.cpp
   APART kernels/job/given_test.cpp
-  LINK tessera_job tessera_test_run_program)
+  LINK tessera_job tessera_test_declared_twins)
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
   SOURCES kernels/pipeline/gcn_test.cpp
   LINK tessera_job tessera_test_run_program)
@@ -92,4 +95,4 @@ tessera_test(test_kernels_collective LABELS kernels
   SOURCES kernels/collective/collective_test.cpp
   LINK tessera_collective tessera_link_core)
 add_executable(declared_check kernels/job/declared_check.cpp)
-target_link_libraries(declared_check PRIVATE tessera_job tessera_lower tessera_test_run_program tessera_warnings fmt::fmt)
+target_link_libraries(declared_check PRIVATE tessera_job tessera_test_declared_twins tessera_warnings)

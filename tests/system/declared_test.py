@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Vertices declare the memory that their codelets use (tests/kernels/job/declared_check.cpp), in every
+"""Vertices declare the memory that their codelets use (tests/support/declared_twins.h), in every
 workload of configs/, reduced.
 
 usage: declared_test.py DECLARED_CHECK SOURCE_FOLDER [TEST ...]
