@@ -2,10 +2,14 @@
 // What a page has of a large store, and that names in it are no HTML.
 #include "sim/report/command/store_entry.h"
 #include "sim/report/page.h"
+#include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 using namespace tessera;
 
@@ -26,6 +30,100 @@ TEST_CASE("a sample depends only on its seed", "[report]") {
 TEST_CASE("a sample of few points is all of them", "[report]") {
     CHECK(report::sample(3, 100, {1}, 1) == std::vector<std::size_t>{0, 1, 2});
     CHECK(report::sample(0, 100, {}, 1).empty());
+    CHECK(report::sample(3, 3, {}, 1).size() == 3);
+    CHECK(report::sample(4, 3, {}, 1).size() == 3);
+    CHECK(report::sample(4, 1, {0, 2, 3}, 1) ==
+          std::vector<std::size_t>{0, 2, 3}); // all that it must have
+}
+
+TEST_CASE("a store has its points as columns, and the front, the best and the base among them",
+          "[report]") {
+    const test::ScratchFolder scratch;
+    std::filesystem::create_directory(scratch.path("s.sweep"));
+    std::string lines;
+    const auto add = [&](char key, const char* status, const nlohmann::json& changes,
+                         const nlohmann::json& result, const nlohmann::json& more) {
+        nlohmann::json line{{"key", std::string(64, key)}, {"status", status}, {"machine", "tiny"},
+                            {"workload", "tiny_matmul"},   {"mode", "timing"}, {"model", 1},
+                            {"changes", changes}};
+        if (!result.is_null()) {
+            line["result"] = result;
+        }
+        if (!more.is_null()) {
+            line.update(more);
+        }
+        lines += line.dump() + "\n";
+    };
+    add('b', "ok", {{"tile.workers", 4}}, {{"cycles", 50}, {"tflops", 2.5}}, {});
+    add('c', "does_not_fit", {{"tile.workers", 8}}, {}, {{"message", "too many"}});
+    add('a', "ok", {{"tile.workers", 2}, {"exchange.fabric", "ring"}},
+        {{"cycles", 100}, {"tflops", 1}}, {{"note", "slow"}});
+    add('d', "ok", nlohmann::json::object(), {{"cycles", 70}}, {});
+    static_cast<void>(scratch.write("s.sweep/x.jsonl", lines));
+    const auto entry = report::entry_of_store(scratch.path("s.sweep"));
+    const nlohmann::json& store = entry.data["store"];
+    INFO(store.dump(1));
+    CHECK(entry.data["kind"] == "store");
+    CHECK(entry.data["label"] == "s.sweep");
+    CHECK(store["points"] == 4);
+    CHECK(store["rows"] == 4);
+    CHECK(store["seed"] == nullptr);
+    CHECK((store["statuses"] == nlohmann::json{{"ok", 3}, {"does_not_fit", 1}}));
+    const auto column = [&](const char* path) -> nlohmann::json {
+        for (const nlohmann::json& one : store["columns"]) {
+            if (one["path"] == path) {
+                return one;
+            }
+        }
+        return nullptr;
+    };
+    const auto at = [](const nlohmann::json& place) { return place.at(0).get<std::size_t>(); };
+    const nlohmann::json cycles = column("cycles")["numbers"];
+    REQUIRE(cycles.size() == 4);
+    CHECK(store["best"].size() == 1);
+    CHECK(store["base"].size() == 1);
+    CHECK(cycles[at(store["best"])] == 50);
+    CHECK(cycles[at(store["base"])] == 70); // changes nothing
+    CHECK(store["front"] == store["best"]);
+    const nlohmann::json keys = column("key");
+    const auto key_of = [&](std::size_t row) {
+        return keys["words"].at(keys["indices"].at(row).get<std::size_t>()).get<std::string>();
+    };
+    for (std::size_t row = 0; row < 4; ++row) {
+        CAPTURE(row);
+        const std::string key = key_of(row);
+        CHECK(key == std::string(12, key[0]));
+        const auto number = [&](const char* path) { return column(path)["numbers"].at(row); };
+        const auto word = [&](const char* path) -> std::string {
+            const nlohmann::json one = column(path);
+            const int index = one["indices"].at(row);
+            return index < 0 ? ""
+                             : one["words"].at(static_cast<std::size_t>(index)).get<std::string>();
+        };
+        CHECK(number("cycles") == (key[0] == 'a'   ? nlohmann::json(100)
+                                   : key[0] == 'b' ? nlohmann::json(50)
+                                   : key[0] == 'c' ? nlohmann::json()
+                                                   : nlohmann::json(70)));
+        CHECK(number("tflops") == (key[0] == 'a'   ? nlohmann::json(1)
+                                   : key[0] == 'b' ? nlohmann::json(2.5)
+                                                   : nlohmann::json()));
+        CHECK(number("tile.workers") == (key[0] == 'a'   ? nlohmann::json(2)
+                                         : key[0] == 'b' ? nlohmann::json(4)
+                                         : key[0] == 'c' ? nlohmann::json(8)
+                                                         : nlohmann::json()));
+        CHECK(word("exchange.fabric") == (key[0] == 'a' ? "ring" : ""));
+        CHECK(word("note") == (key[0] == 'a' ? "slow" : ""));
+        CHECK(word("message") == (key[0] == 'c' ? "too many" : ""));
+        CHECK(word("status") == (key[0] == 'c' ? "does_not_fit" : "ok"));
+        CHECK(word("machine") == "tiny");
+    }
+    CHECK(column("seconds").is_null()); // of which nobody has any
+    const nlohmann::json& best = store["tables"]["best"];
+    REQUIRE(best["rows"].size() == 1);
+    CHECK((best["head"] ==
+           nlohmann::json{"objective", "value", "of the base", "machine", "what differs"}));
+    CHECK((best["rows"][0] == nlohmann::json{"cycles", 50, "71.4 %", "tiny", "tile.workers = 4"}));
+    CHECK(store["reasons"].size() == 1);
 }
 
 TEST_CASE("a page has names of results only in its deflated data", "[report]") {
