@@ -16,7 +16,7 @@ try {
   await esbuild.build({
     absWorkingDir: here,
     entryPoints: ["src/format.ts", "src/axis.ts", "src/data.ts", "src/recording.ts", "src/table.ts", "src/dom.ts", "src/timeline/states.ts", "src/timeline/picture.ts",
-      "src/run/slots.ts", "src/run/steps.ts", "src/run/roofline.ts", "src/store/store.ts"],
+      "src/run/slots.ts", "src/run/steps.ts", "src/run/roofline.ts", "src/store/store.ts", "src/charts/bars.ts", "src/charts/changes.ts", "src/charts/heat.ts", "src/charts/lines.ts", "src/charts/points.ts", "src/charts/tiles.ts"],
     outbase: "src", outdir: folder, outExtension: { ".js": ".mjs" }, bundle: true, splitting: true, format: "esm", target: "es2022", logLevel: "warning",
   });
   const done = spawnSync(process.execPath, ["--test", join(here, "tests")], { stdio: "inherit", env: { ...process.env, MODULES: folder } });
