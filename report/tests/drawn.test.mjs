@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where charts put what they show, and in what order tables stand, on elements that keep their attributes alone.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 
@@ -191,4 +192,36 @@ test("each tile has a place of its own, beside the other of its pair or island",
   const map = tileMap([0, 5, 10], "ipu2", 10, "cycles", String);
   assert.deepEqual(map.svg.all("rect").slice(0, 3).map(({ attributes }) => attributes.fill), [shade(0), shade(0.5), shade(1)]);
   assert.equal(tileMap([0], "ipu2", 0, "cycles", String).svg.all("rect")[0].attributes.fill, shade(0));
+});
+
+/// An element a line, with numbers rounded to hundredths.
+function textOf(element, indent = "") {
+  const rounded = (value) => String(value).replace(/-?\d+\.\d+/g, (number) => String(Math.round(100 * Number(number)) / 100));
+  const attributes = Object.entries(element.attributes).map(([name, value]) => ` ${name}=${rounded(value)}`).join("");
+  const inside = element.children.map((child) => (typeof child === "string" ? `${indent}  ${child}\n` : textOf(child, indent + "  "))).join("");
+  return `${indent}${element.name}${attributes}\n${inside}`;
+}
+
+// Rooms, letters and lines have no rule but that somebody has looked at them: DRAWN_UPDATE=1 writes the file anew.
+test("charts are drawn as they were looked at", () => {
+  const parts = ["compute", "sync"].map((name) => ({ name, color: name }));
+  const drawn = {
+    bars: bars({ bars: [{ name: "a step with a long name that is cut", parts: [1000, 500], lines: [1800], tip: "" }, { name: "b", parts: [null, 2000], tip: "" }], parts, label: "cycles", lines: "limit" }),
+    bytes: bars({ bars: [{ name: "a", parts: [3000], tip: "" }], parts: parts.slice(1), label: "bytes", isBytes: true }),
+    spans: spans([{ name: "a", least: 1, mean: 2, most: 4, bound: 3, tip: "" }], "cycles"),
+    changes: changes([{ name: "a", value: 5, tip: "" }, { name: "b", value: -3, tip: "" }], "cycles"),
+    heat: heat({ cells: 3, cellSize: 2, values: [0, 1, 2, 3, 4, 5, 6, 7, 8], xLabel: "from", yLabel: "to", label: "words", write: String, tip: String }),
+    powers: heat({ cells: 2, cellSize: 1, values: [1, 10, 100, 1000], xLabel: "from", yLabel: "to", label: "words", write: String, tip: String, isLog: true }),
+    lines: lines({ xLabel: "step", yLabel: "bytes", curves: parts.map(({ name, color }, i) => ({ name, color, values: [1024, 2048, 512 * (i + 1)] })), across: [{ name: "limit", value: 3000 }], tip: String, isStep: true, isBytes: true }),
+    points: points({ points: [{ x: 1, y: 2, color: "ink", tip: "" }, { x: 100, y: 50, color: "mark", size: 7, isHollow: true, tip: "" }], xLabel: "x", yLabel: "y", isLog: true,
+      roofs: [100, 120, 1000].map((most) => ({ name: `roof ${most}`, color: "compute", at: (x) => Math.min(most, 10 * x) })), legend: [["points", "var(--ink)"]] }),
+    none: points({ points: [], xLabel: "x", yLabel: "y", isLog: true }),
+    tiles: tileMap(Array.from({ length: 128 }, (_, tile) => tile % 7), "ipu2", 6, "cycles", String),
+  };
+  const text = Object.entries(drawn).map(([name, { svg, marks }]) => `${name}\n${textOf(svg, "  ")}${marks.map(({ x, y }) => `  mark ${Math.round(x)} ${Math.round(y)}\n`).join("")}`).join("");
+  const file = join(import.meta.dirname, "drawn.txt");
+  if (process.env.DRAWN_UPDATE) {
+    writeFileSync(file, text);
+  }
+  assert.equal(text, readFileSync(file, "utf8"));
 });
