@@ -2,8 +2,10 @@
 // Products with a matrix whose pattern comes at run time, run and checked against the host.
 #include "base/error.h"
 #include "kernels/dynamic/dynamic.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/job/given_tensors.h"
 #include "kernels/job/pipeline_job.h"
+#include "kernels/workload/element_value.h"
 #include "tests/support/run_program.h"
 #include "tests/support/scratch_folder.h"
 
@@ -11,11 +13,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -473,5 +478,59 @@ TEST_CASE("the gradient of the values is sampled by the matrix unit where square
         const Watched ran = watched(machine, workload);
         INFO(ran.check.text);
         CHECK(ran.check.passed);
+    }
+}
+
+TEST_CASE("the gradient of the values may be off by the roundings of products where these are FP16",
+          "[dynamic_product]") {
+    for (const auto& [data, block, n, rounds] :
+         {std::tuple{ElementType::F16, 8, 32, true}, std::tuple{ElementType::F16, 16, 20, true},
+          std::tuple{ElementType::F16, 16, 32, false}, std::tuple{ElementType::F16, 1, 32, false},
+          std::tuple{ElementType::F32, 4, 32, false}, std::tuple{ElementType::F32, 8, 32, false}}) {
+        CAPTURE(name_of(data), block, n);
+        auto pattern = std::make_shared<workload::SparsePattern>();
+        *pattern = {.rows = block,
+                    .columns = block,
+                    .block = block,
+                    .row_start = {0, 1},
+                    .block_column = {0}};
+        if (block == 1) {
+            pattern->rows = pattern->columns = 16;
+            pattern->row_start.assign(17, 1);
+            pattern->row_start[0] = 0;
+        }
+        const std::int64_t side = pattern->rows;
+        const family::TensorType a{
+            data, {side, side}, pattern, workload::Capacity{.block = block, .density = 1, .n = n}};
+        const auto step = dynamic::sampled().make(
+            {{a, {data, {side, n}}, {data, {side, n}}}, {{"partials", std::string("f32")}}});
+        const auto machine = machine_of(1);
+        exchange_plan::KnownSchedules known;
+        graph::Graph graph("test");
+        static_cast<void>(step->emit(graph, {machine, known, 0, "step"},
+                                     std::vector<std::optional<graph::TensorId>>(3)));
+        // products of one size whose sum is 0
+        const auto value = [&](bool turns) {
+            family::Value made{{data, {side, n}}, {}, false};
+            for (std::int64_t i = 0; i < side * n; ++i) {
+                const double number = (1 + 0x1p-10) * (turns && i % 2 == 1 ? -1 : 1);
+                workload::append_element(data, number, made.bytes);
+            }
+            return made;
+        };
+        const family::Value dy = value(true);
+        const family::Value x = value(false);
+        const family::Value unread;
+        const auto passes = [&](double result) {
+            family::Value output{a, {}, false};
+            for (std::int64_t i = 0; i < std::ssize(pattern->block_column) * block * block; ++i) {
+                workload::append_element(data, result, output.bytes);
+            }
+            const std::array<const family::Value*, 3> inputs{&unread, &dy, &x};
+            return step->check(inputs, std::span(&output, 1), 1).passed;
+        };
+        CHECK(passes(0));
+        CHECK(passes(0.005) == rounds); // each rounding is of 0.0005 at most
+        CHECK_FALSE(passes(0.05));
     }
 }
