@@ -171,6 +171,26 @@ TEST_CASE("published plans sum in as many stages as they say", "[kernels]") {
     }
 }
 
+TEST_CASE("partial results that take a sixteenth of a tile's memory or more are summed by pointers",
+          "[kernels]") {
+    // elements of memory count as a whole: partial results of few bytes take 16 KiB
+    const auto by_pointers = [](Bytes memory) {
+        spec::MachineSpec machine = test::gc2_with(64);
+        machine.memory.region1_bytes = memory - machine.memory.region0_bytes;
+        const auto planned = test::choose_matmul(machine, workload_of({16, 2000, 20}, kMixed));
+        const auto& names = planned.lowered.program.vertex_names;
+        const auto has = [&](const char* begin) {
+            return std::ranges::any_of(
+                names, [&](const std::string& name) { return name.starts_with(begin); });
+        };
+        CHECK(has("ReduceAdd_") != has("ReduceAddInitial_"));
+        return has("ReduceAdd_");
+    };
+    constexpr Bytes kElement = 16384;
+    CHECK(by_pointers(16 * kElement));
+    CHECK_FALSE(by_pointers(17 * kElement));
+}
+
 TEST_CASE("published plans without parts of k cast or keep their results", "[kernels]") {
     const spec::MachineSpec machine = machine_of(4);
     for (const Types& types : {kMixed, kFloat}) {
