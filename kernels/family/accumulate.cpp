@@ -41,9 +41,13 @@ Cycles most_cycles(const spec::MachineSpec& machine, const function::Function& a
 
 void add_sum(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
              TileId tile, codelets::ProductTypes types, const PartialSum& sum) {
+    constexpr Bytes kUnitBytes = 16;
     const std::int64_t workers = machine.tile.workers;
-    const Bytes bytes = 16 * sum.units;
+    const Bytes bytes = kUnitBytes * sum.units;
     const Bytes rounded = bytes / bytes_of(types.partials) * bytes_of(types.data);
+    // the codelet reads one unit behind the last
+    Bytes& beyond = graph.buffers.at(sum.own.buffer.index).read_beyond;
+    beyond = std::max(beyond, kUnitBytes);
     graph.add_work(set, tile, sum.units * (sum.slices + 1));
     graph.add_vertex(
         set, tile, fmt::format("reduce_{}", codelets::suffix(types)),

@@ -78,11 +78,12 @@ DeclaredTwins::DeclaredTwins(const spec::MachineSpec& machine, const program::Pr
                             reinterpret_cast<std::byte*>(memory_.back().data()));
         std::size_t end = 0;
         if (const auto image = program.image_of_tile[tile]; image != program::Program::kNoImage) {
-            tiles_.back().load(program.images[image], code_);
             for (const program::Segment& segment : program.images[image].segments) {
                 end = std::max(end,
                                offset(segment.address) + static_cast<std::size_t>(segment.bytes));
             }
+            tiles_.back().keep_only(static_cast<Bytes>(end)); // what is behind all is nobody's to read
+            tiles_.back().load(program.images[image], code_);
         }
         undefined_.emplace_back(end);
     }

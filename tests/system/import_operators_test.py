@@ -405,6 +405,10 @@ class ShapesTest(OperatorsTest):
             self.add("Concat", ends, numpy.concatenate([expected, x.ravel()]), axis=0)
         self.nodes += [node("Size", [self.given(x)], ["size"]), node("Shape", [self.given(numbers(2, 6))], ["sizes"])]
         self.add("Reshape", [x, "sizes"], x.reshape(2, 6))
+        for op, function in (("Xor", numpy.logical_xor), ("And", numpy.logical_and), ("Or", numpy.logical_or)):
+            left, right = numpy.array([0, 0, 1, 1], bool), numpy.array([0, 1, 0, 1], bool)
+            self.nodes += [node(op, [self.given(left, True), self.given(right, True)], [op]), node("Cast", [op], [op + "_f"], to=1)]
+            self.add("Mul", [x, op + "_f"], x * function(left, right))
         self.nodes.append(node("Cast", ["size"], ["wide"], to=1))
         self.add("Mul", [x, "wide"], 12 * x)
         self.check()

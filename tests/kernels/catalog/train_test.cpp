@@ -95,6 +95,37 @@ TEST_CASE("a tensor with several readers gets the sum of their gradients",
                                            "matmul x h_gradient -> w_gradient transpose_a"});
 }
 
+TEST_CASE("the sum of gradients has a name of its own, whatever adds to it",
+          "[unit][catalog][gradient]") {
+    const auto mistakes = [](const std::string& taken, int readers) {
+        std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "h"},
+{"family": "multiply", "inputs": ["h", "h"], "output": "y2"},)";
+        steps += readers == 2
+                     ? R"({"family": "scale", "inputs": ["y2"], "output": "y", "factor": 2})"
+                     : R"({"family": "add", "inputs": ["y2", "h"], "output": "y"})";
+        steps += R"(,{"family": "relu", "inputs": ["b"], "output": ")" + taken + R"("})";
+        try {
+            static_cast<void>(
+                expanded(trained(steps, R"("outputs": ["y"], "with_respect_to": ["w"])")));
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    for (const int readers : {2, 3}) {
+        CAPTURE(readers);
+        CHECK(mistakes("other", readers).empty());
+        for (const char* const name : {"h_gradient", "h_gradient_1", "h_gradient_2"}) {
+            const std::string told = mistakes(name, readers);
+            CAPTURE(name, told);
+            const bool is_part = readers == 3 && std::string(name) == "h_gradient_1"; // y's own
+            CHECK((told.find(fmt::format("got a tensor or step '{}'", name)) !=
+                   std::string::npos) != is_part);
+            CHECK(std::count(told.begin(), told.end(), '\n') == 0);
+        }
+    }
+}
+
 TEST_CASE("a product adds its part of a gradient to those before", "[unit][catalog][gradient]") {
     const std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "h"},
 {"family": "scale", "inputs": ["w"], "output": "v", "factor": 2},

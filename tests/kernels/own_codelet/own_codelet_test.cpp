@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Shares of tensors, state without addresses, and what a vertex file's parameters become.
 #include "base/error.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/graph/graph.h"
 #include "kernels/own_codelet/definition.h"
 #include "kernels/own_codelet/shares.h"
+#include "kernels/own_codelet/step.h"
 #include "kernels/vertex/state.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -237,6 +242,88 @@ TEST_CASE("a step that does not go with its vertex file is refused", "[own_codel
     CHECK(mistake(own) ==
           "/steps/0/outputs/w: got an array that every tile has all of, expected one that is split "
           "(whose size grows with rows)");
+}
+
+/// The graph of a step whose vertex file has `array` for y, on four tiles, on inputs of so many columns.
+graph::Graph emitted(const std::string& array, std::int64_t columns = 8) {
+    const Files files;
+    std::string text = kVertex;
+    const std::string plain = R"("y": {"type": "f32", "length": "rows"})";
+    text.replace(text.find(plain), plain.size(), array);
+    static_cast<void>(files.folder.write("dot.json", text));
+    OwnCodelet own = told(files);
+    own.source_path =
+        files.folder.write("dot.S", ".worker\n.align 8\n.globl dot\ndot: exitz $mzero\n");
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    exchange_plan::KnownSchedules known;
+    graph::Graph graph("g");
+    static_cast<void>(own_codelet::step_of(defined(own, {12, columns}))
+                          ->emit(graph, {machine, known, 0, "step"},
+                                 std::vector<std::optional<graph::TensorId>>(2)));
+    return graph;
+}
+
+const graph::Buffer& buffer_of(const graph::Graph& graph, const std::string& array) {
+    const auto found = std::ranges::find_if(graph.buffers, [&](const graph::Buffer& buffer) {
+        return buffer.name == array || buffer.name.ends_with(": " + array);
+    });
+    REQUIRE(found != graph.buffers.end());
+    return *found;
+}
+
+TEST_CASE("bytes before an array are whole alignments of it", "[own_codelet]") {
+    struct Case {
+        Bytes before;
+        Bytes alignment;
+        Bytes offset;
+    };
+    for (const auto& [before, alignment, offset] :
+         {Case{0, 1, 0}, Case{0, 8, 0}, Case{1, 8, 8}, Case{7, 16, 16}, Case{8, 8, 8},
+          Case{9, 8, 16}, Case{16, 16, 16}, Case{17, 16, 32}}) {
+        CAPTURE(before, alignment);
+        const graph::Graph graph = emitted(fmt::format(
+            R"("y": {{"type": "f32", "length": "rows", "alignment": {}, "padding_before_bytes": {}}})",
+            alignment, before));
+        const std::uint32_t y =
+            static_cast<std::uint32_t>(&buffer_of(graph, "y") - graph.buffers.data());
+        std::optional<Bytes> least;
+        for (const graph::Field& field : graph.fields) {
+            if (field.kind == graph::Field::Kind::Pointer && field.place.buffer.index == y) {
+                least = std::min(least.value_or(field.place.offset), field.place.offset);
+            }
+        }
+        REQUIRE(least);
+        CHECK(*least == offset);
+    }
+}
+
+TEST_CASE("an array has elements of memory apart from those that its file names", "[own_codelet]") {
+    const auto apart = [](const std::string& element) {
+        const graph::Graph graph =
+            emitted(R"("y": {"type": "f32", "length": "rows")" + element + "}");
+        std::set<std::string> names;
+        for (const graph::BufferId other : buffer_of(graph, "y").apart) {
+            const std::string& name = graph.buffers[other.index].name;
+            CHECK(names.insert(name.substr(name.rfind(' ') + 1)).second); // each once
+        }
+        return names;
+    };
+    using Names = std::set<std::string>;
+    CHECK(apart("") == Names{});
+    CHECK(apart(R"(, "element": {"not_with": ["x"]})") == Names{"x"});
+    CHECK(apart(R"(, "element": {"not_with": ["w", "x"]})") == Names{"w", "x"});
+    CHECK(apart(R"(, "element": "own")") == Names{"table", "w", "x"});
+}
+
+TEST_CASE("an array of more elements than a tile has bytes for is refused", "[own_codelet]") {
+    const std::string y = R"("y": {"type": "f32", "length": "rows"})";
+    // of x a tile has three rows
+    const std::int64_t most = 638976 / 4 / 3;
+    CHECK_THROWS_WITH(
+        emitted(y, most + 1),
+        Catch::Contains(fmt::format("array 'x' with {} elements on a tile", 3 * (most + 1))));
+    CHECK_NOTHROW(emitted(y, most));
 }
 
 } // namespace

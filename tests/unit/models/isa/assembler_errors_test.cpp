@@ -130,6 +130,7 @@ TEST_CASE("operands that an instruction does not take are told", "[isa]") {
         {"fnopp", "1:1: instruction 'fnopp': not known; did you mean 'fnop'?"},
         {"br", "1:1: br: got 0 operands, expected 1"},
         {"ld32 $m0", "1:1: ld32: got 1 operands, expected 3 or 4"},
+        {"sendpicp", "1:1: sendpicp: got 0 operands, expected 7"},
         {"add $m0, $m1, 65536", "1:15: add: operand 3: got 65536, expected $m register, constant "
                                 "0..65535 or constant -32768..32767"},
         {"cmpslt $m0, $m1, 32768",
