@@ -26,6 +26,7 @@ from cli_case import SOURCE, CliTest
 from recording_sample import changed, recording_of
 
 HOSTILE = "</script><img src=x onerror=\"console.error('ran')\">&lt;<!--"
+MODEL = json.loads((SOURCE / "tests/system/record.json").read_text())["model_version"] # the program's own
 CHROMIUM = os.environ.get("TESSERA_CHROMIUM", "/usr/bin/chromium")
 
 
@@ -467,7 +468,7 @@ class StorePagesTest(BrowserTest):
         workers, lanes = rng.choice([2, 4, 6, 8]), rng.choice([2, 4, 8, 16])
         cycles = 1000 + rng.randrange(100_000) // workers + rng.randrange(100_000) // lanes
         line = {"key": hashlib.sha256(str(number).encode()).hexdigest(), "status": status, "machine": "tiny",
-                "workload": "tiny_matmul", "mode": "timing", "model": 18, "contents": {"machine": "m", "workload": "w"},
+                "workload": "tiny_matmul", "mode": "timing", "model": MODEL, "contents": {"machine": "m", "workload": "w"},
                 "changes": {"tile.workers": workers, "exchange.lane_bytes": lanes, "workload.seed": number},
                 "host": {"wall_s": 1.0}}
         if status == "ok":
