@@ -23,9 +23,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests/system/record.json"
-SLOW = {"bert_base_training", "bert_large_attention", "bert_large_feed_forward", "bert_layer", "bert_layer_training", "dense_4096_f16", "dense_4096_f32", "dynamic_training", "dynamic_training_gradient",
+SLOW = {"bert_base_training", "bert_large_stage", "bert_layer", "bert_layer_training", "dense_4096_f16", "dense_4096_f32", "dynamic_training", "dynamic_training_gradient",
         "spmm_static_b1_4096"}
-TIMED = {"bert_base_training", "bert_large_attention", "bert_large_feed_forward", "dynamic_training",
+TIMED = {"bert_base_training", "bert_large_stage", "dynamic_training",
          "dynamic_training_gradient"}  # only in timing mode, which draws what values decide
 TINY = ("tiny_", "four_tiles")
 OF_CHIPS = ("collective", "link_pattern")

@@ -555,8 +555,13 @@ private:
             }
         }
         for (const auto& [row, type] : state) {
-            give_rows(state_rows(round, row), type, forward.repeats, workload::Place::Remote,
-                      origin);
+            const RowsOfState rows = rows_of_state(round, row);
+            const auto weights =
+                std::ranges::find(told_.tensors, rows.weights, &PipelineTensor::name);
+            const bool on_tiles =
+                weights != told_.tensors.end() && weights->place == workload::Place::TileRows;
+            give_rows(rows.name, type, forward.repeats,
+                      on_tiles ? workload::Place::TileRows : workload::Place::Remote, origin);
         }
         for (const StashedRows& rows : back.stash) {
             give_rows(rows.rows, known_.types.at(rows.known_as), forward.repeats, train_.stash,

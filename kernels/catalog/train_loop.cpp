@@ -131,7 +131,7 @@ private:
         const std::int64_t rounds = repeat_.repeats;
         const auto row = round_.rows.find(tensor);
         if (row == round_.rows.end()) {
-            return {state_rows(round_, tensor), rounds - 1, -1};
+            return {rows_of_state(round_, tensor).name, rounds - 1, -1};
         }
         const PipelineStep& load = *row->second;
         return {load.inputs.front(), load.row + (rounds - 1) * load.row_a_round, -load.row_a_round,
@@ -174,11 +174,12 @@ private:
 
 } // namespace
 
-std::string state_rows(const LoopRound& round, const std::string& state) {
+RowsOfState rows_of_state(const LoopRound& round, const std::string& state) {
     const auto row = std::ranges::find_if(
         round.rows, [&](const auto& one) { return state.starts_with(one.first + "_"); });
     TESSERA_ASSERT(row != round.rows.end()); // it is called so
-    return row->second->inputs.front() + state.substr(row->first.size());
+    const std::string& weights = row->second->inputs.front();
+    return {weights + state.substr(row->first.size()), weights};
 }
 
 std::variant<LoopRound, Diagnostic> round_of(const PipelineStep& repeat,

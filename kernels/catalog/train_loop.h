@@ -61,7 +61,7 @@ struct RoundBack {
 
 /// Adds to the backward steps of a round the loads of what they read and the stores of what they
 /// leave: each as late, and as early, as may be. `state`: given tensors that they were written with,
-/// whose rows stand in tensors called state_rows().
+/// whose rows stand in tensors called as rows_of_state() says.
 [[nodiscard]] RoundBack loads_and_stores(const workload::PipelineStep& repeat,
                                          const LoopRound& round,
                                          const std::vector<workload::PipelineStep>& steps,
@@ -72,7 +72,12 @@ struct RoundBack {
 std::vector<std::size_t> add_stores(workload::PipelineStep& repeat,
                                     const std::vector<StashedRows>& stash);
 
-/// "w_moment_1" of "w_row_moment_1", for a row that comes from `w`.
-[[nodiscard]] std::string state_rows(const LoopRound& round, const std::string& state);
+/// Where the rows stand of what goes with weights: "w_moment_1" of "w_row_moment_1", for a row that
+/// comes from `w`.
+struct RowsOfState {
+    std::string name;
+    std::string weights;
+};
+[[nodiscard]] RowsOfState rows_of_state(const LoopRound& round, const std::string& state);
 
 } // namespace tessera::catalog

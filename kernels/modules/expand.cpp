@@ -43,6 +43,7 @@ struct Around {
     std::vector<std::string> modules;         ///< that are open
     std::int64_t rounds = 0;                  ///< of the phased use around it; 0: none
     std::int64_t prefetch = 0;                ///< of its loads
+    bool on_tiles = false;                    ///< its rows
     std::string phased;                       ///< that use: "encoder" of "encoder.round.qkv"
 
     [[nodiscard]] std::string called(const std::string& name) const {
@@ -170,7 +171,7 @@ private:
             json tensor = object(around, tensor_, value, child_pointer(from, name),
                                  child_pointer("/tensors", called));
             if (around.rounds > 0) {
-                put_outside(around, child_pointer(from, name), child_pointer("/tensors", called),
+                put_in_rows(around, child_pointer(from, name), child_pointer("/tensors", called),
                             tensor);
             }
             if (!tensors_.emplace(called, std::move(tensor)).second) {
@@ -180,24 +181,24 @@ private:
         }
     }
 
-    /// A tensor of a phased use stands in streaming memory, with a row for each round.
-    void put_outside(const Around& around, const std::string& from, const std::string& to,
+    /// A tensor of a phased use has a row for each round.
+    void put_in_rows(const Around& around, const std::string& from, const std::string& to,
                      json& tensor) {
         if (!tensor.is_object() || !tensor.contains("shape") || !tensor["shape"].is_array()) {
             if (tensor.is_object()) {
                 fail(around, from,
                      "got a tensor without a shape in a phased use, expected one that "
-                     "can stand in streaming memory");
+                     "can stand in rows");
             }
             return;
         }
         for (const char* key : {"place", "layout", "grain_bytes", "pattern", "sequence", "like"}) {
             if (tensor.contains(key)) {
-                fail(
-                    around, child_pointer(from, key),
-                    fmt::format("got {} of a tensor in a phased use, expected none: its rows stand "
-                                "in streaming memory",
-                                in_quotes(key)));
+                fail(around, child_pointer(from, key),
+                     fmt::format(
+                         "got {} of a tensor in a phased use, expected none: its rows stand "
+                         "{}",
+                         in_quotes(key), around.on_tiles ? "on the tiles" : "in streaming memory"));
                 tensor.erase(key);
             }
         }
@@ -208,7 +209,7 @@ private:
         }
         shape.insert(shape.begin(), around.rounds);
         copy_origin(around, from + "/shape", to + "/shape/0");
-        tensor["place"] = "remote";
+        tensor["place"] = around.on_tiles ? "tile_rows" : "remote";
         copy_origin(around, from, to + "/place");
     }
 
@@ -492,6 +493,10 @@ private:
             fail(around, at + "/prefetch",
                  "got rows to be brought ahead, expected a phased use, which has rows");
         }
+        if (!written.phased && written.rows != Use::Rows::Remote) {
+            fail(around, at + "/rows",
+                 "got a place of rows, expected a phased use, which has rows");
+        }
         const std::string base = (around.use.empty() ? "" : around.use + ".") +
                                  (written.name.empty() ? module->name : written.name);
         if (!uses_.insert(base).second) {
@@ -519,6 +524,7 @@ private:
             inner.modules.push_back(module->name);
             inner.rounds = around.rounds;
             inner.prefetch = around.prefetch;
+            inner.on_tiles = around.on_tiles;
             inner.phased = around.phased;
             inner.sizes = sizes_of_use(around, at, written, *module, index);
             for (std::size_t i = 0; i < module->inputs.size(); ++i) {
@@ -567,6 +573,7 @@ private:
         inner.use = base + std::string(kRound);
         inner.phased = base;
         inner.rounds = times;
+        inner.on_tiles = written.rows == Use::Rows::Tiles;
         if (!written.prefetch.is_null()) {
             inner.prefetch = number_of(around, written.prefetch, at + "/prefetch", "rows", 0);
         }

@@ -94,6 +94,10 @@ std::shared_ptr<const config::Shape> use_shape() {
         .says("with \"for\": the uses are rounds of one repeat, each with its rows of tensors in "
               "streaming memory")
         .from(kSource);
+    d.field("rows", &Use::rows, {{"remote", Use::Rows::Remote}, {"tiles", Use::Rows::Tiles}})
+        .says("phased: where the rows of the module's tensors stand: in streaming memory, or on "
+              "the tiles")
+        .from(kSource);
     d.field("prefetch", &Use::prefetch)
         .json({"integer", "string"})
         .says("phased: rows of the module's tensors that IO tiles bring ahead")

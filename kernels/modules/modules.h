@@ -7,6 +7,7 @@
 #include "base/config/paths.h"
 #include "base/config/shape.h"
 
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -32,12 +33,15 @@ struct Module {
 
 /// Holds a step that uses a module, as it is written.
 struct Use {
+    enum class Rows : std::uint8_t { Remote, Tiles };
+
     std::string module;
-    std::string name;        ///< empty: as the module
-    nlohmann::json times;    ///< "for": a number or an expression; null: once
-    bool recompute = false;  ///< as of the module
-    bool phased = false;     ///< the uses of "for" are rounds of one repeat
-    nlohmann::json prefetch; ///< phased: a number or an expression; null: 0
+    std::string name;         ///< empty: as the module
+    nlohmann::json times;     ///< "for": a number or an expression; null: once
+    bool recompute = false;   ///< as of the module
+    bool phased = false;      ///< the uses of "for" are rounds of one repeat
+    Rows rows = Rows::Remote; ///< phased: where the rows of the module's tensors stand
+    nlohmann::json prefetch;  ///< phased: a number or an expression; null: 0
     nlohmann::json sizes = nlohmann::json::object();
     std::vector<std::string> inputs;
     std::vector<std::string> outputs; ///< an empty name: nobody wants it

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -23,9 +25,10 @@ using graph::Leaf;
 using graph::TensorId;
 using program::Role;
 
-/// Of the memory, each further try to fit: docs/kernels.md#pipelines.
+/// Of the memory, each further try to fit, those that differ, and at least: docs/kernels.md#pipelines.
 constexpr double kNextBudget = 0.85;
 constexpr int kTries = 4;
+constexpr double kLeastBudget = 0.2;
 
 Bytes whole_elements(Bytes bytes, Bytes element) {
     return std::max(element, bytes / (2 * element) * (2 * element));
@@ -66,6 +69,27 @@ struct Try {
 
 constexpr std::size_t kStart = 0; ///< of the program, among beginnings
 
+/// What decides whether buffers find room: which of them are on which tiles, and the steps.
+std::uint64_t outline_of(const graph::Graph& graph) {
+    std::uint64_t hash = 0xcbf29ce484222325U; // FNV-1a, word by word
+    const auto mix = [&hash](auto value) {
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x100000001b3U;
+    };
+    for (const graph::Buffer& buffer : graph.buffers) {
+        mix(buffer.kind);
+        for (const graph::Held& held : buffer.held) {
+            mix(held.tile);
+            mix(held.bytes);
+        }
+    }
+    for (const graph::Exchange& exchange : graph.exchanges) {
+        mix(exchange.messages.size());
+        mix(exchange.to.size());
+    }
+    mix(graph.compute_sets.size());
+    return hash;
+}
+
 class Emitter {
 public:
     Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, const Try& as,
@@ -79,15 +103,21 @@ public:
 
     /// After run() that found no room: whether less for each step may help.
     [[nodiscard]] bool may_try_less() const { return may_try_less_; }
+    [[nodiscard]] std::uint64_t outline() const { return outline_; }
     /// Whether it brought something before a repeat.
     [[nodiscard]] bool brought_before() const { return brought_before_; }
 
-    Planned run() {
+    /// Nothing where the graph is like one that found no room, by outline_of().
+    std::optional<Planned> run(std::uint64_t without_room) {
         for (std::int64_t tile = tiles_; tile < machine_.chip.tiles; ++tile) {
             graph_.io_tiles.push_back(static_cast<TileId>(tile));
         }
         graph_.control = emit(pipeline_.steps, 0, tiles_);
         want_results();
+        outline_ = outline_of(graph_);
+        if (outline_ == without_room) {
+            return std::nullopt;
+        }
         lower::Lowered lowered = alone_ != nullptr
                                      ? std::move(*alone_)
                                      : lower::lower(machine_, std::move(graph_), known_);
@@ -1115,6 +1145,7 @@ private:
     std::vector<Loop> loops_;           ///< around the step at hand
     bool brought_before_ = false;
     bool may_try_less_ = true;
+    std::uint64_t outline_ = 0;
     std::shared_ptr<lower::Lowered> alone_; ///< of a step without a name
     Ends ends_{{}, {kStart}};
     std::vector<Ends> begins_{
@@ -1165,21 +1196,29 @@ Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
              exchange_plan::KnownSchedules& known) {
     check_io_tiles(machine, pipeline);
     Try as;
-    for (int budgets = 1;;) {
+    std::uint64_t without_room = 0;
+    std::exception_ptr answer;
+    for (int tries = 0;;) {
         Emitter emitter(machine, pipeline, as, known);
         try {
-            return emitter.run();
+            if (std::optional<Planned> planned = emitter.run(without_room)) {
+                return std::move(*planned);
+            }
         } catch (const DoesNotFit&) {
+            answer = std::current_exception();
+            without_room = emitter.outline();
             if (as.brings_before && emitter.brought_before()) {
                 as.brings_before = false;
                 continue;
             }
-            if (budgets == kTries || !emitter.may_try_less()) {
+            if (++tries == kTries || !emitter.may_try_less()) {
                 throw;
             }
         }
-        ++budgets;
         as.budget *= kNextBudget;
+        if (as.budget < kLeastBudget) {
+            std::rethrow_exception(answer);
+        }
     }
 }
 

@@ -120,32 +120,23 @@ Mapped sparse_attention(const ReferenceRow& row, const RowMachine& machine) {
         part.parts, "parts of the batch");
 }
 
-/// Parts of an encoder are planned by themselves and follow each other. The row's figure is a slope over
-/// micro-batches, in which no optimiser takes part.
+/// The row's figure is a slope over micro-batches, in which no optimiser takes part.
 Mapped training_stage(const ReferenceRow& row, const RowMachine& machine) {
-    const json sizes{{"batch", needed(row, "batch")}, {"length", needed(row, "seq_len")}};
-    const auto run = [&](const char* workload, const char* called) {
-        return Run{.machine = machine.name,
-                   .machine_sets = machine.sets,
-                   .workload = sized(workload, sizes),
-                   .mode = "timing",
-                   .called = called};
-    };
-    const auto attention = static_cast<double>(needed(row, "attention_parts"));
-    const auto feed_forward = static_cast<double>(needed(row, "feed_forward_parts"));
-    Measurement measurement;
-    measurement.timed = fmt::format("{:g} attention and {:g} feed-forward parts: forward, "
-                                    "recompute and backward",
-                                    attention, feed_forward);
-    measurement.runs = {run("bert_large_attention", "attention"),
-                        run("bert_large_feed_forward", "feed-forward")};
-    static_cast<void>(time_in_unit(row, 1, 1)); // a wrong unit is told before the run
-    measurement.read = [row, attention, feed_forward](const std::vector<json>& results) {
-        return time_in_unit(row,
-                            attention * cycles_of(results[0], kWhole) +
-                                feed_forward * cycles_of(results[1], kWhole),
-                            clock_of(results[0]));
-    };
+    const std::int64_t attention = needed(row, "attention_parts");
+    const std::int64_t feed_forward = needed(row, "feed_forward_parts");
+    if (feed_forward != attention + 1) {
+        return NotCovered{"a stage has one feed-forward part more than attention parts"};
+    }
+    Measurement measurement =
+        measure_part(row, machine,
+                     sized("bert_large_stage", {{"batch", needed(row, "batch")},
+                                                {"length", needed(row, "seq_len")},
+                                                {"layers", attention}}),
+                     1, "stages");
+    measurement.timed =
+        fmt::format("{} attention and {} feed-forward parts: forward, recompute and "
+                    "backward",
+                    attention, feed_forward);
     assume(measurement, "no copies between chips, no dropout");
     return measurement;
 }

@@ -14,7 +14,7 @@ CHECK, SOURCE = sys.argv[1:3]
 # what_if_test takes its program and sources from the command line as it is imported
 from what_if_test import REDUCED  # noqa: E402
 
-LONG = {"bert_base_training", "bert_layer", "bert_layer_training", "bert_large_attention", "bert_large_feed_forward",
+LONG = {"bert_base_training", "bert_layer", "bert_layer_training", "bert_large_stage",
         "dynamic_training_gradient", "gcn_2_layers", "gcn_training", "train_lamb", "train_sigmoid", "train_two_layers"}
 # They run no vertices on a chip of its own.
 WITHOUT_VERTICES = {"collective", "exchange_all_to_all", "exchange_broadcast", "host_read", "host_write", "link_pattern",

@@ -120,12 +120,12 @@ class PhasedTest(CliTest):
 
     def test_training_in_phases_follows_numpy(self):
         values = self.drawn()
-        for (optimiser, in_numpy), recompute, stash, steps in [
-                (OPTIMISERS[0], False, "tiles", 1), (OPTIMISERS[0], True, "remote", 3),
-                (OPTIMISERS[1], False, "remote", 3), (OPTIMISERS[1], True, "tiles", 1),
-                (OPTIMISERS[2], False, "tiles", 3), (OPTIMISERS[2], True, "remote", 3)]:
-            with self.subTest(optimiser=optimiser, recompute=recompute, stash=stash, steps=steps):
-                file = self.model({"phased": True, "recompute": recompute},
+        for (optimiser, in_numpy), recompute, stash, rows, steps in [
+                (OPTIMISERS[0], False, "tiles", "remote", 1), (OPTIMISERS[0], True, "remote", "tiles", 3),
+                (OPTIMISERS[1], False, "remote", "remote", 3), (OPTIMISERS[1], True, "tiles", "tiles", 2),
+                (OPTIMISERS[2], False, "tiles", "tiles", 3), (OPTIMISERS[2], True, "remote", "remote", 3)]:
+            with self.subTest(optimiser=optimiser, recompute=recompute, stash=stash, rows=rows, steps=steps):
+                file = self.model({"phased": True, "recompute": recompute, "rows": rows},
                                   {"loss": "loss", "with_respect_to": ["stack.*"], "steps": steps,
                                    "optimiser": optimiser, "stash": stash})
                 result = self.run_model(file, "--out", "out")
@@ -146,13 +146,21 @@ class PhasedTest(CliTest):
 
     def test_gradients_without_an_optimiser_go_to_rows_of_their_own(self):
         values = self.drawn()
-        file = self.model({"phased": True}, {"loss": "loss", "with_respect_to": ["stack.*", "x"]})
-        self.assertTrue(self.run_model(file, "--out", "out")["check"]["passed"])
         _, _, gradients, of_x = trained(values, 1, lambda: Descent(0))
-        for name, expected in (*((f"stack.{name}", of) for name, of in gradients.items()), ("x", of_x)):
-            numpy.testing.assert_allclose(
-                numpy.load(self.saved(f"{name}_gradient")), expected, rtol=0,
-                atol=1e-4 * numpy.abs(expected).max())
+        told = {}
+        for rows in ("remote", "tiles"):
+            file = self.model({"phased": True, "rows": rows},
+                              {"loss": "loss", "with_respect_to": ["stack.*", "x"], "stash": "tiles"})
+            told[rows] = self.run_model(file, "--out", "out")
+            self.assertTrue(told[rows]["check"]["passed"])
+            self.assertEqual(self.run_model(file, "--mode", "timing")["cycles"], told[rows]["cycles"])
+            for name, expected in (*((f"stack.{name}", of) for name, of in gradients.items()), ("x", of_x)):
+                numpy.testing.assert_allclose(
+                    numpy.load(self.saved(f"{name}_gradient")), expected, rtol=0,
+                    atol=1e-4 * numpy.abs(expected).max())
+        self.assertGreater(told["remote"]["phases"]["stream"], 0)
+        self.assertEqual(told["tiles"]["phases"]["stream"], 0)
+        self.assertLess(told["tiles"]["cycles"], told["remote"]["cycles"])
 
     def test_a_stash_takes_streams_or_memory_and_running_again_computes(self):
         self.drawn()
@@ -274,7 +282,11 @@ class PhasedTest(CliTest):
         for use, keys, expected in [
                 ({"for": None, "phased": True}, {}, '"for"'),
                 ({"phased": True, "prefetch": 2}, {}, '"io_tiles"'),
-                ({"prefetch": 1}, {}, "expected a phased use"),
+                ({"prefetch": 1}, {}, "got rows to be brought ahead, expected a phased use"),
+                ({"rows": "tiles"}, {}, "got a place of rows, expected a phased use"),
+                ({"phased": True, "rows": "tile"}, {}, "did you mean 'tiles'?"),
+                ({"phased": True, "rows": "tiles", "prefetch": 1}, {"io_tiles": 2},
+                 "to be brought ahead, expected 0: they stand on the tiles"),
                 ({"phased": True, "prefetch": "layers / 2"}, {"io_tiles": 2},
                  "got 2.5 rows, expected a whole number from 0"),
                 ({"phased": True, "module": "outer"},

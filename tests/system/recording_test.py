@@ -21,7 +21,7 @@ BINARY = None
 EVERY = False
 SOME = ["tiny_matmul", "cora", "mlp", "sync", "update_loop", "streamed_triad", "converge", "exchange_broadcast", "host_read"]
 #: in functional mode these take minutes
-LONG = {"bert_layer", "bert_base_training", "bert_large_attention", "bert_large_feed_forward", "bert_layer_training", "dynamic_training", "dynamic_training_gradient",
+LONG = {"bert_layer", "bert_base_training", "bert_large_stage", "bert_layer_training", "dynamic_training", "dynamic_training_gradient",
         "streamed_layers_ahead", "streamed_layers", "gpt2_block", "gpt2_attention", "streamed_sparq_attention"}
 OF_CHIPS = {"collective", "link_pattern"}
 LISTS = {"compute_set": "compute_sets", "exchange": "exchanges", "stream": "streams", "link_exchange": "link_exchanges"}

@@ -28,8 +28,8 @@ REDUCED = {
     "bert_layer_training": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "bert_base_training": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2"
                           " workload.sizes.layers=3",
-    "bert_large_attention": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
-    "bert_large_feed_forward": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32",
+    "bert_large_stage": "chip.tiles=32 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2"
+                        " workload.sizes.layers=2",
     "masked_attention_layer": "chip.tiles=16 workload.sizes.batch=2 workload.sizes.length=16 workload.sizes.hidden=32 workload.sizes.heads=2",
     "class_ids": "chip.tiles=16 workload.tensors.logits.shape=[32,50] workload.tensors.classes.shape=[32]"
                  " workload.tensors.classes.below=50 workload.steps.0.classes=50",

@@ -93,30 +93,31 @@ TEST_CASE("sparse attention has as many sequences at once as a copy moves") {
     CHECK(figure(some, 700) == Approx(700 * 8 / 2));
 }
 
-TEST_CASE("a stage that trains is its parts one after the other") {
-    const Measurement made = measured(row_of({{"workload", "BERT-Large pipeline stage"},
-                                              {"machine", "Bow"},
-                                              {"metric", "step time of a micro-batch"},
-                                              {"unit", "cycles"},
-                                              {"value", "900"},
-                                              {"batch", "2"},
-                                              {"seq_len", "32"},
-                                              {"attention_parts", "3"},
-                                              {"feed_forward_parts", "5"}}));
-    CHECK(made.group == "BERT-Large stage");
-    REQUIRE(made.runs.size() == 2);
-    CHECK(made.runs[0].called == "attention");
-    for (const Run& run : made.runs) {
-        CHECK(run.mode == "timing");
-        CHECK(run.workload.at("sizes").at("batch") == 2);
-        CHECK(run.workload.at("sizes").at("length") == 32);
-    }
-    const auto result = [](double cycles) {
-        return nlohmann::json{{"cycles", cycles},
-                              {"machine", {{"chip", {{"clock_hz", 1e9}}}}},
-                              {"phases", nlohmann::json::object()}};
+TEST_CASE("a stage that trains is a feed-forward part and layers behind it") {
+    const auto stage = [](const std::string& feed_forward_parts) {
+        return row_of({{"workload", "BERT-Large pipeline stage"},
+                       {"machine", "Bow"},
+                       {"metric", "step time of a micro-batch"},
+                       {"unit", "cycles"},
+                       {"value", "900"},
+                       {"batch", "2"},
+                       {"seq_len", "32"},
+                       {"attention_parts", "4"},
+                       {"feed_forward_parts", feed_forward_parts}});
     };
-    CHECK(made.read({result(100), result(7)}) == Approx(3 * 100 + 5 * 7));
+    const Measurement made = measured(stage("5"));
+    CHECK(made.group == "BERT-Large stage");
+    REQUIRE(made.runs.size() == 1);
+    CHECK(made.runs[0].mode == "timing");
+    const auto& sizes = made.runs[0].workload.at("sizes");
+    CHECK(sizes.at("batch") == 2);
+    CHECK(sizes.at("length") == 32);
+    CHECK(sizes.at("layers") == 4);
+    CHECK(figure(made, 700) == Approx(700));
+    for (const std::string parts : {"4", "6"}) {
+        CHECK(std::get<NotCovered>(measurement_of(stage(parts), kMachines))
+                  .reason.find("one feed-forward part more") != std::string::npos);
+    }
 }
 
 TEST_CASE("recall of a selection has no error within three standard errors") {
