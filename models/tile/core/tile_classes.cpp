@@ -123,7 +123,8 @@ void TileClasses::judge() {
         const std::int64_t phases = root->phases;
         const bool is_alike = root->alike * kOneIn >= phases;
         root->is_alone = !is_alike && phases >= kSearched;
-        root->goes_by_sections = !is_alike && root->sections >= kSections * phases;
+        root->goes_by_sections =
+            !is_alike && (root->goes_by_sections || root->sections >= kSections * phases);
     }
     to_judge_.clear();
 }
