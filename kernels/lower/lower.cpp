@@ -19,10 +19,17 @@
 #include "kernels/plan/exchange_cost.h"
 #include "models/timing/exchange_bound.h"
 
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace tessera::lower {
 namespace {
@@ -72,32 +79,62 @@ struct Exchanges {
 
 namespace {
 
+/// Calls `body` for 0 .. count - 1, on all threads, each of which takes the next one: what is alike mostly
+/// lies far apart. Throws what the first one has thrown that throws.
+void in_order_on_all_threads(std::size_t count, const std::function<void(std::size_t)>& body) {
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::exception_ptr> thrown(count);
+    const auto take = [&](int /*thread*/) {
+        for (std::size_t i = next++; i < count; i = next++) {
+            try {
+                body(i);
+            } catch (...) {
+                thrown[i] = std::current_exception();
+                next = count;
+            }
+        }
+    };
+    tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), take, tbb::simple_partitioner());
+    for (const std::exception_ptr& one : thrown) {
+        if (one != nullptr) {
+            std::rethrow_exception(one);
+        }
+    }
+}
+
 Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places, const Steps& steps,
                          std::span<const std::uint32_t> last,
                          exchange_plan::KnownSchedules& known) {
-    Exchanges planned;
-    const auto exchange_of = [&](std::uint32_t number) -> const graph::Exchange& {
-        return places.graph.exchanges[number];
+    const auto exchange_of = [&](std::size_t at) -> const graph::Exchange& {
+        return places.graph.exchanges[steps.exchanges[at]];
     };
-    for (const std::uint32_t number : steps.exchanges) {
-        const graph::Exchange& exchange = exchange_of(number);
-        const auto before = std::span(steps.exchanges).first(planned.all.size());
-        const auto same = std::ranges::find_if(before, [&](std::uint32_t other) {
-            return same_messages(exchange_of(other), exchange);
+    // passes over data have exchanges of the same messages
+    std::vector<std::size_t> first_alike(steps.exchanges.size());
+    std::vector<std::size_t> first_ones;
+    for (std::size_t at = 0; at < first_alike.size(); ++at) {
+        const auto alike = std::ranges::find_if(first_ones, [&](std::size_t other) {
+            return same_messages(exchange_of(other), exchange_of(at));
         });
-        exchange_plan::PlannedExchange one;
-        if (same != before.end()) { // passes over data have such
-            const auto at = static_cast<std::size_t>(same - before.begin());
-            one.exchange = planned.all[at];
-            one.exchange.name = exchange.name;
-            one.stats = planned.stats[at];
-        } else {
-            one = exchange_plan::plan_exchange_with_stats(
-                machine, exchange.name, bound_transfers(places, exchange), &known);
+        first_alike[at] = alike == first_ones.end() ? at : *alike;
+        if (alike == first_ones.end()) {
+            first_ones.push_back(at);
         }
-        one.exchange.role = exchange.role;
-        one.exchange.owner = exchange.owner;
-        planned.all.push_back(std::move(one.exchange));
+    }
+    std::vector<exchange_plan::PlannedExchange> ones(first_alike.size());
+    in_order_on_all_threads(first_ones.size(), [&](std::size_t i) {
+        const graph::Exchange& exchange = exchange_of(first_ones[i]);
+        ones[first_ones[i]] = exchange_plan::plan_exchange_with_stats(
+            machine, exchange.name, bound_transfers(places, exchange), &known);
+    });
+    Exchanges planned;
+    for (std::size_t at = 0; at < first_alike.size(); ++at) {
+        const graph::Exchange& exchange = exchange_of(at);
+        exchange_plan::PlannedExchange& one = ones[first_alike[at]];
+        const bool is_first = first_alike[at] == at;
+        planned.all.push_back(is_first ? std::move(one.exchange) : planned.all[first_alike[at]]);
+        planned.all.back().name = exchange.name;
+        planned.all.back().role = exchange.role;
+        planned.all.back().owner = exchange.owner;
         planned.stats.push_back(one.stats);
     }
     planned.homes = find_row_homes(planned.all, last);

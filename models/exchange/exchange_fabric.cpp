@@ -95,19 +95,22 @@ void ExchangeFabric::copy_bytes(const CopyRun& copy) const {
                 static_cast<std::size_t>(copy.bytes));
 }
 
-/// Most copies bring what is not known. Others are made on one thread, while nobody asks what a tile
-/// knows.
+/// What the tiles know is asked before any of it changes. Copies of which a part is known are made on one thread.
 template <class ForEachCopy>
 void ExchangeFabric::move_known(const std::vector<CopyRun>& copies,
                                 const ForEachCopy& for_each_copy) {
-    std::vector<std::uint8_t> brings_known(copies.size());
+    enum class Brings : std::uint8_t { Nothing, Some, All };
+    std::vector<Brings> brings(copies.size());
     for_each_copy([&](std::size_t run) {
         const CopyRun& copy = copies[run];
-        brings_known[run] =
-            known_->is_any_known(copy.source_tile, copy.source_address, copy.bytes) ? 1 : 0;
+        if (known_->is_any_known(copy.source_tile, copy.source_address, copy.bytes)) {
+            brings[run] = known_->is_all_known(copy.source_tile, copy.source_address, copy.bytes)
+                              ? Brings::All
+                              : Brings::Some;
+        }
     });
     for (std::size_t run = 0; run < copies.size(); ++run) {
-        if (brings_known[run] != 0) {
+        if (brings[run] == Brings::Some) {
             const CopyRun& copy = copies[run];
             known_->copy(copy.source_tile, copy.source_address, copy.destination_tile,
                          copy.destination_address, copy.bytes);
@@ -116,7 +119,10 @@ void ExchangeFabric::move_known(const std::vector<CopyRun>& copies,
     }
     for_each_copy([&](std::size_t run) {
         const CopyRun& copy = copies[run];
-        if (brings_known[run] == 0) {
+        if (brings[run] == Brings::All) {
+            known_->write(copy.destination_tile, copy.destination_address, copy.bytes);
+            copy_bytes(copy);
+        } else if (brings[run] == Brings::Nothing) {
             known_->forget(copy.destination_tile, copy.destination_address, copy.bytes);
         }
     });

@@ -165,6 +165,9 @@ public:
     [[nodiscard]] bool is_any_known(TileId tile, Address address, Bytes bytes) const {
         return tiles_[tile].any(range(address, bytes));
     }
+    [[nodiscard]] bool is_all_known(TileId tile, Address address, Bytes bytes) const {
+        return tiles_[tile].all(range(address, bytes));
+    }
     void learn(TileId tile, Address address, Bytes bytes);
     void forget(TileId tile, Address address, Bytes bytes);
     /// The words get values that are known; the same tile's words may be shared before.
