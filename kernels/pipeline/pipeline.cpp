@@ -1206,11 +1206,11 @@ Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline,
             }
         } catch (const DoesNotFit&) {
             answer = std::current_exception();
-            without_room = emitter.outline();
             if (as.brings_before && emitter.brought_before()) {
-                as.brings_before = false;
+                as.brings_before = false; // buffers may be the same then, but not as long
                 continue;
             }
+            without_room = emitter.outline();
             if (++tries == kTries || !emitter.may_try_less()) {
                 throw;
             }
