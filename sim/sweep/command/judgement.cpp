@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text.h"
 #include "kernels/catalog/load.h"
 #include "models/machine_file/load.h"
 #include "sim/result/result.h"
