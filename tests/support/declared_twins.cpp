@@ -82,7 +82,8 @@ DeclaredTwins::DeclaredTwins(const spec::MachineSpec& machine, const program::Pr
                 end = std::max(end,
                                offset(segment.address) + static_cast<std::size_t>(segment.bytes));
             }
-            tiles_.back().keep_only(static_cast<Bytes>(end)); // what is behind all is nobody's to read
+            tiles_.back().keep_only(
+                static_cast<Bytes>(end)); // what is behind all is nobody's to read
             tiles_.back().load(program.images[image], code_);
         }
         undefined_.emplace_back(end);
