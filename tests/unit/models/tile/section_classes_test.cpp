@@ -5,6 +5,7 @@
 #include "models/tile/core/section_classes.h"
 #include "models/tile/core/tile_classes.h"
 #include "tests/support/assembled_tile.h"
+#include "tests/unit/models/tile/known_tile.h"
 
 #include <catch2/catch.hpp>
 
