@@ -54,9 +54,11 @@ TEST_CASE("a change of layout is called by what it does", "[kernels][micro]") {
     const auto machine = test::chip_of(2);
     const auto names = [&](const RearrangeWorkload& workload) {
         std::vector<std::string> found;
-        for (const auto& set : test::plan_micro(machine, workload).program.compute_sets) {
+        const auto plan = test::plan_micro(machine, workload);
+        for (const auto& set : plan.program.compute_sets) {
             found.push_back(set.name);
         }
+        CHECK(plan.choices.at("steps") == static_cast<std::int64_t>(found.size()));
         return found;
     };
     using Names = std::vector<std::string>;
