@@ -337,3 +337,30 @@ TEST_CASE("cells one after the other hold the elements of their rows and groups"
         }
     }
 }
+
+TEST_CASE("units with bytes beside their elements are a tensor's own where nobody reads these",
+          "[kernels][graph]") {
+    // three elements of two bytes: two bytes of the unit are beside them
+    const auto made = [](std::int64_t elements, bool padded, bool zeroed, bool shared) {
+        Graph graph("test");
+        const auto buffer =
+            graph.add_buffer({.name = "t", .padded = padded, .zeroed = zeroed}, 1, 2 * kUnit);
+        const auto tensor = [&](const char* name, Bytes offset, std::int64_t count) {
+            return graph.add_tensor(Tensor{.name = name,
+                                           .type = ElementType::F16,
+                                           .shape = {count},
+                                           .pieces = {{0, {buffer, offset}, 0, {{count, 1, 2}}}}});
+        };
+        const TensorId id = tensor("t", 0, elements);
+        if (shared) {
+            tensor("other", kUnit, 4);
+        }
+        return graph::has_own_units(graph, id);
+    };
+    CHECK(made(3, false, false, false));
+    CHECK_FALSE(made(3, true, false, false));
+    CHECK_FALSE(made(3, false, true, false));
+    CHECK_FALSE(made(3, true, true, false));
+    CHECK_FALSE(made(3, false, false, true));
+    CHECK(made(4, true, true, true)); // nothing is beside them
+}
