@@ -25,7 +25,8 @@ using graph::Leaf;
 using graph::TensorId;
 using program::Role;
 
-/// Of the memory, each further try to fit, those that differ, and at least: docs/kernels.md#pipelines.
+/// A further try divides steps with so much of the memory of the one before, down to the least. So many tries may
+/// differ: docs/kernels.md#pipelines.
 constexpr double kNextBudget = 0.85;
 constexpr int kTries = 4;
 constexpr double kLeastBudget = 0.2;
@@ -69,7 +70,7 @@ struct Try {
 
 constexpr std::size_t kStart = 0; ///< of the program, among beginnings
 
-/// What decides whether buffers find room: which of them are on which tiles, and the steps.
+/// Hashes what decides whether buffers find room: their tiles and bytes, and the steps.
 std::uint64_t outline_of(const graph::Graph& graph) {
     std::uint64_t hash = 0xcbf29ce484222325U; // FNV-1a, word by word
     const auto mix = [&hash](auto value) {

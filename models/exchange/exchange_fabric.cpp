@@ -95,7 +95,7 @@ void ExchangeFabric::copy_bytes(const CopyRun& copy) const {
                 static_cast<std::size_t>(copy.bytes));
 }
 
-/// What the tiles know is asked before any of it changes. Copies of which a part is known are made on one thread.
+/// Asks what the tiles know before any of it changes. One thread makes the copies of which a part is known.
 template <class ForEachCopy>
 void ExchangeFabric::move_known(const std::vector<CopyRun>& copies,
                                 const ForEachCopy& for_each_copy) {

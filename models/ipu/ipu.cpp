@@ -325,7 +325,7 @@ void Ipu::compute_ahead() {
     };
     const auto for_all = [&](const auto& body) { for_some(0, tiles_.size(), body); };
     const auto pauses = [](const tile::Tile& one) { return one.walk().pauses(); };
-    // What is judged by the first tiles holds for the others, whichever thread comes to them first.
+    // The first tiles decide for the others, whichever thread comes to them first.
     const bool judges = timing_ != nullptr && timing_->mode.sections != nullptr;
     for (std::size_t begin = 0, end = 0; begin < tiles_.size(); begin = end) {
         constexpr std::size_t kFirst = 32;

@@ -13,7 +13,7 @@ namespace {
 
 /// A start is judged when it has had so many phases, twice as many, four times as many ...
 constexpr std::int64_t kFewest = 32;
-/// Which part of its phases has to be alike, so that the search is worth while.
+/// The search is worth while where one in so many of a start's phases is alike.
 constexpr std::int64_t kOneIn = 32;
 /// Phases without sections are searched for up to so many of them.
 constexpr std::int64_t kSearched = 4096;
