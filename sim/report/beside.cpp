@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace tessera::report {

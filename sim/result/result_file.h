@@ -25,7 +25,7 @@ inline constexpr std::array<std::pair<const char*, const char*>, 4> kStepLists{
 inline constexpr const char* kResultFile = "result.json";
 /// And the recording beside it (docs/formats/recording.md).
 inline constexpr const char* kRecordingFile = "recording.bin.gz";
-/// What pages look for beside it, where --memory wrote it there.
+/// Pages look for this file beside it, where --memory wrote it there.
 inline constexpr const char* kMemoryFile = "memory.json";
 
 /// Whether it has what every result of a run or an estimate has: cycles, and a machine and a workload

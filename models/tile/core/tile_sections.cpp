@@ -52,7 +52,7 @@ const UnevenLaunch& more_uneven(const UnevenLaunch& first, const UnevenLaunch& s
 
 constexpr unsigned kRegisters = 0x0fff; ///< $m0..$m11
 
-/// What no worker has a reason to write. One that leaves this very value, not known, in a register counts
+/// No worker has a reason to write this value. One that leaves this very value, not known, in a register counts
 /// as one that has not written it; audited tiles would tell.
 constexpr std::uint32_t kUntouched = 0xd1ce5a3f;
 

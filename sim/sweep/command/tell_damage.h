@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What commands say that read a store.
+// Commands that read a store warn with this of what is damaged in it.
 #pragma once
 
 #include "sim/process/exit_code.h"

@@ -95,7 +95,7 @@ TEST_CASE("instructions of several issues hold their worker for them", "[timing]
 }
 
 TEST_CASE("a loop may come to the limit of issues, and not behind it", "[timing][isa]") {
-    // What counts are the issues of five passes back, of two each, and those of five passes of a repeat.
+    // Five passes back count, of two issues each, and so do five passes of a repeat.
     const std::int64_t most = 10;
     for (const std::string code :
          {"setzi $m0, 5\n.align 8\nagain: add $m1, $m1, 1\nbrnzdec $m0, again\nexitz $mzero",
