@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 using namespace tessera;
 
@@ -70,6 +71,27 @@ TEST_CASE("an access outside memory faults", "[unit][tile]") {
     CHECK_THAT(fault_of(worker("ld32 $m3, $mzero, 0")), Catch::Contains("outside tile memory"));
     CHECK_THAT(fault_of(supervisor("st32 $mzero, $mzero, $mzero, 0")),
                Catch::Contains("tile_0.supervisor @ 0"));
+}
+
+TEST_CASE("memory ends with its last word, to accesses of any length", "[unit][tile]") {
+    // Memory ends in front of 0xe8000. An access that reaches over the end is outside, and one that ends
+    // there or before is misaligned or none.
+    for (const auto& [bytes, text] :
+         {std::pair{1U, "ldz8 $m3, $m2, 0"}, std::pair{2U, "ldz16 $m3, $m2, $mzero, 0"},
+          std::pair{4U, "ld32 $m3, $m2, $mzero, 0"}, std::pair{8U, "ld64 $a0:1, $m2, $mzero, 0"}}) {
+        for (Address address = 0xe7ff0; address < 0xe8008; ++address) {
+            CAPTURE(text, address);
+            const std::string told =
+                fault_of(worker(fmt::format("setzi $m2, {:#x}\n{}", address, text)));
+            if (address + bytes > 0xe8000) {
+                CHECK_THAT(told, Catch::Contains("outside tile memory 0x4c000..0xe7fff"));
+            } else if (address % bytes != 0) {
+                CHECK_THAT(told, Catch::Contains("misaligned"));
+            } else {
+                CHECK(told == "no fault");
+            }
+        }
+    }
 }
 
 TEST_CASE("region 0 data in the element of the fetched code faults unless ignored",

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -205,5 +206,40 @@ TEST_CASE("what a known way stores is not what it loads or stores otherwise else
                                 : body.find("st64") != std::string::npos     ? 2U
                                                                              : 1U;
         CHECK(met == 17 - stored);
+    }
+}
+
+TEST_CASE(
+    "a known way loads as many bytes as its instruction does, with their sign where it says so",
+    "[unit][tile]") {
+    for (const std::string form : {"ld32", "ldz8", "lds8", "ldz16", "lds16"}) {
+        for (const std::string access : {" $m4, $m1, $m2, 1", " $m4, $m1, $m2, $m3",
+                                         "step $m4, $m1, $m2+=, 1", "step $m4, $m1, $m2+=, $m3"}) {
+            Worker worker(with_three_words(form + access));
+            for (const std::uint32_t word :
+                 {0U, 0x7fU, 0x80U, 0xffU, 0x7fffU, 0x8000U, 0xffffU, 0x80008080U, 0x7fff8000U}) {
+                CAPTURE(form, access, word);
+                constexpr std::uint32_t kPlace = kData + 16;
+                const Again found =
+                    again(worker, {kPlace, 0, 1, 0, 5, 5}, {kPlace, 0, 1, 0, word, word});
+                CHECK(found.is_same);
+                CHECK(found.met);
+            }
+        }
+    }
+}
+
+TEST_CASE(
+    "a known way has the worker's number and its place, and no register that changes by itself",
+    "[unit][tile]") {
+    // A count of cycles is another when the same instructions issue at another time.
+    for (const auto& [name, is_known] :
+         {std::pair{"$WSR", true}, std::pair{"$PC", true}, std::pair{"$COUNT_L", false},
+          std::pair{"$COUNT_U", false}, std::pair{"$DBG_DATA", false}}) {
+        Worker worker(with_three_words(fmt::format("get $m4, {}", name)));
+        CAPTURE(name);
+        const Again found = again(worker, {7, 9, 4}, {8, 9, 4});
+        CHECK(found.is_same);
+        CHECK(found.met == is_known);
     }
 }
