@@ -561,6 +561,7 @@ class MistakesTest(ImportTest):
             (17, node("DepthToSpace", ["x"], ["y"], blocksize=1 << 32), 0, "got blocks of 4294967296"),
             (17, node("TopK", ["x", "c"], ["y", "z"]), [most], "got k"),
             (17, node("Range", ["zero", "c", "step"], ["y"]), [1 << 40], "e+25 numbers"),
+            (17, node("Range", ["zero", "c", "one"], ["y"]), [1 << 28], "got 268435456 numbers"),
             (17, node("Gather", ["x", "c"], ["y"]), [most], "of 4"),
             (17, node("MaxPool", ["images"], ["y"], kernel_shape=[most]), 0, "attribute 'kernel_shape' is"),
             (17, node("Conv", ["images", "w"], ["y"], group=most), 0, "groups"),
@@ -573,7 +574,7 @@ class MistakesTest(ImportTest):
             (17, node("Reshape", ["x", "c"], ["y"]), [4, 0], "size 1 is 0, and x has none there"),
         ]
         known = {"n": none, "nan": numpy.float32(math.nan), "both": numpy.array([0, 1], "f4"), "s": numpy.array([0]),
-                 "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "w": numbers(2, 2, 3),
+                 "zero": numpy.array(0, "f4"), "step": numpy.array(1e-13, "f4"), "one": numpy.array(1, "f4"), "w": numbers(2, 2, 3),
                  "table": numbers(1, 1)}
         for opset, one, constant, expected in cases:
             with self.subTest(expected):
@@ -584,6 +585,21 @@ class MistakesTest(ImportTest):
                                            [tensor(*entry) for entry in {**known, "c": elements}.items()], opset))
                 self.assertEqual(len(told), 1)
                 self.assertIn(expected, told[0])
+
+    def test_a_tensor_has_at_most_so_many_elements(self):
+        most = 1 << 28
+        for shape, told in (([most], None), ([most + 1], f"got a size of {most + 1}, expected 0..{most}"),
+                            ([2, most // 2], None), ([2, most // 2 + 1], f"got more than {most} elements"),
+                            ([0, most, 1], None), ([0, most, 2], f"got more than {most} elements")):
+            with self.subTest(shape):
+                read = model([node("Relu", ["x"], ["y"])], [port("x", shape)], [port("y", shape)])
+                if told:
+                    self.assertIn(told, "".join(self.mistakes(read)))
+                elif 0 in shape: # it may be of that size, but no step takes a tensor without elements
+                    self.assertNotIn("got", "".join(self.mistakes(read)))
+                else:
+                    self.import_model(read)
+                    (self.scratch / "m.json").unlink()
 
     def test_sizes_that_do_not_go_together(self):
         known = {"c": numpy.float32(1), "w": numpy.ones((0, 3), "f4"), "i": numpy.array([[3]]),
