@@ -148,6 +148,61 @@ TEST_CASE("steps of a use that runs again have the name of the outermost such us
     CHECK(names(steps_of("", "", again)) == of_outer);
 }
 
+TEST_CASE("a phased use is the repeat that is written by hand", "[unit][modules]") {
+    // The output goes on from round to round, and "side" is one tensor for all rounds.
+    const auto phased = [](const std::string& use) {
+        return flat(std::string(R"({"schema_version": 1, "kind": "pipeline", "io_tiles": 2,
+"modules": {
+  "inner": {"inputs": ["x"], "outputs": ["y"], "tensors": {"bias": {"shape": [8]}},
+            "steps": [{"family": "bias", "inputs": ["x", "bias"], "output": "y"}]},
+  "layer": {"inputs": ["x", "side"], "outputs": ["y"], "tensors": {"weight": {"shape": [8, 8]}},
+            "steps": [{"family": "matmul", "inputs": ["x", "weight"], "output": "p"},
+                      {"module": "inner", "inputs": ["p"], "output": "q"},
+                      {"family": "matmul", "inputs": ["q", "side"], "output": "y"}]}},
+"tensors": {"a": {"shape": [4, 8]}, "b": {"shape": [8, 8]}},
+"steps": [{"module": "layer", "name": "s", "for": 3, "phased": true, "inputs": ["a", "b"], )") +
+                    use + "}]}");
+    };
+    struct Keys {
+        std::string output;
+        std::string of_load; // more keys
+        std::string of_step;
+        std::string place = "remote";
+    };
+    const auto by_hand = [](const Keys& keys) {
+        json document = json::parse(fmt::format(
+            R"({{"schema_version": 1, "kind": "pipeline", "io_tiles": 2,
+"tensors": {{"a": {{"shape": [4, 8]}}, "b": {{"shape": [8, 8]}},
+             "s.weight": {{"shape": [3, 8, 8], "place": "{3}"}},
+             "s.inner.bias": {{"shape": [3, 8], "place": "{3}"}}}},
+"steps": [
+{{"family": "scale", "factor": 1, "inputs": ["a"], "output": "{0}"}},
+{{"repeat": 3, "steps": [
+   {{"load": "s.weight", "output": "s.round.weight"{1}}},
+   {{"family": "matmul"{2}, "inputs": ["{0}", "s.round.weight"], "output": "s.round.p"}},
+   {{"load": "s.inner.bias", "output": "s.round.inner.bias"{1}}},
+   {{"family": "bias"{2}, "name": "s.round.inner.y", "inputs": ["s.round.p", "s.round.inner.bias"],
+     "output": "s.round.q"}},
+   {{"family": "matmul"{2}, "inputs": ["s.round.q", "b"], "output": "s.round.y"}},
+   {{"family": "scale", "name": "s.round.y_passed", "factor": 1, "inputs": ["s.round.y"],
+     "output": "{0}"}}]}}]}})",
+            keys.output, keys.of_load, keys.of_step, keys.place));
+        if (keys.output == "a") { // it stands where it goes on
+            document["steps"].erase(0);
+        }
+        return flat(document.dump());
+    };
+    CHECK(phased(R"("output": "end")") == by_hand({"end", "", ""}));
+    CHECK(phased(R"("output": "a")") == by_hand({"a", "", ""}));
+    CHECK(phased(R"("outputs": [null])") == by_hand({"s.y", "", ""}));
+    CHECK(phased(R"("prefetch": 0, "output": "end")") == by_hand({"end", "", ""}));
+    CHECK(phased(R"("prefetch": 1, "output": "end")") ==
+          by_hand({"end", R"(, "prefetch": 1)", ""}));
+    CHECK(phased(R"("recompute": true, "output": "end")") ==
+          by_hand({"end", "", R"(, "recompute": "s.round")"}));
+    CHECK(phased(R"("rows": "tiles", "output": "end")") == by_hand({"end", "", "", "tile_rows"}));
+}
+
 TEST_CASE("a use knows which one of several it is", "[unit][modules]") {
     const json resolved = flat(with_linear(R"x("tensors": {"x": {"shape": [4, 8]}},
 "steps": [{"module": "linear", "name": "l", "for": 3, "inputs": ["x"], "output": "end",
