@@ -175,8 +175,12 @@ private:
 } // namespace
 
 RowsOfState rows_of_state(const LoopRound& round, const std::string& state) {
-    const auto row = std::ranges::find_if(
-        round.rows, [&](const auto& one) { return state.starts_with(one.first + "_"); });
+    // Of rows whose names begin alike, such as w_row and w_row_2_row, it is that of the longest.
+    auto row = round.rows.end();
+    for (auto one = round.rows.begin(); one != round.rows.end(); ++one) {
+        const bool is_longer = row == round.rows.end() || one->first.size() > row->first.size();
+        row = is_longer && state.starts_with(one->first + "_") ? one : row;
+    }
     TESSERA_ASSERT(row != round.rows.end()); // it is called so
     const std::string& weights = row->second->inputs.front();
     return {weights + state.substr(row->first.size()), weights};

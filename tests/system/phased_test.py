@@ -144,6 +144,23 @@ class PhasedTest(CliTest):
                 one = self.run_model(file, "--mode", "timing", "--threads", "1")
                 self.assertEqual(one["cycles"], result["cycles"])
 
+    def test_names_that_begin_alike_keep_their_own_state(self):
+        """A bias is called as the row of the weights and more: its momentum is called after the bias."""
+        values = self.drawn()
+        bias = "weight_row_b"
+        layer = {**LAYER, "tensors": {"weight": LAYER["tensors"]["weight"], bias: LAYER["tensors"]["bias"]},
+                 "steps": [LAYER["steps"][0], {**LAYER["steps"][1], "inputs": ["product", bias]}, *LAYER["steps"][2:]]}
+        train = {"loss": "loss", "with_respect_to": ["stack.*"], "steps": 3, "optimiser": OPTIMISERS[0][0]}
+        file = self.model({"phased": True}, train, modules={"layer": layer})
+        told = [option.replace("stack.bias", f"stack.{bias}") for option in self.set_values(True)]
+        self.assertTrue(self.result(file, *FEW, *told, "--out", "out")["check"]["passed"])
+        _, weights, _, _ = trained(values, 3, OPTIMISERS[0][1])
+        for name, called in (("weight", "weight"), ("bias", bias)):
+            numpy.testing.assert_allclose(numpy.load(self.scratch / "out" / f"output.stack.{called}.npy"),
+                                          weights[name], rtol=0, atol=1e-4)
+            momentum = numpy.load(self.scratch / "out" / f"output.stack.{called}_momentum.npy")
+            self.assertEqual(momentum.shape, (LAYERS, *WEIGHTS[name]))
+
     def test_gradients_without_an_optimiser_go_to_rows_of_their_own(self):
         values = self.drawn()
         _, _, gradients, of_x = trained(values, 1, lambda: Descent(0))
