@@ -218,6 +218,165 @@ TEST_CASE("rounds stand around all steps", "[unit][catalog][gradient]") {
     CHECK(workload.steps[0].children.size() == 5);
 }
 
+TEST_CASE("a tensor is updated as soon as nothing reads it or its gradient any more",
+          "[unit][catalog][gradient]") {
+    const auto lines = [](const std::string& more) {
+        return made(expanded(trained(kProduct, kOfAll + std::string(", ") + more)).steps, 2);
+    };
+    // b is free at once, w is read for the gradient of x, and x for that of w.
+    CHECK(lines(R"("optimiser": {"family": "descent"})") ==
+          Lines{"sum_rows y_gradient -> b_gradient", "scale b_gradient -> b_change",
+                "add b b_change -> b", "matmul y_gradient w -> x_gradient transpose_b",
+                "matmul x y_gradient -> w_gradient transpose_a", "scale w_gradient -> w_change",
+                "add w w_change -> w", "scale x_gradient -> x_change", "add x x_change -> x"});
+    const std::string of_b =
+        R"("outputs": ["y"], "with_respect_to": ["b"], "optimiser": {"family": "descent")";
+    const auto of_bias = [&](const std::string& more) {
+        return made(expanded(trained(kProduct, of_b + more)).steps, 2);
+    };
+    const Lines plain{"sum_rows y_gradient -> b_gradient", "scale b_gradient -> b_change",
+                      "add b b_change -> b"};
+    CHECK(of_bias(R"(, "momentum": 0.5})") ==
+          Lines{"sum_rows y_gradient -> b_gradient", "momentum b_momentum b_gradient -> b_momentum",
+                "scale b_momentum -> b_change", "add b b_change -> b"});
+    CHECK(of_bias(R"(, "momentum": 0})") == plain); // nothing stays
+    CHECK(of_bias(R"(}, "accumulate": 1)") == plain);
+}
+
+TEST_CASE("gradients are summed and unscaled in FP32 for the update of a tensor of FP16",
+          "[unit][catalog][gradient]") {
+    // The steps of training of a weight of `type`, the rounds first where there are some.
+    const auto workload_of = [](const std::string& type, const std::string& family,
+                                const std::string& more) {
+        return expanded(kHead + fmt::format(R"("tensors": {{"x": {{"shape": [1, 8], "type": "{0}"}},
+"w": {{"shape": [8, 1], "type": "{0}"}}}},
+"steps": [{{"family": "matmul", "inputs": ["x", "w"], "output": "loss"}}],
+"train": {{"loss": "loss", "with_respect_to": ["w"], "optimiser": {{"family": "{1}"}}{2}}}}})",
+                                            type, family, more));
+    };
+    const auto lines = [&](const std::string& type, const std::string& family,
+                           const std::string& more) {
+        return made(workload_of(type, family, more).steps, 1);
+    };
+    const std::string gradient = "matmul x loss_gradient -> w_gradient transpose_a";
+    for (const std::string type : {"f16", "f32"}) {
+        CAPTURE(type);
+        CHECK(lines(type, "descent", R"(, "loss_scale": 1)") ==
+              Lines{gradient, "scale w_gradient -> w_change", "add w w_change -> w"});
+    }
+    CHECK(lines("f32", "descent", R"(, "loss_scale": 4)") ==
+          Lines{gradient, "scale w_gradient -> w_gradient_unscaled",
+                "scale w_gradient_unscaled -> w_change", "add w w_change -> w"});
+    CHECK(lines("f16", "descent", R"(, "loss_scale": 4)") ==
+          Lines{gradient, "cast w_gradient -> w_gradient_single",
+                "scale w_gradient_single -> w_gradient_unscaled",
+                "cast w_gradient_unscaled -> w_gradient_taken",
+                "scale w_gradient_taken -> w_change", "add w w_change -> w"});
+    // adam takes gradients in FP32
+    CHECK(lines("f16", "adam", R"(, "loss_scale": 4)") ==
+          Lines{gradient, "cast w_gradient -> w_gradient_single",
+                "scale w_gradient_single -> w_gradient_unscaled",
+                "adam w w_gradient_unscaled w_moment_1 w_moment_2 w_corrections -> w "
+                "w_moment_1 w_moment_2 w_corrections"});
+    const auto rounds = workload_of("f16", "descent", R"(, "accumulate": 3, "loss_scale": 4)");
+    REQUIRE(rounds.steps.front().repeats == 3);
+    CHECK(made(rounds.steps.front().children, 1) ==
+          Lines{gradient, "cast w_gradient -> w_gradient_single",
+                "add w_gradient_total w_gradient_single -> w_gradient_total"});
+    CHECK(made(rounds.steps, 1) == Lines{"scale w_gradient_total -> w_gradient_unscaled",
+                                         "cast w_gradient_unscaled -> w_gradient_taken",
+                                         "scale w_gradient_taken -> w_change",
+                                         "add w w_change -> w"});
+    const auto again = workload_of("f32", "descent", R"(, "accumulate": 2, "steps": 2)");
+    REQUIRE(again.steps.size() == 1); // the next step begins with totals of 0
+    CHECK(made(again.steps.front().children, 1) ==
+          Lines{"scale w_gradient_total -> w_change", "add w w_change -> w",
+                "scale w_gradient_total -> w_gradient_total"});
+    const auto factor_of = [](const PipelineWorkload& workload, const std::string& output) {
+        const auto step = std::ranges::find_if(workload.steps, [&](const PipelineStep& one) {
+            return one.outputs == std::vector{output};
+        });
+        REQUIRE(step != workload.steps.end());
+        return std::get<double>(step->options.at("factor"));
+    };
+    CHECK(factor_of(rounds, "w_gradient_unscaled") == 0.25);
+    CHECK(factor_of(rounds, "w_change") == -0.01);
+    const auto seed = std::ranges::find(rounds.tensors, std::string("loss_gradient"),
+                                        &workload::PipelineTensor::name);
+    REQUIRE(seed != rounds.tensors.end());
+    CHECK(seed->values.constant == 4);
+}
+
+TEST_CASE("a repeat whose rounds are layers goes back from the last row to the first",
+          "[unit][catalog][gradient]") {
+    const auto text_of = [](const std::string& rounds, const std::string& optimiser = {}) {
+        return kHead + std::string(R"("tensors": {"y": {"shape": [4, 8]},
+"w": {"shape": [9, 8, 8], "place": "remote"}, "y_gradient": {"shape": [4, 8]}},
+"steps": [
+)") + rounds + "],\n" +
+               R"("train": {"outputs": ["y"], "with_respect_to": ["w"])" + optimiser + "}}";
+    };
+    const std::string layer = R"({"family": "matmul", "inputs": ["y", "r"], "output": "h"},
+{"family": "relu", "inputs": ["h"], "output": "y"})";
+    const auto repeat = [](const std::string& steps, int times = 3) {
+        return fmt::format("{{\"repeat\": {}, \"steps\": [\n{}]}}", times, steps);
+    };
+    const auto load = [](const std::string& more, const std::string& row = "r") {
+        return R"({"load": "w", "output": ")" + row + "\"" + more + "},\n";
+    };
+    // Loads and stores with the row of the first round and how many rows each round goes on.
+    const auto told = [](const PipelineStep& step) {
+        const bool moves =
+            step.kind == PipelineStep::Kind::Load || step.kind == PipelineStep::Kind::Store;
+        return moves ? fmt::format("{} {} -> {} at {} by {}",
+                                   step.kind == PipelineStep::Kind::Load ? "load" : "store",
+                                   step.inputs.front(), step.outputs.front(), step.row,
+                                   step.row_a_round)
+                     : line_of(step);
+    };
+    const auto inside = [&](const PipelineStep& step) {
+        Lines lines;
+        for (const PipelineStep& one : step.children) {
+            lines.push_back(told(one));
+        }
+        return lines;
+    };
+    const auto workload =
+        expanded(text_of(repeat(load(R"(, "row": 4, "row_a_round": 2)") + layer),
+                         R"(, "optimiser": {"family": "descent", "momentum": 0.5})"));
+    REQUIRE(workload.steps.size() == 3);
+    // A round stores what its backward steps read, as soon as it stands.
+    CHECK(inside(workload.steps[0]) == Lines{"store y -> y_stash at 0 by 1",
+                                             "load w -> r at 4 by 2", "matmul y r -> h",
+                                             "relu h -> y", "store y -> y_next_stash at 0 by 1"});
+    // Three rounds loaded rows 4, 6 and 8. What comes from outside is loaded where it is read first
+    // and stored where it is written last.
+    CHECK(workload.steps[2].repeats == 3);
+    CHECK(inside(workload.steps[2]) ==
+          Lines{"load y_next_stash -> y_next_again at 2 by -1",
+                "relu_gradient y_next_again y_next_gradient -> h_gradient",
+                "load w -> w_row at 8 by -2",
+                "matmul h_gradient w_row -> y_before_gradient transpose_b",
+                "load y_stash -> y_before at 2 by -1",
+                "matmul y_before h_gradient -> w_row_gradient transpose_a",
+                "load w_momentum -> w_row_momentum at 2 by -1",
+                "momentum w_row_momentum w_row_gradient -> w_row_momentum",
+                "store w_row_momentum -> w_momentum at 2 by -1",
+                "scale w_row_momentum -> w_row_change", "add w_row w_row_change -> w_row",
+                "store w_row -> w at 8 by -2", "scale y_before_gradient -> y_next_gradient"});
+
+    CHECK(mistakes_in(text_of(repeat(load(R"(, "row_a_round": 0)") + layer))) ==
+          Lines{"a.json:6:1: /steps/0/steps/0: got the same row of 'w' in each round, expected "
+                "another one: its gradient is that of one round"});
+    CHECK(mistakes_in(text_of(repeat(load(R"(, "row_a_round": 0)") + layer, 1))).empty());
+    CHECK(mistakes_in(text_of(repeat(load("") + load("", "q") + layer))) ==
+          Lines{"a.json:7:1: /steps/0/steps/1: got a second load of 'w' in a round, expected one"});
+    CHECK(mistakes_in(
+              text_of(repeat(load("") + R"({"store": "r", "into": "w", "row": 4},)" + layer))) ==
+          Lines{"a.json:7:1: /steps/0/steps/1: got a repeat on the way with more than loads and "
+                "kernels in it, expected no others: they have no gradient"});
+}
+
 TEST_CASE("the gradient of a loss is 1", "[unit][catalog][gradient]") {
     const auto workload =
         expanded(kHead + std::string(R"("tensors": {"x": {"shape": [1, 8]}, "w": {"shape": [8, 1]}},
