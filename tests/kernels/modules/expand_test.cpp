@@ -248,6 +248,9 @@ TEST_CASE("mistakes of sizes are told where they stand", "[unit][modules]") {
           "a.json:2:19: /sizes/rows: got an array, expected a number or an expression of sizes");
     CHECK(of(R"("rows": 4)", {"workload.sizes.row=5"}) ==
           Lines{"--set: workload.sizes.row: unknown size; did you mean 'workload.sizes.rows'?"});
+    CHECK(of(R"("rows": 4)",
+             {"workload.sizes.rows=" + std::string(500, '[') + std::string(500, ']')}) ==
+          Lines{"--set: workload.sizes.rows: nested deeper than 64"});
     CHECK(of(R"("rows": 4)", {"workload.sizes.rows=0"}) ==
           Lines{"a.json:3:29: /tensors/x/shape/0: got 0 elements, expected 1..1000000 "
                 "elements"});
@@ -278,6 +281,10 @@ TEST_CASE("mistakes of uses are told where they stand", "[unit][modules]") {
     CHECK(of(R"({"module": "linear", "nmae": "l", )" + sizes + ", " + use + "}")
               .front()
               .find("unknown key; did you mean 'name'?") != std::string::npos);
+    // What the use would have made is not missed by the steps behind it.
+    CHECK(of(R"({"module": "linear", "nmae": "l", )" + sizes + ", " + use +
+             R"(}, {"family": "relu", "inputs": ["end"], "output": "z"})") ==
+          Lines{"a.json:6:32: /steps/0/nmae: unknown key; did you mean 'name'?"});
     const std::string twice = R"({"module": "linear", )" + sizes + ", " + use + "}";
     CHECK(of(twice + ", " + twice).front().find("got a second use 'linear'") != std::string::npos);
 }
