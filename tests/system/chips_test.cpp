@@ -359,10 +359,9 @@ TEST_CASE("programs with one mistake end with a message that names it") {
                 }
             }
         },
-        {"nobody can go on",
-         "ipu_3 is at a sync of zone 0 in step 2 and waits for ipu_0, ipu_1, "
-         "ipu_2",
-         "ipu_0 has ended its program in step 1"});
+        {"nobody can go on: ipu_0 has ended its program in step 1; ipu_1 has ended its program in "
+         "step 1; ",
+         "; ipu_3 is at a sync of zone 0 in step 2 and waits for ipu_0, ipu_1, ipu_2"});
     told(
         [](auto& chips) { // round and round
             program::Step turns = HandProgram::step(
@@ -376,9 +375,9 @@ TEST_CASE("programs with one mistake end with a message that names it") {
             auto& steps = chips.hands[1].program().control.children;
             steps.insert(steps.begin(), turns);
         },
-        {"not over after 20000 cycles",
-         "ipu_0 is at link exchange ring of zone 0 in step 1 and "
-         "waits for ipu_1",
+        {"not over after 20000 cycles: ipu_0 is at link exchange ring of zone 0 in step 1 and "
+         "waits "
+         "for ipu_1; ",
          "ipu_1 is in step"},
         20000);
 }

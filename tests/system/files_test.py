@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import stat
 import struct
@@ -141,6 +142,8 @@ class OutputsTest(FilesCase):
                          says="another run writes into this folder")
         self.tessera(*RUN, "--out", "out")
         self.assertEqual(self.names("out"), ["output.npy", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
+        (named,) = json.loads((self.scratch / "out/result.json").read_text())["results"]
+        self.assertEqual(named["file"], "output.npy")
 
     def test_one_file_twice_is_a_mistake_of_the_command_line(self):
         (self.scratch / "real").mkdir()
@@ -218,6 +221,15 @@ class OutputsTest(FilesCase):
         self.assertEqual(self.names("out/point_2"), ["mine.txt"])
         self.tessera("vertex", "scaled_add", "--out", "out")
         self.assertEqual(self.names("out"), [*points, "result.json"])
+        (self.scratch / "out/point_2/mine.txt").unlink()
+        text = (SOURCE / "configs/vertices/scaled_add.json").read_text()
+        shutil.copy(SOURCE / "configs/vertices/scaled_add.S", self.scratch)
+        for kept in (3, 2): # so many of the points that were there
+            few = self.file("few.json", text.replace(', {"length": 384}, {"length": 390}]',
+                                                     ', {"length": 384}]' if kept == 3 else "]"))
+            self.tessera("vertex", few, "--out", "out")
+            self.assertEqual(self.names("out"), [*points[:kept], "result.json"])
+            self.assertEqual(self.names(f"out/point_{kept - 1}"), ["x.npy", "y.npy"])
 
     def test_a_dash_is_stdout_for_every_file_and_the_summary_goes_to_stderr(self):
         one = ["vertex", "scaled_add", "--set", "parameters.length=24"]

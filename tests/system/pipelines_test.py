@@ -306,9 +306,10 @@ class PipelinesTest(CliTest):
             [{"repeat": 2, "steps": [step("scale", ["w"], "w", name="of_w", factor=0.5),
                                      step("add", ["w", "v"], "v", name="of_v")]},
              step("relu", ["w"], "y")]))
-        self.result(file, "--machine", "tiny", "--out", str(self.scratch / "out"))
+        result = self.result(file, "--machine", "tiny", "--out", str(self.scratch / "out"))
         saved = {path.name for path in (self.scratch / "out").rglob("*.npy")}
         self.assertEqual(saved, {"output.npy", "output.v.npy", "output.y.npy"})
+        self.assertEqual(result["results"], [{"name": name, "file": f"output.{name}.npy"} for name in "yv"])
 
     def test_results_do_not_depend_on_threads(self):
         def told(threads):

@@ -339,6 +339,24 @@ TEST_CASE("what is wrong in a module is told once, with its first use", "[unit][
     CHECK(found[0].find(", in l.0") != std::string::npos);
 }
 
+TEST_CASE("a phased use has no other one inside, whatever their rounds", "[unit][modules]") {
+    for (const int outer : {1, 2}) {
+        for (const int inner : {1, 2}) {
+            CAPTURE(outer, inner);
+            CHECK(mistakes(fmt::format(R"({{"schema_version": 1, "kind": "pipeline",
+"modules": {{"a": {{"inputs": ["x"], "outputs": ["y"],
+"steps": [{{"family": "relu", "inputs": ["x"], "output": "y"}}]}},
+"b": {{"inputs": ["x"], "outputs": ["y"], "steps": [
+{{"module": "a", "for": {}, "phased": true, "inputs": ["x"], "output": "y"}}]}}}},
+"tensors": {{"x": {{"shape": [4, 8]}}}},
+"steps": [{{"module": "b", "for": {}, "phased": true, "inputs": ["x"], "output": "z"}}]}})",
+                                       inner, outer)) ==
+                  Lines{"a.json:5:37: /modules/b/steps/0/phased: got a phased use inside another "
+                        "one, expected one, in b.round"});
+        }
+    }
+}
+
 TEST_CASE("a module that uses itself is a mistake", "[unit][modules]") {
     const auto found = mistakes(R"({"schema_version": 1, "kind": "pipeline",
 "modules": {"a": {"inputs": ["x"], "outputs": ["y"],
