@@ -84,6 +84,11 @@ TEST_CASE("each step of a control program has its parts") {
     CHECK(parts({valued(step(Kind::StreamCopy, 3))}) == Parts{"decisions", "writes to the host"});
     CHECK(parts({step(Kind::StreamStart, 0), step(Kind::StreamWait, 0)}) ==
           Parts{"background copies", "reads of streaming memory"});
+    CHECK(parts({step(Kind::LinkExchange)}) == Parts{"barriers between chips", "link exchanges"});
+    // A function may use what the steps around its call do not.
+    Program program = scene({step(Kind::Call)});
+    program.functions[0].body = step(Kind::Repeat, 0, {step(Kind::ComputeSet, 0)});
+    CHECK(run::parts_of(program) == Parts{"calls", "compute sets", "repeats", "tile code"});
 }
 
 TEST_CASE("matrix instructions count where a tile runs code") {
