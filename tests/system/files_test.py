@@ -142,8 +142,10 @@ class OutputsTest(FilesCase):
                          says="another run writes into this folder")
         self.tessera(*RUN, "--out", "out")
         self.assertEqual(self.names("out"), ["output.npy", "recording.bin.gz", "result.json", "trace.pftrace.gz"])
-        (named,) = json.loads((self.scratch / "out/result.json").read_text())["results"]
+        result = json.loads((self.scratch / "out/result.json").read_text())
+        (named,) = result["results"]
         self.assertEqual(named["file"], "output.npy")
+        self.assertGreater(result["host"]["simulate_s"], 0)
 
     def test_one_file_twice_is_a_mistake_of_the_command_line(self):
         (self.scratch / "real").mkdir()
