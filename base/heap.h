@@ -3,6 +3,7 @@
 #pragma once
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 namespace tessera {
 
@@ -28,10 +29,15 @@ inline void spare_addresses() {
 }
 
 /// Gives back pages in which nothing stands: a plan is made of many small pieces and leaves holes
-/// that a run cannot use. Takes milliseconds.
+/// that a run cannot use. Takes milliseconds, and as many to get the pages anew, so that a process
+/// that never had much keeps them.
 inline void give_back_holes() {
 #ifdef __GLIBC__
-    malloc_trim(0);
+    constexpr long kMuch = 512L << 10; // KiB
+    rusage used{};
+    if (getrusage(RUSAGE_SELF, &used) != 0 || used.ru_maxrss > kMuch) {
+        malloc_trim(0);
+    }
 #endif
 }
 

@@ -170,10 +170,9 @@ Encoding encode(const Layout& layout, const workload::SparsePattern& pattern) {
     return encoded(layout, pattern, [] { return std::optional<double>{}; });
 }
 
-Encoding encode(const LayoutOf& layout_of, double excess, const workload::SparsePattern& pattern) {
-    const auto layout = layout_of(excess);
-    TESSERA_ASSERT(layout);
-    return encoded(*layout, pattern, [&] { return least_excess(layout_of, excess, pattern); });
+Encoding encode(const Layout& layout, double excess, const LayoutOf& layout_of,
+                const workload::SparsePattern& pattern) {
+    return encoded(layout, pattern, [&] { return least_excess(layout_of, excess, pattern); });
 }
 
 } // namespace tessera::dynamic

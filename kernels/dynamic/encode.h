@@ -71,10 +71,10 @@ using LayoutOf = std::function<std::optional<Layout>(double excess)>;
 inline constexpr double kExcessStep = 0.01;
 
 /// `pattern` is in blocks of the layout or in larger ones, which are cut. Throws BucketsOverflow; the
-/// second one, which takes the layout of `excess`, then looks for the excess that would do: a
-/// multiple of kExcessStep with which the pattern fits, while it does not with one step less.
+/// second one, whose layout has this excess, then looks for the excess that would do: a multiple of
+/// kExcessStep with which the pattern fits, while it does not with one step less.
 [[nodiscard]] Encoding encode(const Layout& layout, const workload::SparsePattern& pattern);
-[[nodiscard]] Encoding encode(const LayoutOf& layout_of, double excess,
+[[nodiscard]] Encoding encode(const Layout& layout, double excess, const LayoutOf& layout_of,
                               const workload::SparsePattern& pattern);
 
 /// Values of a pattern's blocks, row-major in each, in the order of the buckets; zero where a bucket

@@ -106,15 +106,14 @@ family::Emitted Operand::stand(graph::Graph& graph, const family::Site& site) co
 }
 
 Encoding Operand::encode(const workload::SparsePattern& pattern) const {
-    return dynamic::encode(
-        [&](double excess) -> std::optional<Layout> {
-            try {
-                return planned(machine_, a_, partials_, kind_, excess).layout;
-            } catch (const DoesNotFit&) {
-                return std::nullopt;
-            }
-        },
-        a_.capacity->excess, pattern);
+    const auto layout_of = [&](double excess) -> std::optional<Layout> {
+        try {
+            return planned(machine_, a_, partials_, kind_, excess).layout;
+        } catch (const DoesNotFit&) {
+            return std::nullopt;
+        }
+    };
+    return dynamic::encode(layout_, a_.capacity->excess, layout_of, pattern);
 }
 
 const Encoding& Operand::encoding_of(const family::TensorType& a) const {

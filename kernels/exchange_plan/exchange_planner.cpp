@@ -15,9 +15,11 @@
 
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <list>
 #include <optional>
@@ -115,31 +117,28 @@ public:
             }
     }
 
+    /// Begins the search of try_late_first() on another host thread, where an attempt takes long: seldom does an attempt
+    /// that comes before it make the best shorter.
+    void begin_late_first() {
+        if (!go_on() || size_ < effort_.settled_from ||
+            tbb::this_task_arena::max_concurrency() == 1)
+            return;
+        look_for_late_first();
+        if (late_first_)
+            begun_.run([this] { late_first_->run(*this); });
+    }
+
     /// The best order again and again, each time with the messages of late tiles further in front.
     void try_late_first() {
-        if (schedule_->longest_row_events <= near_bound_)
-            return;
-        Attempt attempt = best_;
-        attempt.rules.least_piece = kLeastPiece;
-        LateFirst orders{*attempt.list, attempt.order, schedule_->rows.size()};
-        attempt.order = orders.next(*schedule_);
-        const auto most = std::min(effort_.most_late_first, effort_.late_first / size_);
-        if (most < kFewestLateFirst)
-            return;
-        auto least = std::numeric_limits<Cycles>::max();
-        Cycles longest = 0;
-        for (std::size_t i = 0; i < most && schedule_->longest_row_events > near_bound_; ++i) {
-            if (i == kLateFirstLooks && size_ >= effort_.settled_from &&
-                longest - least < longest / kSamePart)
+        begun_.wait();
+        if (!late_first_ || late_first_->from != bests_) {
+            look_for_late_first();
+            if (!late_first_)
                 return;
-            MessagePlacer placer{machine_, timing_, *attempt.list};
-            placer.place_all(attempt.order, attempt.rules);
-            least = std::min(least, placer.schedule().longest_row_events);
-            longest = std::max(longest, placer.schedule().longest_row_events);
-            auto next = orders.next(placer.schedule());
-            take(attempt, placer.take_schedule());
-            attempt.order = std::move(next);
+            late_first_->run(*this);
         }
+        if (late_first_->best)
+            take(std::move(late_first_->of_best), std::move(late_first_->best));
     }
 
     /// The list outlives the attempts.
@@ -174,6 +173,58 @@ public:
     }
 
 private:
+    /// Attempts that each put late tiles further in front than the one before.
+    struct LateFirstSearch {
+        std::size_t from = 0; ///< bests that there were before
+        Cycles to_beat = 0;
+        LateFirst orders;
+        Attempt attempt;                ///< the next one
+        std::optional<Schedule> best{}; ///< nothing where none is shorter than the best before
+        Attempt of_best{};
+
+        /// Ends early where there is another best meanwhile.
+        void run(const Attempts& of) {
+            auto least = std::numeric_limits<Cycles>::max();
+            Cycles longest = 0;
+            for (std::size_t i = 0; i < of.most_late_first() && to_beat > of.near_bound_; ++i) {
+                const bool is_settled = i == kLateFirstLooks &&
+                                        of.size_ >= of.effort_.settled_from &&
+                                        longest - least < longest / kSamePart;
+                if (is_settled || of.bests_ != from)
+                    return;
+                MessagePlacer placer{of.machine_, of.timing_, *attempt.list};
+                placer.place_all(attempt.order, attempt.rules);
+                const Cycles events = placer.schedule().longest_row_events;
+                least = std::min(least, events);
+                longest = std::max(longest, events);
+                auto next = orders.next(placer.schedule());
+                if (events < to_beat) {
+                    to_beat = events;
+                    best = placer.take_schedule();
+                    of_best = attempt;
+                }
+                attempt.order = std::move(next);
+            }
+        }
+    };
+
+    [[nodiscard]] std::size_t most_late_first() const {
+        return std::min(effort_.most_late_first, effort_.late_first / size_);
+    }
+
+    /// Makes a search from the best; none where none is wanted or within the budget.
+    void look_for_late_first() {
+        late_first_.reset();
+        if (schedule_->longest_row_events <= near_bound_ || most_late_first() < kFewestLateFirst)
+            return;
+        LateFirst orders{*best_.list, best_.order, schedule_->rows.size()};
+        Attempt attempt = best_;
+        attempt.rules.least_piece = kLeastPiece;
+        attempt.order = orders.next(*schedule_);
+        late_first_.emplace(
+            LateFirstSearch{bests_, to_beat(), std::move(orders), std::move(attempt)});
+    }
+
     /// Row events of the best, of which a better one has fewer.
     [[nodiscard]] Cycles to_beat() const {
         return schedule_ ? schedule_->longest_row_events : std::numeric_limits<Cycles>::max();
@@ -205,6 +256,7 @@ private:
             return;
         schedule_ = std::move(made);
         best_ = std::move(attempt);
+        ++bests_;
     }
 
     /// Row events of the message that takes longest when it is alone.
@@ -233,7 +285,10 @@ private:
     std::size_t spent_ = 0;  ///< receivers that attempts have placed
     std::list<Parts> parts_; ///< those that attempts have made
     Attempt best_;
-    std::optional<Schedule> schedule_; ///< of the best
+    std::optional<Schedule> schedule_;          ///< of the best
+    std::atomic<std::size_t> bests_ = 0;        ///< so far
+    std::optional<LateFirstSearch> late_first_; ///< the one that was begun last
+    tbb::task_group begun_;
 };
 
 void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid,
@@ -258,6 +313,7 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
             attempts.try_one(grouped);
         else
             attempts.try_late_alone(grouped);
+        attempts.begin_late_first();
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
         if (attempts.go_on() && std::any_of(list.jobs.begin(), list.jobs.end(),
                                             [](const Job& job) { return job.wide; }))

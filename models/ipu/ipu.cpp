@@ -407,7 +407,7 @@ Cycles Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_
     if (timing_ != nullptr) {
         timing_->classes.between_steps(kMostKeptBytes);
         timing_->workers.between_steps(kMostKeptBytes);
-        timing_->sections.between_steps(kMostKeptBytes / 4);
+        timing_->sections.between_steps(kMostKeptBytes / 4, for_each_);
     }
     compute_ahead();
     return 0;

@@ -122,11 +122,9 @@ void SectionClasses::add(std::uint64_t hash, std::unique_ptr<const Section> sect
     shard.sections.emplace(hash, std::move(section));
 }
 
-void SectionClasses::between_steps(std::size_t most_bytes) {
+void SectionClasses::between_steps(std::size_t most_bytes, const ForEach& for_each) {
     if (bytes_ > most_bytes) {
-        for (Shard& shard : shards_) {
-            shard.sections.clear();
-        }
+        for_each(kShards, [&](std::size_t shard) { shards_[shard].sections.clear(); });
         bytes_ = 0;
     }
 }

@@ -13,6 +13,7 @@
 // May be called on several threads; the result of a phase is the same with and without sections.
 #pragma once
 
+#include "base/for_each.h"
 #include "base/units.h"
 #include "models/isa/entry_registers.h"
 #include "models/isa/jump_log.h"
@@ -146,7 +147,7 @@ public:
 
     /// To be called while no phase is under way. Forgets all sections if they take more of the host's
     /// memory.
-    void between_steps(std::size_t most_bytes);
+    void between_steps(std::size_t most_bytes, const ForEach& for_each = one_after_another);
 
     [[nodiscard]] bool compares_all() const { return all_; }
     /// How many sections did what others did.

@@ -439,7 +439,8 @@ TEST_CASE("dynamic_encode: every pattern comes back, of all blocks and types",
                         CAPTURE(block, name_of(type), m, k, n, lists, kind);
                         const auto pattern = skewed(m, k, block, problem.density, kind, random);
                         try {
-                            const Encoding encoding = encode(layout_of, problem.excess, pattern);
+                            const Encoding encoding =
+                                encode(layout, problem.excess, layout_of, pattern);
                             check_encoding(layout, pattern, encoding);
                             check_travel(layout, encoding);
                             check_workers(layout, encoding);

@@ -87,7 +87,7 @@ void fuzz(std::uint64_t seed, int patterns) {
                 return std::optional(layout_of(other, machine, plan_of(other, machine, one.split)));
             };
             try {
-                (void)encode(layout_with, one.problem.excess, pattern);
+                (void)encode(one.layout, one.problem.excess, layout_with, pattern);
                 FAIL("it fits now");
             } catch (const BucketsOverflow& overflow) {
                 REQUIRE(overflow.facts().excess);
