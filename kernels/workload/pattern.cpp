@@ -56,6 +56,11 @@ private:
     /// wanted <= population / 2, so each round at least halves what is missing, on average.
     void draw(std::int64_t first, std::int64_t population, std::int64_t wanted,
               std::vector<std::int64_t>& out) {
+        constexpr std::int64_t kFewBits = 64; // for each number: as many as the number itself has
+        if (population <= wanted * kFewBits) {
+            draw_among_few(first, population, wanted, out);
+            return;
+        }
         const auto begin = static_cast<std::ptrdiff_t>(out.size());
         const auto end = begin + static_cast<std::ptrdiff_t>(wanted);
         while (static_cast<std::ptrdiff_t>(out.size()) < end) {
@@ -68,10 +73,31 @@ private:
             out.erase(std::unique(out.begin() + begin, out.end()), out.end());
         }
     }
+    /// The same, with a bit for each of the population instead of a sort.
+    void draw_among_few(std::int64_t first, std::int64_t population, std::int64_t wanted,
+                        std::vector<std::int64_t>& out) {
+        constexpr std::size_t kBits = 64;
+        is_drawn_.assign(static_cast<std::size_t>(population) / kBits + 1, 0);
+        for (std::int64_t missing = wanted; missing > 0;) {
+            const auto number = static_cast<std::size_t>(below(population));
+            std::uint64_t& bits = is_drawn_[number / kBits];
+            const std::uint64_t bit = std::uint64_t{1} << (number % kBits);
+            missing -= (bits & bit) == 0 ? 1 : 0;
+            bits |= bit;
+        }
+        for (std::size_t word = 0; word < is_drawn_.size(); ++word) {
+            for (std::uint64_t left = is_drawn_[word]; left != 0; left &= left - 1) {
+                const std::size_t number =
+                    word * kBits + static_cast<std::size_t>(std::countr_zero(left));
+                out.push_back(first + static_cast<std::int64_t>(number));
+            }
+        }
+    }
 
     CounterRandom random_;
     std::uint64_t drawn_ = 0;
     std::vector<std::int64_t> left_out_;
+    std::vector<std::uint64_t> is_drawn_;
 };
 
 /// Block (r, c) has its centre at ((r + 1/2) / rows, (c + 1/2) / columns) of the unit square.
