@@ -174,6 +174,14 @@ class Sweeps(Case):
         self.assertIn("no result has 'prodct'; did you mean 'product'?",
                       self.tessera("sweep", "show", "s.sweep", "--objective", "prodct", code=2))
 
+    def test_points_without_a_result_have_no_energy_and_no_area(self):
+        self.tessera("sweep", "run", self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+                                                 "axes": [{"path": "workload.m", "values": [16, 1_000_000]}]}))
+        rows = list(csv.DictReader(io.StringIO(self.tessera(
+            "sweep", "show", "s.sweep", "--columns", "workload.m,area.total_mm2,energy.total_j", "--format", "csv"))))
+        self.assertEqual({row["workload.m"]: (row["status"], row["area.total_mm2"] != "", row["energy.total_j"] != "") for row in rows},
+                         {"16": ("ok", True, True), "1000000": ("does_not_fit", False, False)})
+
     def test_what_cannot_run_is_a_result(self):
         sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
                             "axes": [{"path": "workload.n", "values": [32, 1000000]}]})

@@ -214,6 +214,58 @@ TEST_CASE("the share is the first size, other sizes are those of the tensors", "
     CHECK(numbers.at("pairs") == static_cast<double>(columns) / 2);
 }
 
+/// What is defined by a step on a vertex file of these parameters and arrays, whose output is as large as x.
+Definition of_arrays(const std::string& parameters, const std::string& arrays,
+                     const std::vector<std::vector<std::int64_t>>& inputs) {
+    const Files files;
+    OwnCodelet own = told(files);
+    static_cast<void>(files.folder.write(
+        "dot.json",
+        fmt::format(
+            R"({{"schema_version": 1, "sources": ["dot.S"], "parameters": {{{}}}, "arrays": {{{}}},
+                                   "entry": "dot", "kind": "multi_worker", "state": [{{"pointer": "x"}}, {{"pointer": "y"}}],
+                                   "expect": {{"y": 0}}}})",
+            parameters, arrays)));
+    own.inputs = {{"x", "h"}};
+    if (inputs.size() > 1) {
+        own.inputs.push_back({"z", "w"});
+    }
+    own.outputs = {{.array = "y", .tensor = "s", .shape = inputs.front()}};
+    std::vector<family::TensorType> types;
+    for (const auto& shape : inputs) {
+        types.push_back(tensor(shape));
+    }
+    return own_codelet::define(own, "/steps/0", types);
+}
+
+TEST_CASE("an array that counts elements has whole rows of its tensor", "[own_codelet]") {
+    const std::int64_t rows = 12;
+    const std::int64_t columns = 6;
+    const Definition made = of_arrays(
+        R"("n": 8)", R"("x": {"type": "f32", "length": "n"}, "y": {"type": "f32", "length": "n"})",
+        {{rows, columns}});
+    CHECK(made.share == "n");
+    CHECK(made.units == rows * columns);
+    CHECK(made.grain == columns);
+}
+
+TEST_CASE("all sizes of an array that every tile has are those of its tensor", "[own_codelet]") {
+    const std::int64_t taps = 5;
+    const std::int64_t columns = 6;
+    const Definition made = of_arrays(R"("rows": 4, "taps": 3, "columns": 8)",
+                                      R"("x": {"type": "f32", "shape": ["rows", "columns"]},
+                     "y": {"type": "f32", "shape": ["rows", "columns"]},
+                     "z": {"type": "f32", "shape": ["taps", "columns"]})",
+                                      {{12, columns}, {taps, columns}});
+    std::map<std::string, double> numbers;
+    made.evaluate({}, 2, [&](const auto&, vertex::Evaluation& evaluation) {
+        numbers = evaluation.scope().numbers;
+    });
+    CHECK(numbers.at("taps") == static_cast<double>(taps));
+    CHECK(numbers.at("columns") == static_cast<double>(columns));
+    CHECK(numbers.at("rows") == 2);
+}
+
 std::string mistake(const OwnCodelet& own) {
     try {
         static_cast<void>(defined(own));

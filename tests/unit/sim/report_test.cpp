@@ -96,6 +96,7 @@ TEST_CASE("a store has its points as columns, and the front, the best and the ba
         const auto number = [&](const char* path) { return column(path)["numbers"].at(row); };
         const auto word = [&](const char* path) -> std::string {
             const nlohmann::json one = column(path);
+            CHECK(std::ranges::count(one["words"], "") == 0); // a point without one has none
             const int index = one["indices"].at(row);
             return index < 0 ? ""
                              : one["words"].at(static_cast<std::size_t>(index)).get<std::string>();
