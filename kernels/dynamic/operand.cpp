@@ -76,12 +76,12 @@ std::vector<std::byte> by_type(ElementType type, const std::vector<std::byte>& b
 
 } // namespace
 
-Operand::Operand(const spec::MachineSpec& machine, family::TensorType a, ElementType partials,
+Operand::Operand(spec::MachineSpec machine, family::TensorType a, ElementType partials,
                  workload::PlanKind kind)
-    : machine_(machine), a_(std::move(a)), partials_(partials), kind_(kind) {
-    auto [plan, layout] = planned(machine_, a_, partials_, kind_, a_.capacity->excess);
-    plan_ = std::move(plan);
-    layout_ = std::move(layout);
+    : machine_(std::move(machine)), a_(std::move(a)), partials_(partials), kind_(kind) {
+    const Planned made = planned(machine_, a_, partials_, kind_, a_.capacity->excess);
+    plan_ = made.plan;
+    layout_ = made.layout;
 }
 
 family::Emitted Operand::stand(graph::Graph& graph, const family::Site& site) const {

@@ -20,7 +20,7 @@ class Operand {
 public:
     /// `a` has a capacity. By the published plan the gradient of the input counts in the choice, whoever
     /// asks for it. @throws DoesNotFit where no division can be encoded
-    Operand(const spec::MachineSpec& machine, family::TensorType a, ElementType partials,
+    Operand(spec::MachineSpec machine, family::TensorType a, ElementType partials,
             workload::PlanKind kind);
 
     [[nodiscard]] const Plan& plan() const { return plan_; }
