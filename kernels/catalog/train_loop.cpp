@@ -175,7 +175,7 @@ private:
 } // namespace
 
 RowsOfState rows_of_state(const LoopRound& round, const std::string& state) {
-    // Of rows whose names begin alike, such as w_row and w_row_2_row, it is that of the longest.
+    // Rows may have names that begin alike, such as w_row and w_row_2_row: the longest one is meant.
     auto row = round.rows.end();
     for (auto one = round.rows.begin(); one != round.rows.end(); ++one) {
         const bool is_longer = row == round.rows.end() || one->first.size() > row->first.size();

@@ -281,7 +281,7 @@ TEST_CASE("mistakes of uses are told where they stand", "[unit][modules]") {
     CHECK(of(R"({"module": "linear", "nmae": "l", )" + sizes + ", " + use + "}")
               .front()
               .find("unknown key; did you mean 'name'?") != std::string::npos);
-    // What the use would have made is not missed by the steps behind it.
+    // Steps behind the use are not told to miss what it would have made.
     CHECK(of(R"({"module": "linear", "nmae": "l", )" + sizes + ", " + use +
              R"(}, {"family": "relu", "inputs": ["end"], "output": "z"})") ==
           Lines{"a.json:6:32: /steps/0/nmae: unknown key; did you mean 'name'?"});

@@ -214,7 +214,7 @@ TEST_CASE("the share is the first size, other sizes are those of the tensors", "
     CHECK(numbers.at("pairs") == static_cast<double>(columns) / 2);
 }
 
-/// What is defined by a step on a vertex file of these parameters and arrays, whose output is as large as x.
+/// Defines a step on a vertex file of these parameters and arrays. Its output is as large as x.
 Definition of_arrays(const std::string& parameters, const std::string& arrays,
                      const std::vector<std::vector<std::int64_t>>& inputs) {
     const Files files;
