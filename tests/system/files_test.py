@@ -444,6 +444,14 @@ class HostTest(FilesCase):
         vast = [part for key in "mkn" for part in ("--set", f"workload.{key}=1000000")]
         self.refused("run", "tiny_matmul", *vast, code=4, says="does not fit")
 
+    def test_rounds_without_a_barrier_are_held_with_data_and_counted_without(self):
+        # A million rounds of each tile's span need hundreds of GiB; timing mode holds four of them.
+        loop = ["run", "update_loop", "--set", "workload.steps.0.repeat=1000000", "--no-check"]
+        limits = {"preexec_fn": self.limited(16_000_000)}
+        self.tessera(*loop, "--mode", "timing", **limits)
+        done = self.tessera(*loop, code=71, **limits)
+        self.assertIn("what tiles do from one barrier to the next: needs", done.stderr)
+
     def test_nothing_of_the_kernels_goes_to_stdout(self):
         for command in (RUN, ["run", "tiny_spmm_b16", "--machine", "tiny", "--set",
                               "workload.pattern.density=1"]):

@@ -168,6 +168,29 @@ absent   TFLOP/s        100          -       -        -       -  x: not modelled
     CHECK(unexplained_text({}, {}).empty());
 }
 
+TEST_CASE("paragraphs begin at the left edge, and tables below a head two columns from it") {
+    const Layout wide{.columns = 1000, .color = false}; // nothing is wrapped
+    Calibration calibration = kernels();
+    for (const char* const group : {"STREAM", "sync", "reduction"}) { // one of each mark
+        calibration.rows.push_back(speedup("micro", "2", 1.5));
+        std::get<Measurement>(calibration.rows.back().mapped).group = group;
+    }
+    calibration.rows.push_back({.row = rate_row("nobody's", "1"),
+                                .mapped = NotCovered{"few"},
+                                .simulated = {},
+                                .failure = {}});
+    const std::string text =
+        calibration_text(calibration, wide) + unexplained_text(kernels(), wide);
+    CAPTURE(text);
+    for (const char* const paragraph :
+         {"ratio: geometric mean of simulated / measured;",
+          "ratio: geometric mean of simulated / measured time", "*: loops", "=: most",
+          "such figures test less", "cycles: sum over the rows", "  1  few: nobody's"}) {
+        CAPTURE(paragraph);
+        CHECK(text.find(std::string("\n") + paragraph) != std::string::npos);
+    }
+}
+
 TEST_CASE("a step that takes a fiftieth of the worst rows' cycles is named") {
     const auto said = [](double cycles) {
         Calibration calibration;
