@@ -102,3 +102,79 @@ TEST_CASE("what a link exchange waits for is the busiest of edge, context, lane 
     check(Binds::Context, gathered, 1.02);
     check(Binds::Lane, {{0, 0, 0, 1, 0, 65536}, {1, 0, 1, 1, of_context, 65536}}, 1.02);
 }
+
+namespace {
+
+/// Packets of whole words, so that nothing is rounded on a lane, and buffers that are never full.
+spec::MachineSpec whole_words() {
+    auto machine = gc2_ladder();
+    machine.system.links.overhead_bytes = 12;
+    machine.system.links.buffer_packets = 0;
+    return machine;
+}
+
+} // namespace
+
+TEST_CASE("where one edge, context or lane alone is waited for, the bound is what it takes",
+          "[unit][link]") {
+    const auto machine = whole_words();
+    const auto timing = timing::link_timing(machine);
+    const auto of_context = static_cast<std::int32_t>(timing.tiles_per_context);
+    const auto edge = *link::topology(machine).edge(0, 1);
+    const auto links = link::topology(machine).edges.at(static_cast<std::size_t>(edge)).links;
+    for (const std::int32_t each : {1, 2, 3}) { // packets of a link, all there at once
+        std::vector<Message> messages;
+        for (std::int32_t i = 0; i < each * links; ++i) {
+            messages.push_back({i, 0, i * of_context, 1, i * of_context, 4});
+        }
+        const auto bound = bound_of(machine, messages);
+        CAPTURE(each);
+        CHECK(bound.edge_cycles == measured(machine, messages));
+        CHECK(bound.cycles() == bound.edge_cycles);
+        CHECK(bound.binds == Binds::Edge);
+        CHECK(bound.edge == edge);
+    }
+    for (std::int32_t senders = 2; senders <= links; ++senders) { // a link each, one receiver
+        std::vector<Message> messages;
+        for (std::int32_t i = 0; i < senders; ++i) {
+            messages.push_back({i, 1, i * of_context, 0, i, 4});
+        }
+        const auto bound = bound_of(machine, messages);
+        CAPTURE(senders);
+        CHECK(bound.context_cycles == measured(machine, messages));
+        CHECK(bound.cycles() == bound.context_cycles);
+        CHECK(bound.binds == Binds::Context);
+    }
+    // Of the messages of one tile, and of the tiles of one context, the last goes farthest.
+    for (const std::int32_t last_tile : {0, 1}) {
+        const std::vector<Message> messages{
+            {0, 0, 0, 1, 0, 4}, {1, 0, 0, 2, of_context, 4}, {2, 0, last_tile, 15, 0, 4}};
+        const auto bound = bound_of(machine, messages);
+        CAPTURE(last_tile);
+        CHECK(bound.lane_cycles == measured(machine, messages));
+        CHECK(bound.cycles() == bound.lane_cycles);
+    }
+}
+
+TEST_CASE("a lane binds as turns where these take as long as its packets, and the first of equal "
+          "edges is told",
+          "[unit][link]") {
+    auto machine = whole_words();
+    const std::vector<Message> of_one_tile{{0, 0, 0, 1, 0, 4}, {1, 0, 0, 15, 0, 4}};
+    const Cycles lanes = 2 * (4 + machine.system.links.overhead_bytes) / 4;
+    for (const Cycles turn : {lanes - 1, lanes, lanes + 1}) {
+        machine.system.links.turn_cycles = turn;
+        CAPTURE(turn);
+        CHECK(bound_of(machine, of_one_tile).binds == (turn < lanes ? Binds::Lane : Binds::Turn));
+    }
+    const auto of_context =
+        static_cast<std::int32_t>(timing::link_timing(machine).tiles_per_context);
+    std::vector<Message> over_rungs;
+    for (std::int32_t i = 0; i < 2 * machine.system.links.rung_links; ++i) {
+        over_rungs.push_back({2 * i, 2, i * of_context, 3, i * of_context, 4});
+        over_rungs.push_back({2 * i + 1, 0, i * of_context, 1, i * of_context, 4});
+    }
+    const auto bound = bound_of(machine, over_rungs);
+    CHECK(bound.binds == Binds::Edge);
+    CHECK(bound.edge == *link::topology(machine).edge(0, 1));
+}

@@ -168,6 +168,27 @@ TEST_CASE("a busy edge carries its links' rate, less overheads", "[unit][link]")
     }
 }
 
+TEST_CASE("packets that come to an edge at once wait, but for one of each of its links",
+          "[unit][link]") {
+    auto machine = gc2_ladder();
+    machine.system.links.buffer_packets = 0;
+    const auto of_context =
+        static_cast<std::int32_t>(timing::link_timing(machine).tiles_per_context);
+    for (const std::int32_t more : {-1, 0, 1, 5}) {
+        System system{machine};
+        const auto number = static_cast<std::size_t>(*system.topology.edge(0, 1));
+        const auto packets = system.topology.edges.at(number).links + more;
+        std::vector<Message> words;
+        for (std::int32_t i = 0; i < packets; ++i) {
+            words.push_back({i, 0, i * of_context, 1, i * of_context, 4});
+        }
+        static_cast<void>(system.run({{0, words}}));
+        CAPTURE(more);
+        CHECK(system.network.edges().at(number).most_waiting == std::max(0, more));
+        CHECK(system.network.edges().at(number).packets == packets);
+    }
+}
+
 TEST_CASE("a link carries at most its far end's places in the time that a place takes to come back",
           "[unit][link]") {
     auto machine = gc2_ladder();
