@@ -410,6 +410,51 @@ class ProcessesTest(FilesCase):
         self.assertEqual(runs[0]["exit_code"], 71)
 
 
+class AutoModeTest(FilesCase):
+    """Mode auto runs without data where that goes, in a process of its own that hands back everything."""
+
+    #: The second is a loop for as long as a tensor says, which here only its data tells.
+    LOOP = ["run", "converge", "--machine", "tiny", "--set", "workload.tensors.a.shape=[32,32]", "--set",
+            "workload.tensors.x.shape=[32,8]"]
+    UNKNOWN = ["--set", "workload.tensors.left.known=false"]
+
+    def answers(self, command, mode, *more):
+        self.tessera(*command, "--mode", mode, "--out", mode, *more, "-q")
+        files = {name: (self.scratch / mode / name).read_bytes() for name in self.names(mode)}
+        result = json.loads(files.pop("result.json"))
+        for key in ("host", "trace"):
+            result.pop(key, None)
+        return result, files
+
+    def test_it_gives_what_timing_mode_gives(self):
+        for command in (RUN, self.LOOP, ["run", "collective", "--machine", "tiny4"]):
+            with self.subTest(command):
+                tables = ["--edges", "edges.csv", "--memory", "memory.json"]
+                timed = *self.answers(command, "timing", *tables), *map(self.text, tables[1::2])
+                self.assertEqual((*self.answers(command, "auto", *tables), *map(self.text, tables[1::2])), timed)
+                self.assertIn("timing", timed[0])
+                self.assertIn("recording.bin.gz", timed[1])
+
+    def text(self, name):
+        return (self.scratch / name).read_text()
+
+    def test_with_data_where_timing_mode_needs_them(self):
+        done = self.tessera(*self.LOOP, *self.UNKNOWN, "--mode", "timing", code=5)
+        self.assertIn("tensor data that timing mode does not have", done.stderr)
+        done = self.tessera(*self.LOOP, *self.UNKNOWN, "--mode", "auto", "--json", "r.json", "-q")
+        self.assertIn("warning: run with all data, as timing mode cannot: the control program goes on with the word at",
+                      done.stderr)
+        result = json.loads(self.text("r.json"))
+        self.assertTrue(result["check"]["passed"])
+        self.assertNotIn("timing", result)
+
+    def test_what_fails_for_other_reasons_is_not_tried_again(self):
+        for more, code in ((TOO_LONG, 5), (["--set", "workload.m=1000000", "--set", "workload.n=100000"], 4)):
+            timed = self.tessera(*RUN, *more, "--mode", "timing", code=code)
+            done = self.tessera(*RUN, *more, "--mode", "auto", code=code)
+            self.assertEqual(done.stderr, timed.stderr)
+
+
 class HostTest(FilesCase):
     """What the host has not is told, soon."""
 

@@ -213,6 +213,21 @@ class RecordingTest(unittest.TestCase):
             self.assertTrue((sum(kinds) == chip["cycles"]).all())
             self.assertTrue(any(step["kind"] == "link_exchange" for step in chip["steps"]))
         self.assertEqual([chip["cycles"] for chip in chips], [chip["cycles"] for chip in result["chips"]])
+        # the first of those that end last
+        self.assertGreater([chip["cycles"] for chip in chips].count(result["cycles"]), 1)
+        self.assertEqual(recording.header["last"], [chip["cycles"] for chip in chips].index(result["cycles"]))
+
+    def test_what_timing_mode_tells_is_of_all_chips(self):
+        """Four chips do the same: each tile adds what comes, at addresses that it is told, as often."""
+        for audited in (0, 1, 3):
+            result, _ = self.recorded("collective", "timing", 1, "--audit", str(audited))
+            timing, (adds,) = result["timing"], result["compute_sets"]
+            self.assertEqual(timing["phases"], 4 * 4 * adds["executions"])
+            self.assertEqual(timing["phases_run"] % 4, 0)
+            self.assertEqual(timing["phases_run"] + timing["phases_counted"], timing["phases"])
+            self.assertEqual(timing["audited_tiles"], 4 * audited)
+            self.assertEqual(timing["unknown_addresses"] % timing["phases"], 0)
+            self.assertGreater(timing["unknown_addresses"], 0)
 
     def test_a_wrong_window_is_told(self):
         for window in ("", "5", "5:", ":5", "5:5", "6:5", "-1:5", "1:2:3", "a:b", "1:99999999999999999999"):

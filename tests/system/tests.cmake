@@ -13,7 +13,7 @@ add_test(NAME "tessera on the command line: RunsTest"
           "${PROJECT_SOURCE_DIR}" RunsTest)
 set_tests_properties("tessera on the command line: RunsTest" PROPERTIES LABELS system TIMEOUT 120)
 
-foreach(class MatrixTest OutputsTest ProcessesTest HostTest OperandsTest)
+foreach(class MatrixTest OutputsTest ProcessesTest AutoModeTest HostTest OperandsTest)
   add_test(NAME "files and processes on the command line: ${class}"
     COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/files_test.py"
             $<TARGET_FILE:tessera>

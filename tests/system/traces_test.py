@@ -75,6 +75,7 @@ class QuickTest(TracesTest):
                 self.assertLessEqual(before["end_cycle"], row["begin_cycle"])
             for row in of_edge:
                 self.assertLess(row["begin_cycle"], told["cycles"])
+                self.assertGreater(row["bytes"], 0) # intervals in which nothing passes are left out
         self.assertGreater(len(rows), len(told["edges"]))
         self.tessera("run", "tiny_matmul", "--machine", "tiny", "--edges", edges, "-q")
         self.assertEqual(edges.read_text().count("\n"), 1)
