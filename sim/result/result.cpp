@@ -234,8 +234,8 @@ Table<StepFacts> link_table() {
         {{"bytes", Byte, "delivered to the chip", &Set::bytes},
          {"sent_bytes", Byte, "sent by it", &Set::sent_bytes},
          {"bound_by", Word,
-          "what bound_cycles is of: edge, context, lane or turn; of the last "
-          "execution",
+          "of the last execution: what bound_cycles is of, edge, context, lane or turn; barrier "
+          "where the one before it takes longer; nothing where no message comes",
           &Set::bound_by},
          {"transfer_cycles", Cycle,
           "sum over executions from the release until the last tile goes on",

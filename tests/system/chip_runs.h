@@ -46,7 +46,7 @@ inline nlohmann::json alone(const RunBody& body) {
     return alone(std::vector{body}).front();
 }
 
-/// Cycles of each kind of every tile of every chip, bound and time of its link exchanges, and the bytes on
+/// Cycles of each kind of every tile of every chip, bound, time and what binds of its link exchanges, and the bytes on
 /// edges.
 inline nlohmann::json facts_of(const simulation::Simulation& simulation) {
     nlohmann::json facts;
@@ -57,7 +57,7 @@ inline nlohmann::json facts_of(const simulation::Simulation& simulation) {
         }
         facts["cycles"].push_back(simulation.account(chip).cycles());
         for (const auto& step : simulation.account(chip).links()) {
-            facts["links"].push_back({step.bound_cycles, step.transfer_cycles});
+            facts["links"].push_back({step.bound_cycles, step.transfer_cycles, step.bound_by});
         }
     }
     for (const auto& edge : simulation.edges()) {

@@ -95,6 +95,36 @@ TEST_CASE("a lone word takes the sum of its parts") {
     }
 }
 
+TEST_CASE("a link exchange is bound by the barrier before it only where that takes longer") {
+    const auto links = [](Cycles barrier) {
+        spec::MachineSpec machine = tiny_chips(2);
+        machine.sync.external_cycles = barrier;
+        ChipPrograms chips(machine);
+        chips.message("there", {0, 1, kFirst}, {1, 2, kFirst}, 4);
+        chips.all_link("there");
+        const auto said = alone([&] {
+            const auto& system = chips.finished();
+            simulation::Simulation simulation(chips.machine(), system, options_of(chips));
+            simulation.run();
+            return facts_of(simulation);
+        });
+        return said["links"];
+    };
+    const auto free = links(0);
+    CHECK(free[0][0] == 0); // nothing comes to chip 0
+    CHECK(free[0][2] == "nothing");
+    const auto bound = free[1][0].get<Cycles>();
+    REQUIRE(bound > 1);
+    for (const Cycles barrier : {bound - 1, bound, bound + 1}) {
+        const auto said = links(barrier);
+        CAPTURE(barrier, bound);
+        CHECK(said[1][0] == bound);
+        CHECK(said[1][1] == free[1][1]); // it begins with the release
+        CHECK(said[1][2] == (barrier > bound ? "barrier" : free[1][2].get<std::string>()));
+        CHECK(said[0][2] == "barrier");
+    }
+}
+
 TEST_CASE("what a sender computes behind its turn changes nothing that it has sent") {
     ChipPrograms chips(tiny_chips(2));
     chips.message("there", {0, 1, kFirst}, {1, 2, kFirst}, 2048);

@@ -54,6 +54,7 @@ std::vector<Line> lines_of(const std::string& text) {
             one[head[i]] = cells[i];
         }
         REQUIRE(one.size() == head.size()); // no column twice
+        REQUIRE(one.count("") == 0);        // nor without a name
     }
     return lines;
 }

@@ -289,6 +289,12 @@ TEST_CASE("fixed addresses lie in memory and on their alignment", "[unit][vertex
           std::string::npos);
     CHECK(placing({at("a", 17, kBegin + 16), at("b", 16, kBegin + 32)}).find("meets 'a'") !=
           std::string::npos);
+    // a byte meets what it stands in
+    CHECK(placing({at("a", 1, kBegin), at("b", 16, kBegin)}).find("meets 'a'") !=
+          std::string::npos);
+    CHECK(placing({at("a", 16, kBegin), at("b", 1, kBegin + 15)}).find("meets 'a'") !=
+          std::string::npos);
+    CHECK(placing({at("a", 16, kBegin), at("b", 1, kBegin + 16)}) == "placed");
     // what is empty meets nothing
     CHECK(placing({at("a", 0, kBegin), at("b", 16, kBegin)}) == "placed");
     CHECK(placing({at("a", 16, kBegin), at("b", 0, kBegin)}) == "placed");
@@ -374,6 +380,30 @@ TEST_CASE("elements and regions end where they end", "[unit][vertex]") {
     CHECK(
         vertex::element_of(kMemory, static_cast<Address>(kMemory.region1_begin() + 2 * kElement)) ==
         elements_of_region0 + 2);
+}
+
+TEST_CASE("what setzi names lies below its reach, what it does not name also above",
+          "[unit][vertex]") {
+    spec::MemorySpec large = kMemory; // it ends above what setzi can load
+    large.region1_bytes = spec::kCodeReach - large.region1_begin() + 4 * kElement;
+    REQUIRE(large.end() == spec::kCodeReach + 4 * kElement);
+    const auto begin_of = [&](bool by_setzi, Bytes bytes) {
+        auto one = block("x", bytes);
+        one.by_setzi = by_setzi;
+        const auto below = at("below", spec::kCodeReach - large.region1_begin() - 64,
+                              static_cast<Address>(large.region1_begin()));
+        const auto region0 = at("region 0", large.region0_bytes, kBegin);
+        return static_cast<Bytes>(place(large, {region0, below, one})[2].address);
+    };
+    CHECK(begin_of(true, 64) == spec::kCodeReach - 64);
+    CHECK_THROWS_AS(begin_of(true, 65), DoesNotFit);
+    CHECK(begin_of(false, 65) == spec::kCodeReach - 64);
+    CHECK(begin_of(false, 4 * kElement) == spec::kCodeReach - 64);
+    // it is placed first there, before what stands in the file before it and may lie anywhere
+    auto named = block("named", 8);
+    named.by_setzi = true;
+    CHECK(place(large, {block("a", 8), named})[1].address == kBegin);
+    CHECK(place(kMemory, {block("a", 8), named})[0].address == kBegin);
 }
 
 TEST_CASE("the largest residual of a fit may be below it", "[unit][vertex]") {

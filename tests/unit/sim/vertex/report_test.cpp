@@ -339,11 +339,18 @@ TEST_CASE("what races come to is told", "[unit][vertex]") {
     CHECK(told() == accesses +
                         "no word of memory and no cycle depends on their order, slot by slot "
                         "or one context after the other");
+    const auto first_word = [&] {
+        return vertex::point_json(kMachine, empty_bench(), result, {},
+                                  false)["order"]["first_word"];
+    };
+    CHECK(first_word().is_null()); // no word has an address
     result.order->other_cycles = 99;
     CHECK(told() == accesses + "their order decides the cycles, 99 if one context runs after the "
                                "other; shown is the machine's, slot by slot");
-    result.order->words = 2;
+    result.order->words = 1;
     result.order->first_word = 0x1234;
+    CHECK(first_word() == 0x1234);
+    result.order->words = 2;
     CHECK(told() == accesses +
                         "their order decides 2 words of memory, the first at 0x1234, and the "
                         "cycles, 99 if one context runs after the other; shown is the "

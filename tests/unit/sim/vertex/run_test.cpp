@@ -308,6 +308,49 @@ TEST_CASE("a phase tells instructions, and the turns that they took", "[unit][ve
     CHECK(phase.at("worker_issues") == kMachine.tile.workers * (kInstructions + kRootWaits));
 }
 
+TEST_CASE(
+    "each cycle of a worker is an issue or has a reason, and branches to bundles at 4 modulo 8 "
+    "have their share",
+    "[unit][vertex]") {
+    const auto run_code = [](const std::string& loop) {
+        const VertexFolder folder;
+        folder.write("code.S", ".worker\n.globl stop\n.align 8\nstop:\nf32sqrt $a0, $azero\n"
+                               "setzi $m0, 9\n" +
+                                   loop +
+                                   "1: { add $m1, $m1, 1 ; f32add $a1, $a1, $azero }\n"
+                                   "brnzdec $m0, 1b\nexitz $mzero\n");
+        const auto bench = folder.bench(R"("arrays": {})");
+        return vertex::run_bench(kMachine, bench, {});
+    };
+    const auto aligned = run_code("");
+    const auto moved = run_code("nop\n");
+    CHECK(aligned.placement.cycles == 0);
+    CHECK(aligned.placement.share == 0);
+    CHECK(moved.placement.cycles > 0);
+    for (const auto* result : {&aligned, &moved}) {
+        const auto& stalls = result->workers.stall_cycles;
+        constexpr Cycles kRootWaits = 4; // of five turns
+        CHECK(stalls.at("multi_cycle") ==
+              kRootWaits * kMachine.tile.workers * kMachine.tile.round_cycles());
+        CHECK(stalls.count("unaligned_bundle") == (result == &moved ? 1 : 0));
+        Cycles told = result->workers.issue_cycles;
+        for (const auto& [reason, cycles] : stalls) {
+            told += reason == "launch" ? 0 : cycles;
+        }
+        Cycles taken = 0;
+        for (const auto& worker : result->phases.at(0).workers) {
+            taken += worker.cycles;
+        }
+        CHECK(told == taken);
+        CHECK(result->placement.share ==
+              Approx(static_cast<double>(result->placement.cycles) / static_cast<double>(taken)));
+    }
+    // without workers there is nothing to have a share of
+    const auto chief = run(R"("entry": "chief", "kind": "supervisor")").result;
+    CHECK(chief.workers.issue_cycles == 0);
+    CHECK(chief.placement.share == 0);
+}
+
 TEST_CASE("a call may have a state of its own", "[unit][vertex]") {
     const auto ran = run(R"("calls": [{"entry": "own", "kind": "worker",
                                        "state": [{"pointer": "out", "offset_elements": 3}]}])");
