@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Turns blocks of 16 x 16 FP16 elements inside a tile: an element (i, j) of `from` becomes element (j, i) of `to`. A line
 // is four rows of `from`, which become 8 bytes in each of 16 rows of `to`; worker w takes the lines w, w + workers, ...
+// The last lines of the list may be those of another place, `others`.
 //
 // Vertex turn_f16 (multi worker). State, words:
 //     0 from, 1 to      8-byte aligned; what is read and what is written does not overlap
 //     2 list            4-byte aligned; two words a line: bytes from `from` to its first row, bytes from `to` to its
 //                       first 8 bytes
-//     3 lines
+//     3 lines of `from`
 //     4, 5              bytes from a row of an even number to the next one, and from row 0 of four to row 2, of `from`
 //     6, 7              the same of `to`
 //     8                 from four rows of `to` to the next four, in 8 bytes
-//   All of these are multiples of 8 bytes.
-// Timing, worker issues with l lines: 19 + 47 l; without lines 7.
+//     9 others          8-byte aligned; `from` again: there are none
+//     10                lines of `others`, which come behind those of `from`
+//   All strides are multiples of 8 bytes.
+// Timing, worker issues with l lines: 22 + 47 l; where there are others 6 more, and 3 if it has some of them.
 // Source: docs/evidence.md#instruction-set.
 
 #include "worker_share.inc"
@@ -71,8 +74,6 @@ turn_f16:
         // lines from this worker's first on, in steps of all workers
         sub     $lines, $lines, $m9
         add     $lines, $lines, -1
-        brneg   $lines, .Lend
-.Lsome_lines:
         ld32    $from, $mvertex_base, $mzero, 0
         ld32    $to, $mvertex_base, $mzero, 1
         ld32    $list, $mvertex_base, $mzero, 2
@@ -85,6 +86,7 @@ turn_f16:
         ld32    $out_four, $mvertex_base, $mzero, 8
         add     $from_2, $from_2, $from
         add     $to_2, $to_2, $to
+        brneg   $lines, .Lothers
 .Lline:
         ld32step $row, $mzero, $list+=, 1
         ld32step $out, $mzero, $list+=, LINE_WORDS * CTXT_WORKERS - 1
@@ -93,6 +95,16 @@ turn_f16:
         FOUR_COLUMNS 1
         FOUR_COLUMNS 2
         FOUR_COLUMNS LAST
+        brpos   $lines, .Lline
+.Lothers:
+        ld32    $out, $mvertex_base, $mzero, 9
+        cmpeq   $out_1, $out, $from
+        brnz    $out_1, .Lend
+        ld32    $row, $mvertex_base, $mzero, 10
+        ld32    $from_2, $mvertex_base, $mzero, 5
+        add     $from, $out, 0
+        add     $lines, $lines, $row
+        add     $from_2, $from_2, $from
         brpos   $lines, .Lline
 .Lend:
         exitz   $mzero

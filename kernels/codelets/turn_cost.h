@@ -6,13 +6,16 @@
 
 namespace tessera::codelets {
 
-constexpr std::int64_t kTurnNothing = 7; ///< a worker without lines
-constexpr std::int64_t kTurnFrame = 19;  ///< around the lines
+constexpr std::int64_t kTurnFrame = 22; ///< around the lines
 constexpr std::int64_t kTurnLine = 47;
+constexpr std::int64_t kTurnOthers = 6; ///< from the lines of one place to those of another one
 
-/// turn_f16: lines of one worker.
-[[nodiscard]] constexpr std::int64_t turn_issues(std::int64_t lines) {
-    return lines == 0 ? kTurnNothing : kTurnFrame + lines * kTurnLine;
+/// turn_f16: lines of one worker. A worker looks for others once more behind others of its own.
+[[nodiscard]] constexpr std::int64_t turn_issues(std::int64_t lines, std::int64_t others = 0,
+                                                 bool has_others = false) {
+    constexpr std::int64_t kLook = 3;
+    return kTurnFrame + (lines + others) * kTurnLine + (has_others ? kTurnOthers : 0) +
+           (others > 0 ? kLook : 0);
 }
 
 } // namespace tessera::codelets

@@ -176,6 +176,8 @@ Product::Product(const Family& family, const Request& request)
     told_.n = right.columns;
     told_.dtype = a.type;
     told_.partials = workload::result_type(a.type);
+    told_.transpose_a = transposed_[0];
+    told_.transpose_b = transposed_[1];
     const bool accumulates = flag_of(family, request, "accumulate");
     const std::size_t others = inputs_.size() - (accumulates ? 1 : 0); // with the operands
     if (others < 2) {
@@ -245,6 +247,10 @@ std::optional<ProductWork> Product::product() const {
 
 Emitted Product::emit(graph::Graph& graph, const Site& site,
                       std::span<const std::optional<graph::TensorId>> where) {
+    for (std::size_t i = 0; i < 2; ++i) {
+        squares_[i] =
+            where[i] ? standing_squares(graph.tensors.at(where[i]->index), site, i) : std::nullopt;
+    }
     Divided chosen = choose(site);
     division_ = std::move(chosen.division);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -309,6 +315,27 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
         graph.tensors[tensor.index].wanted = false;
     }
     return made;
+}
+
+std::optional<graph::SquareTiles> Product::standing_squares(const graph::Tensor& tensor,
+                                                            const Site& site,
+                                                            std::size_t operand) const {
+    const bool is_k_last = (operand == 0) != transposed_[operand];
+    auto found = graph::tiles_of_squares(tensor, is_k_last ? 1 : 0);
+    const auto is_here = [&](TileId tile) {
+        return tile >= site.first_tile &&
+               static_cast<std::int64_t>(tile - site.first_tile) < site.machine.chip.tiles;
+    };
+    if (!found || !std::ranges::all_of(found->squares, [&](const auto& square) {
+            return is_here(square.tile) && is_here(square.other);
+        })) {
+        return std::nullopt;
+    }
+    for (graph::SquareTiles::Square& square : found->squares) {
+        square.tile -= site.first_tile;
+        square.other -= site.first_tile;
+    }
+    return found;
 }
 
 template <class Element>

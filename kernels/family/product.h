@@ -6,6 +6,7 @@
 #include "kernels/codelets/product_types.h"
 #include "kernels/family/family.h"
 #include "kernels/graph/graph.h"
+#include "kernels/graph/turned.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/predicted_cycles.h"
 #include "kernels/workload/reference.h"
@@ -166,12 +167,20 @@ protected:
         return turned_ ? turned_->pattern : *a().sparse;
     }
 
+    /// Of a dense operand that stands on the site's tiles while it is emitted: the tiles of squares that are to be turned.
+    [[nodiscard]] const std::optional<graph::SquareTiles>& squares_of(std::size_t operand) const {
+        return squares_[operand];
+    }
+
     /// Of a sparse left operand that is transposed, in which order its blocks are then.
     [[nodiscard]] const std::optional<workload::TransposedPattern>& turned() const {
         return turned_;
     }
 
 private:
+    /// Tiles of squares of `tensor`, an operand, by the site's tiles.
+    [[nodiscard]] std::optional<graph::SquareTiles>
+    standing_squares(const graph::Tensor& tensor, const Site& site, std::size_t operand) const;
     [[nodiscard]] std::vector<std::int64_t> with_leading(std::vector<std::int64_t> sizes) const;
     /// Says what becomes of elements of a group's product behind `after`.
     [[nodiscard]] workload::AfterProduct accumulating(workload::AfterProduct after,
@@ -186,6 +195,7 @@ private:
     std::optional<workload::TransposedPattern> turned_; ///< of a sparse operand that is transposed
     bool transposed_[2] = {false, false}; ///< whether the operand stands as its transpose
     workload::MatmulWorkload told_;
+    std::optional<graph::SquareTiles> squares_[2];
     Division division_;
 };
 

@@ -331,7 +331,7 @@ private:
     std::optional<BufferId> zero_;
 };
 
-/// Calls turn.S: a vertex for the squares of a tile that have their rows in the same patterns.
+/// Calls turn.S: a vertex for the squares of a tile that have their rows in the same patterns, of up to two buffers.
 class TurnVertices {
 public:
     TurnVertices(Graph& graph, ComputeSetId set, const std::string& name)
@@ -342,10 +342,11 @@ public:
     }
 
     /// All of them, by tile.
-    void add(BufferId squares, const std::vector<Square>& all) {
+    void add(const std::vector<Square>& all) {
         for (auto first = all.begin(); first != all.end();) {
+            const TileId tile = first->from.tile;
             const auto last = std::find_if(
-                first, all.end(), [&](const Square& one) { return one.tile != first->tile; });
+                first, all.end(), [&](const Square& one) { return one.from.tile != tile; });
             std::map<std::tuple<std::uint32_t, RowBytes, RowBytes>, std::vector<const Square*>>
                 alike;
             for (auto one = first; one != last; ++one) {
@@ -353,50 +354,78 @@ public:
                     &*one);
             }
             std::vector<std::uint32_t> words;
-            for (const auto& [key, some] : alike) {
-                add_vertex(squares, some, words);
+            for (auto& [key, some] : alike) {
+                std::ranges::stable_sort(some, {},
+                                         [](const Square* square) { return square->from.buffer; });
+                for (auto one = some.begin(); one != some.end();) {
+                    const auto others = end_of_buffer(one, some.end());
+                    const auto end = end_of_buffer(others, some.end());
+                    add_vertex({one, others}, {others, end}, words);
+                    one = end;
+                }
             }
-            graph_.hold(lists_, first->tile, shared_bytes(words));
+            graph_.hold(lists_, tile, shared_bytes(words));
             first = last;
         }
     }
 
 private:
     using RowBytes = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+    using Squares = std::span<const Square* const>;
     static RowBytes bytes_of(const RowPattern& rows) { return {rows.one, rows.two, rows.four}; }
 
+    template <class Iterator> static Iterator end_of_buffer(Iterator one, Iterator end) {
+        return std::find_if(one, end, [&](const Square* square) {
+            return square->from.buffer != (*one)->from.buffer;
+        });
+    }
+
     /// `words`: of the tile's list so far.
-    void add_vertex(BufferId squares, const std::vector<const Square*>& alike,
-                    std::vector<std::uint32_t>& words) {
-        constexpr std::uint32_t kFours = 4; // of rows, and of columns
-        constexpr Bytes kRow = 32;
-        const Square& model = *alike.front();
+    void add_vertex(Squares own, Squares others, std::vector<std::uint32_t>& words) {
+        constexpr std::int64_t kFours = 4; // of rows, and of columns
+        const Square& model = *own.front();
         const Place list{lists_, static_cast<Bytes>(words.size()) * kWord};
         std::vector<Field> uses;
-        for (const Square* square : alike) {
-            uses.push_back(use({squares, square->from}, kRow * 4 * kFours, Access::Read));
-            for (std::uint32_t four = 0; four < kFours; ++four) {
-                words.push_back(square->from + four * model.from_rows.four);
-                words.push_back(square->to.offset + four * 8);
-                for (const std::uint32_t row : {0U, model.to_rows.one, model.to_rows.two,
-                                                model.to_rows.one + model.to_rows.two}) {
-                    uses.push_back(use(place_of(square->to) + four * model.to_rows.four + row, kRow,
-                                       Access::Write));
-                }
+        for (const Squares some : {own, others}) {
+            for (const Square* square : some) {
+                add_lines(*square, words, uses);
             }
         }
-        const auto lines = static_cast<std::int64_t>(alike.size()) * kFours;
-        std::vector<Field> state{pointer({squares}, 0, Access::Read),
+        const auto lines = [&](Squares some) {
+            return word(static_cast<std::int64_t>(some.size()) * kFours);
+        };
+        const std::uint32_t other =
+            others.empty() ? model.from.buffer : others.front()->from.buffer;
+        const Bytes list_bytes = static_cast<Bytes>(words.size()) * kWord - list.offset;
+        std::vector<Field> state{pointer({BufferId{model.from.buffer}}, 0, Access::Read),
                                  pointer({BufferId{model.to.buffer}}, 0, Access::Read),
-                                 read(list, lines * 2 * Bytes{kWord}),
-                                 word(lines),
+                                 read(list, list_bytes),
+                                 lines(own),
                                  word(model.from_rows.one),
                                  word(model.from_rows.two),
                                  word(model.to_rows.one),
                                  word(model.to_rows.two),
-                                 word(model.to_rows.four / 8)};
+                                 word(model.to_rows.four / 8),
+                                 pointer({BufferId{other}}, 0, Access::Read),
+                                 lines(others)};
         state.insert(state.end(), uses.begin(), uses.end());
-        graph_.add_vertex(set_, model.tile, "turn_f16", program::VertexKind::MultiWorker, state);
+        graph_.add_vertex(set_, model.from.tile, "turn_f16", program::VertexKind::MultiWorker,
+                          state);
+    }
+    static void add_lines(const Square& square, std::vector<std::uint32_t>& words,
+                          std::vector<Field>& uses) {
+        constexpr Bytes kRow = 32;
+        constexpr std::uint32_t kFours = 4;
+        uses.push_back(use(place_of(square.from), kRow * 4 * kFours, Access::Read));
+        const RowPattern& rows = square.to_rows;
+        for (std::uint32_t four = 0; four < kFours; ++four) {
+            words.push_back(square.from.offset + four * square.from_rows.four);
+            words.push_back(square.to.offset + four * 8);
+            for (const std::uint32_t row : {0U, rows.one, rows.two, rows.one + rows.two}) {
+                uses.push_back(
+                    use(place_of(square.to) + four * rows.four + row, kRow, Access::Write));
+            }
+        }
     }
 
     Graph& graph_;
@@ -421,11 +450,14 @@ Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId from, Ten
         Copier(graph, machine, name, exchange, set).copy(from, to, fault);
     } else {
         zero_padding(graph, std::move(turned->covered));
-        const BufferId squares = turned->arrives.pieces.back().place.buffer;
-        const TensorId arrives = graph.add_tensor(std::move(turned->arrives));
-        Copier(graph, machine, name, exchange, set).without_padding().copy(from, arrives, fault);
-        graph.tensors.pop_back();
-        TurnVertices(graph, set, name + ": turned").add(squares, turned->squares);
+        if (!turned->arrives.pieces.empty()) {
+            const TensorId arrives = graph.add_tensor(std::move(turned->arrives));
+            Copier(graph, machine, name, exchange, set)
+                .without_padding()
+                .copy(from, arrives, fault);
+            graph.tensors.pop_back();
+        }
+        TurnVertices(graph, set, name + ": turned").add(turned->squares);
         Copier(graph, machine, name, exchange, set).copy_on_tiles(turned->rows);
     }
     std::vector<Step> steps;

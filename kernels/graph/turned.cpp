@@ -201,26 +201,33 @@ private:
         return true;
     }
 
+    /// Nothing where the rows of a square are not 512 bytes on one tile.
+    static std::optional<RowPattern> rows_together(const std::array<At, kSide>& rows) {
+        const auto found = pattern_of(rows);
+        const bool is_compact =
+            found && found->one + found->two + 3 * found->four + kRowBytes == kSquareBytes;
+        return is_compact ? found : std::nullopt;
+    }
+
     /// In the order in which they stand in `from`, so that neighbours travel together.
     void place() {
         std::ranges::stable_sort(found_, {}, [](const Found& one) {
             return std::tuple(one.wanted.front().at.tile, one.from[0]);
         });
         std::map<TileId, std::pair<std::uint32_t, std::uint32_t>> used;
-        const BufferId squares = graph_.add_buffer({.name = name_ + ": squares"});
+        std::optional<BufferId> squares;
         std::optional<BufferId> turned;
         for (const Found& found : found_) {
             const TileId tile = found.wanted.front().at.tile;
             auto& [in, out] = used[tile];
-            Square square{tile, in, kOneByOne, {}, kOneByOne};
-            in += kSquareBytes;
-            const auto from_rows = pattern_of(found.from);
-            const auto reach =
-                from_rows ? from_rows->one + from_rows->two + 3 * from_rows->four : 0;
-            if (from_rows && reach + kRowBytes == kSquareBytes) {
-                square.from_rows = *from_rows;
+            const auto from_rows = rows_together(found.from);
+            Square square{found.from[0], from_rows.value_or(kOneByOne), {}, kOneByOne};
+            if (!from_rows || found.from[0].tile != tile) {
+                squares = squares ? squares : graph_.add_buffer({.name = name_ + ": squares"});
+                square.from = {tile, squares->index, in};
+                in += kSquareBytes;
+                add_arrival(found.wanted.front().square, square);
             }
-            add_arrival(found.wanted.front().square, square, squares);
             if (const auto to_rows = rows_in_place(found.wanted)) {
                 square.to = found.wanted.front().at;
                 square.to_rows = *to_rows;
@@ -236,16 +243,18 @@ private:
             made_.squares.push_back(square);
         }
         for (const auto& [tile, bytes] : used) {
-            graph_.hold(squares, tile, bytes.first);
+            if (bytes.first > 0) {
+                graph_.hold(*squares, tile, bytes.first);
+            }
             if (bytes.second > 0) {
                 graph_.hold(*turned, tile, bytes.second);
             }
         }
     }
-    void add_arrival(std::int64_t host, const Square& square, BufferId squares) {
+    void add_arrival(std::int64_t host, const Square& square) {
         const auto& [one, two, four] = square.from_rows;
-        made_.arrives.pieces.push_back({square.tile,
-                                        {squares, square.from},
+        made_.arrives.pieces.push_back({square.from.tile,
+                                        place_of(square.from),
                                         host,
                                         {{kSide / 4, 4 * along_to_, four},
                                          {2, 2 * along_to_, two},
@@ -275,6 +284,38 @@ private:
 };
 
 } // namespace
+
+std::optional<SquareTiles> tiles_of_squares(const Tensor& from, std::size_t wanted) {
+    if (from.type != ElementType::F16 || from.shape.size() != 2 ||
+        from.shape[0] % kSide + from.shape[1] % kSide != 0) {
+        return std::nullopt;
+    }
+    const std::int64_t strides[2] = {from.shape[1], 1};
+    const std::int64_t along_wanted = strides[wanted];
+    const std::int64_t along = strides[1 - wanted];
+    if (neighbours_of(from) != along) {
+        return std::nullopt;
+    }
+    const Lines lines(from, along);
+    SquareTiles made{from.shape[wanted] / kSide, {}};
+    made.squares.resize(static_cast<std::size_t>(from.shape[0] * from.shape[1] / (kSide * kSide)));
+    std::vector<std::int64_t> found(made.squares.size()); // lines
+    for (const Line& line : lines.all) {
+        const auto number =
+            static_cast<std::size_t>(lines.number(line.host, along) / kSide * made.across +
+                                     lines.number(line.host, along_wanted) / kSide);
+        SquareTiles::Square& square = made.squares[number];
+        if (found[number]++ == 0) {
+            square = {line.at.tile, line.at.tile};
+        } else if (line.at.tile != square.tile) {
+            square.other = line.at.tile;
+        }
+    }
+    const bool is_whole = lines.is_whole && std::ranges::all_of(found, [](std::int64_t of_square) {
+                              return of_square == kSide;
+                          });
+    return is_whole ? std::optional(std::move(made)) : std::nullopt;
+}
 
 std::optional<Turned> turn_squares(Graph& graph, TensorId from, TensorId to,
                                    const std::string& name) {

@@ -4,7 +4,7 @@
 //
 //     from, on any tiles   --exchange-->   squares as they are, on the tile that wants them   --turn.S-->   to
 //
-// A square of which a tile wants all rows in even places is turned into these; of others the rows that are wanted are
+// A square that stands on that tile already is read there, if its rows are 512 bytes together. A square of which a tile wants all rows in even places is turned into these; of others the rows that are wanted are
 // copied from a square of the tile's own. Tensors that squares do not cover whole are not turned.
 #pragma once
 
@@ -29,8 +29,7 @@ struct RowPattern {
 
 /// A square on the tile that wants it.
 struct Square {
-    TileId tile = 0;
-    std::uint32_t from = 0; ///< byte of the buffer of squares
+    At from; ///< its first row, in `from` or in the buffer of squares
     RowPattern from_rows;
     At to; ///< its first row, in `to` or in the buffer of turned squares
     RowPattern to_rows;
@@ -38,10 +37,27 @@ struct Square {
 
 struct Turned {
     std::vector<Square> squares; ///< by tile
-    Tensor arrives;              ///< where `from` is copied to: squares, and what is not turned
+    Tensor arrives;              ///< where squares of `from` are copied to; no pieces: none is
     std::vector<Atom> rows;      ///< of turned squares, that go to other places of their tile
     std::vector<Atom> covered;   ///< elements of `to`: from and to are the same
 };
+
+/// Where a matrix has its squares.
+struct SquareTiles {
+    /// The tiles of a square: both are one, if it is on one.
+    struct Square {
+        TileId tile = 0;
+        TileId other = 0;
+
+        [[nodiscard]] bool is_whole() const { return tile == other; }
+    };
+    std::int64_t across = 0;     ///< squares along the dimension of the wanted neighbours
+    std::vector<Square> squares; ///< [square of the other dimension][square of this one]
+};
+
+/// The squares of a tensor before it is copied: of FP16 elements whose neighbours are to be those along dimension `wanted` (0 or 1) of the
+/// matrix. Nothing, where they are that already, or where squares do not cover all elements.
+[[nodiscard]] std::optional<SquareTiles> tiles_of_squares(const Tensor& from, std::size_t wanted);
 
 /// Adds buffers for what is turned on the way from one tensor to the other. Nothing, where neighbours are the same in
 /// both, or where squares do not cover all elements.

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "kernels/family/product.h"
+#include "kernels/matmul/matmul_squares.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
@@ -29,10 +30,11 @@ namespace tessera::matmul {
 /// no partition of ours fits. @throws DoesNotFit when none fits
 /// `known`: schedules that earlier plans have found, and for later ones. `may_mirror`: the operands
 /// and the result may stand in any order; the mirrored product leaves its columns where the other one
-/// leaves rows, which steps behind it pay for.
+/// leaves rows, which steps behind it pay for. `standing`: operands that stand on tiles already.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::MatmulWorkload& workload,
-                                     exchange_plan::KnownSchedules& known, bool may_mirror = true);
+                                     exchange_plan::KnownSchedules& known, bool may_mirror = true,
+                                     const StandingSquares& standing = {});
 
 /// By closed forms alone the division that choose() plans first, in milliseconds. @throws DoesNotFit
 /// when none fits by its estimated bytes; NotModelled as choose(), and for what

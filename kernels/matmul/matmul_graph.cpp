@@ -25,10 +25,11 @@ constexpr Bytes kReadAhead = 16;
 
 class Emitter {
 public:
-    Emitter(const spec::MachineSpec& machine, const Grid& grid, const std::string& name)
+    Emitter(const spec::MachineSpec& machine, const Grid& grid, const std::string& name,
+            const StandingSquares& standing)
         : machine_(machine), grid_(grid), problem_(grid.problem()), partition_(grid.partition()),
-          a_(machine, grid, true),
-          b_(machine, grid, false), planned_{graph::Graph(name), grid.division()},
+          a_(machine, grid, true, standing),
+          b_(machine, grid, false, standing), planned_{graph::Graph(name), grid.division()},
           graph_(planned_.graph), predicted_(planned_.division.predicted) {}
 
     family::Planned run() {
@@ -362,8 +363,9 @@ std::vector<std::string> codelets_of(const Problem& problem) {
     return sources;
 }
 
-family::Planned emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name) {
-    return Emitter(machine, grid, name).run();
+family::Planned emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name,
+                     const StandingSquares& standing) {
+    return Emitter(machine, grid, name, standing).run();
 }
 
 } // namespace tessera::matmul

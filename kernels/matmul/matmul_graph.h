@@ -4,6 +4,7 @@
 
 #include "kernels/family/product.h"
 #include "kernels/matmul/matmul_grid.h"
+#include "kernels/matmul/matmul_squares.h"
 #include "models/spec/machine_spec.h"
 
 #include <string>
@@ -17,6 +18,6 @@ namespace tessera::matmul {
 /// Tensors "a", "b" and "c", and "bias" where there is one; every element of an operand stands on one tile, in the layout that the
 /// codelets read.
 [[nodiscard]] family::Planned emit(const spec::MachineSpec& machine, const Grid& grid,
-                                   const std::string& name);
+                                   const std::string& name, const StandingSquares& standing = {});
 
 } // namespace tessera::matmul

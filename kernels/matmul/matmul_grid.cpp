@@ -4,13 +4,15 @@
 #include "kernels/codelets/matmul_amp_cost.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::matmul {
 
 Problem::Problem(const workload::MatmulWorkload& workload)
     : m(workload.m), k(workload.k), n(workload.n), partials(workload.partials),
       group(codelets::amp_group(workload.partials)), k_groups(ceil_div(workload.k, 16)),
-      out_groups(ceil_div(workload.n, group)), epilogue(workload, Epilogue::Neighbours::OfRow) {}
+      out_groups(ceil_div(workload.n, group)), first_member(workload.transpose_b ? 1 : 0),
+      epilogue(workload, Epilogue::Neighbours::OfRow) {}
 
 family::Division Grid::division() const {
     const Partition& p = partition_;
@@ -20,12 +22,25 @@ family::Division Grid::division() const {
     return {p, p.tiles(), roundings, {}};
 }
 
+Grid Grid::with_blocks(std::vector<std::int64_t> tiles) const {
+    Grid made = *this;
+    made.blocks_of_tiles_.resize(tiles.size());
+    for (std::size_t block = 0; block < tiles.size(); ++block) {
+        made.blocks_of_tiles_[static_cast<std::size_t>(tiles[block])] =
+            static_cast<std::int64_t>(block);
+    }
+    made.tiles_of_blocks_ = std::move(tiles);
+    return made;
+}
+
 TileId Grid::tile(const TilePart& part) const {
     const Partition& p = partition_;
-    const std::int64_t index = p.paired == Paired::B
-                                   ? (part.in * p.parts_k + part.ik) * p.parts_m + part.im
-                                   : (part.im * p.parts_k + part.ik) * p.parts_n + part.in;
-    return static_cast<TileId>(index);
+    const bool by_b = p.paired == Paired::B;
+    std::int64_t block = (by_b ? part.in : part.im) * p.parts_k + part.ik;
+    if (!tiles_of_blocks_.empty()) {
+        block = tiles_of_blocks_[static_cast<std::size_t>(block)];
+    }
+    return static_cast<TileId>(block * block_size() + (by_b ? part.im : part.in));
 }
 
 std::vector<Epilogue::Strip> Grid::strips(Range share, std::int64_t rows) const {
@@ -43,11 +58,15 @@ std::vector<Epilogue::Strip> Grid::strips(Range share, std::int64_t rows) const 
 
 TilePart Grid::part(TileId tile) const {
     const Partition& p = partition_;
-    const auto index = static_cast<std::int64_t>(tile);
-    if (p.paired == Paired::B) {
-        return {index % p.parts_m, index / p.parts_m % p.parts_k, index / p.parts_m / p.parts_k};
+    const std::int64_t in_block = static_cast<std::int64_t>(tile) % block_size();
+    std::int64_t block = static_cast<std::int64_t>(tile) / block_size();
+    if (!blocks_of_tiles_.empty()) {
+        block = blocks_of_tiles_[static_cast<std::size_t>(block)];
     }
-    return {index / p.parts_n / p.parts_k, index / p.parts_n % p.parts_k, index % p.parts_n};
+    if (p.paired == Paired::B) {
+        return {in_block, block % p.parts_k, block / p.parts_k};
+    }
+    return {block / p.parts_k, block % p.parts_k, in_block};
 }
 
 } // namespace tessera::matmul

@@ -29,6 +29,9 @@ struct Problem {
     std::int64_t group = 16;     ///< outputs of one weight load
     std::int64_t k_groups = 0;   ///< of 16 inputs
     std::int64_t out_groups = 0; ///< of `group` outputs
+    /// Member of pairs that sends the first chunk at double width: the other one where the right operand is read
+    /// transposed, as in gradients, so that the left operands of a product and of a gradient stand apart.
+    std::int64_t first_member = 0;
     Epilogue epilogue;
 
     [[nodiscard]] Bytes block_bytes() const { return group * 32; }
@@ -45,11 +48,15 @@ struct TilePart {
     std::int64_t in = 0;
 };
 
-/// Tiles in order of their parts. The part that differs inside a pair is counted fastest.
+/// Tiles in order of their parts. The part that differs inside a pair is counted fastest: parts that differ in it alone
+/// are a block.
 class Grid {
 public:
     Grid(const Problem& problem, const Partition& partition)
         : problem_(problem), partition_(partition) {}
+
+    /// Block `i` of the parts on block `tiles[i]` of the tiles.
+    [[nodiscard]] Grid with_blocks(std::vector<std::int64_t> tiles) const;
 
     [[nodiscard]] const Problem& problem() const { return problem_; }
     [[nodiscard]] const Partition& partition() const { return partition_; }
@@ -103,8 +110,14 @@ public:
     }
 
 private:
+    [[nodiscard]] std::int64_t block_size() const {
+        return partition_.paired == Paired::B ? partition_.parts_m : partition_.parts_n;
+    }
+
     Problem problem_;
     Partition partition_;
+    std::vector<std::int64_t> tiles_of_blocks_; ///< empty: each on its own
+    std::vector<std::int64_t> blocks_of_tiles_; ///< the inverse
 };
 
 } // namespace tessera::matmul

@@ -6,14 +6,34 @@
 #include <numeric>
 
 namespace tessera::matmul {
-Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a)
+
+Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a,
+                 const StandingSquares& standing)
     : machine_(machine), grid_(grid), is_a_(is_a),
       wide_(grid.partition().paired == (is_a ? Paired::A : Paired::B)),
       unit_bytes_(is_a ? kCellBytes : grid.problem().block_bytes()),
       runs_(static_cast<std::size_t>(grid.partition().chunks)),
       filled_(static_cast<std::size_t>(machine.chip.tiles)) {
     for (std::int64_t chunk = 0; chunk < grid.partition().chunks && !stays(); ++chunk) {
-        runs_[static_cast<std::size_t>(chunk)] = plan::in_turns(deal(chunk), unit_bytes_, filled_);
+        const std::int64_t member = wide_member(grid, standing, chunk);
+        auto& runs = runs_[static_cast<std::size_t>(chunk)];
+        if (const auto& squares = standing.of(is_a)) {
+            std::vector<std::vector<TileId>> receivers_of_groups;
+            for (std::size_t group = 0; group < groups(); ++group) {
+                receivers_of_groups.push_back(receivers(group));
+            }
+            const Bytes least = wide_ ? machine.exchange.pair_min_items * 8 : 0;
+            runs = runs_of_squares(
+                *squares, strips_of(grid, *squares, is_a, chunk), unit_bytes_, least,
+                [&](TileId tile, std::size_t group) {
+                    return may_send(tile, member) &&
+                           !std::ranges::binary_search(receivers_of_groups[group], tile);
+                },
+                filled_);
+        }
+        if (runs.empty()) {
+            runs = plan::in_turns(deal(chunk, member), unit_bytes_, filled_);
+        }
     }
 }
 
@@ -35,12 +55,23 @@ std::vector<TileId> Operand::receivers(std::size_t group) const {
         (is_a_ ? part.in : part.im) = number;
         tiles.push_back(grid_.tile(part));
     }
+    std::ranges::sort(tiles);
     return tiles;
 }
 
-std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
+std::size_t Operand::groups() const {
     const Partition& p = grid_.partition();
-    const auto groups = static_cast<std::size_t>(p.parts_k * (is_a_ ? p.parts_m : p.parts_n));
+    return static_cast<std::size_t>(p.parts_k * (is_a_ ? p.parts_m : p.parts_n));
+}
+
+bool Operand::may_send(TileId tile, std::int64_t wide_member) const {
+    // Beside wide messages: on the members that send none. Their lanes are their own again once these have passed.
+    const bool half = grid_.partition().paired != Paired::None;
+    return !half || (static_cast<std::int64_t>(tile) % 2 == wide_member) == wide_;
+}
+
+std::vector<plan::Home> Operand::deal(std::int64_t chunk, std::int64_t wide_member) const {
+    const auto groups = this->groups();
     std::vector<std::int64_t> units_of_groups;
     std::vector<std::vector<TileId>> receivers_of_groups;
     for (std::size_t group = 0; group < groups; ++group) {
@@ -51,15 +82,12 @@ std::vector<plan::Home> Operand::deal(std::int64_t chunk) const {
     if (wide_) {
         const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, unit_bytes_);
         auto homes =
-            plan::deal_to_next_group(units_of_groups, receivers_of_groups, shortest, chunk % 2);
+            plan::deal_to_next_group(units_of_groups, receivers_of_groups, shortest, wide_member);
         cut_at_squares(homes, shortest);
         return homes;
     }
-    // Beside wide messages: on the members that send none. Their lanes are their own again once these have passed.
-    const bool half = p.paired != Paired::None;
-    const auto may_be_home = [&](TileId tile) {
-        return !half || static_cast<std::int64_t>(tile) % 2 != chunk % 2;
-    };
+    const bool half = grid_.partition().paired != Paired::None;
+    const auto may_be_home = [&](TileId tile) { return may_send(tile, wide_member); };
     std::vector<TileId> candidates;
     for (TileId tile = 0; tile < static_cast<TileId>(machine_.chip.tiles); ++tile) {
         if (may_be_home(tile)) {

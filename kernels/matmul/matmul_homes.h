@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/matmul/matmul_grid.h"
+#include "kernels/matmul/matmul_squares.h"
 #include "kernels/plan/homes.h"
 #include "models/spec/machine_spec.h"
 
@@ -15,7 +16,9 @@ namespace tessera::matmul {
 /// One of the two operands. A group of it is what all tiles of one (im, ik) or (ik, in) receive.
 class Operand {
 public:
-    Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a);
+    /// An operand that stands in squares is sent from where most of them stand, if it can be.
+    Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a,
+            const StandingSquares& standing);
 
     [[nodiscard]] bool is_a() const { return is_a_; }
     /// Nobody else needs it: it stands where it is used.
@@ -29,6 +32,7 @@ public:
         return runs_[static_cast<std::size_t>(chunk)];
     }
     [[nodiscard]] Bytes most_home_bytes() const { return std::ranges::max(filled_); }
+    [[nodiscard]] std::size_t groups() const;
     [[nodiscard]] TilePart part_of_group(std::size_t group) const;
     /// Ascending.
     [[nodiscard]] std::vector<TileId> receivers(std::size_t group) const;
@@ -37,7 +41,9 @@ public:
     [[nodiscard]] std::int64_t units(const TilePart& part, std::int64_t k_groups) const;
 
 private:
-    [[nodiscard]] std::vector<plan::Home> deal(std::int64_t chunk) const;
+    [[nodiscard]] std::vector<plan::Home> deal(std::int64_t chunk, std::int64_t wide_member) const;
+    /// Whether a tile may send beside messages at double width that this member of pairs sends.
+    [[nodiscard]] bool may_send(TileId tile, std::int64_t wide_member) const;
     /// Lets homes of A begin at rows whose number is a multiple of 16, where that makes none shorter by more than an
     /// eighth. Squares of an operand that is turned begin there, and a square on two tiles is turned on both.
     void cut_at_squares(std::vector<plan::Home>& homes, std::int64_t shortest) const;

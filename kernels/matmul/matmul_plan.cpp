@@ -81,7 +81,10 @@ family::Planned as_told(const Way& way, family::Planned planned) {
 /// The first partition that fits. `workload` is mirrored where the way is.
 family::Divided choose_partition(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload, const Way& way,
+                                 const StandingSquares& standing,
                                  exchange_plan::KnownSchedules& known) {
+    const StandingSquares stands =
+        way.is_mirrored ? StandingSquares{standing.b, standing.a} : standing;
     const std::size_t tried = plan::exceeds_chip(machine, operand_bytes(workload)) ? 1
                               : way.is_mirrored                                    ? kTriedMirrored
                                                                                    : kTried;
@@ -90,7 +93,8 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
     for (const family::Estimate& one : search(machine, problem, tried)) {
         const Partition& p = one.cuts;
         try {
-            auto planned = as_told(way, emit(machine, Grid(problem, p), name_of(problem)));
+            auto planned = as_told(way, emit(machine, beside_squares(Grid(problem, p), stands),
+                                             name_of(problem), stands));
             return family::lowered(machine, std::move(planned), workload.accumulate, known);
         } catch (const DoesNotFit& error) {
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -174,13 +178,14 @@ std::vector<Way> ways_of(const spec::MachineSpec& machine, const workload::Matmu
 }
 
 family::Divided plan_way(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                         const Way& way, exchange_plan::KnownSchedules& known) {
+                         const Way& way, const StandingSquares& standing,
+                         exchange_plan::KnownSchedules& known) {
     if (workload.groups > 1) {
         return choose_groups(machine, workload, known, plan_of_group(way));
     }
     const auto one = told(way, workload);
     return way.is_published ? choose_published(machine, one, way, known)
-                            : choose_partition(machine, one, way, known);
+                            : choose_partition(machine, one, way, standing, known);
 }
 
 /// The least of the ways by one planner, as their exchanges and vertices are predicted; nothing where
@@ -188,7 +193,8 @@ family::Divided plan_way(const spec::MachineSpec& machine, const workload::Matmu
 /// less than the best one is not planned.
 std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
                                         const workload::MatmulWorkload& workload, bool is_published,
-                                        bool may_mirror, exchange_plan::KnownSchedules& known,
+                                        bool may_mirror, const StandingSquares& standing,
+                                        exchange_plan::KnownSchedules& known,
                                         std::exception_ptr& misfit) {
     std::optional<family::Divided> best;
     std::exception_ptr of_mirrored;
@@ -198,7 +204,7 @@ std::optional<family::Divided> least_of(const spec::MachineSpec& machine,
             break;
         }
         try {
-            family::Divided divided = plan_way(machine, workload, way, known);
+            family::Divided divided = plan_way(machine, workload, way, standing, known);
             if (!best || divided.division.predicted.total() < best->division.predicted.total()) {
                 best = std::move(divided);
             }
@@ -250,7 +256,8 @@ private:
     family::Divided choose(const family::Site& site) const override {
         workload::MatmulWorkload workload = workload_;
         workload.accumulate = accumulate_on(site);
-        return matmul::choose(site.machine, workload, site.known, site.is_only);
+        return matmul::choose(site.machine, workload, site.known, site.is_only,
+                              {squares_of(0), squares_of(1)});
     }
     workload::AfterProduct after(std::vector<double> bias) const override {
         return after_product(workload_, std::move(bias));
@@ -265,29 +272,31 @@ private:
 } // namespace
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                       exchange_plan::KnownSchedules& known, bool may_mirror) {
+                       exchange_plan::KnownSchedules& known, bool may_mirror,
+                       const StandingSquares& standing) {
     if (bytes_of(workload.dtype) == 1 && machine.chip.generation != spec::Generation::Ipu21) {
         throw NotModelled(fmt::format("matmul in {}: not modelled: FP8 on a machine whose "
                                       "chip.generation is not ipu21, which has none",
                                       tessera::name_of(workload.dtype)));
     }
     if (workload.plan == workload::PlanKind::Published) {
-        return plan_way(machine, workload, {.is_published = true}, known);
+        return plan_way(machine, workload, {.is_published = true}, standing, known);
     }
     const bool has_ours =
         workload.dtype == ElementType::F16 && has_codelets(machine, workload.partials);
     if (workload.groups == 1 && has_ours && plan::exceeds_chip(machine, operand_bytes(workload))) {
-        return plan_way(machine, workload, {}, known); // no way helps
+        return plan_way(machine, workload, {}, standing, known); // no way helps
     }
     std::exception_ptr misfit;
     if (has_ours) {
-        if (auto ours = least_of(machine, workload, false, may_mirror, known, misfit)) {
+        if (auto ours = least_of(machine, workload, false, may_mirror, standing, known, misfit)) {
             return std::move(*ours);
         }
     }
     // the published plan has steps over rows, which need less at a time
     std::exception_ptr of_published;
-    if (auto published = least_of(machine, workload, true, may_mirror, known, of_published)) {
+    if (auto published =
+            least_of(machine, workload, true, may_mirror, standing, known, of_published)) {
         return std::move(*published);
     }
     std::rethrow_exception(misfit ? misfit : of_published);
