@@ -8,13 +8,14 @@
 //     2 list            4-byte aligned; two words a line: bytes from `from` to its first row, bytes from `to` to its
 //                       first 8 bytes
 //     3 lines of `from`
-//     4, 5              bytes from a row of an even number to the next one, and from row 0 of four to row 2, of `from`
-//     6, 7              the same of `to`
-//     8                 from four rows of `to` to the next four, in 8 bytes
-//     9 others          8-byte aligned; `from` again: there are none
-//     10                lines of `others`, which come behind those of `from`
-//   All strides are multiples of 8 bytes.
-// Timing, worker issues with l lines: 22 + 47 l; where there are others 6 more, and 3 if it has some of them.
+//     4                 bytes from row 0 of four to row 2, of `from`; a row of an odd number comes 32 bytes behind the one
+//                       before it
+//     5, 6              bytes from a row of an even number to the next one, and from row 0 of four to row 2, of `to`
+//     7                 from four rows of `to` to the next four, in 8 bytes
+//     8 others          8-byte aligned; `from` again: there are none
+//     9                 lines of `others`, which come behind those of `from`
+//   All of these bytes are multiples of 8.
+// Timing, worker issues with l lines: 23 + 44 l; where there are others 6 more, and 3 if it has some of them.
 // Source: docs/evidence.md#instruction-set.
 
 #include "worker_share.inc"
@@ -24,15 +25,15 @@
 #define list m2
 #define lines m3
 #define row m4
-#define row_1 m5
-#define from_2 m6
+#define from_2 m5
+#define to_1 m6
 #define to_2 m7
-#define out_step m8
+#define to_3 m8
 #define out m9
-#define out_1 m10
-#define out_four m11
+#define out_four m10
 
 #define LINE_WORDS 2
+#define ODD 4 // from a row to the next one, in 8 bytes
 #define LAST 3
 
 // Four columns of the four rows become 8 bytes of four rows of `to`, the last two of them first. The first two are sorted
@@ -42,24 +43,23 @@
 .if \NUMBER == 0
         ld64    $a4:5, $from, $row, 0
         ld64    $a2:3, $from_2, $row, 0
-        ld32    $a6, $from_2, $row_1, 1
-        { add   $out_1, $out, $out_step ; sort4x16hi $a1, $a3, $a6 }
+        ld32    $a6, $from_2, $row, 2 * ODD + 1
+        { ld32step $out, $mzero, $list+=, LINE_WORDS * CTXT_WORKERS - 1 ; sort4x16hi $a1, $a3, $a6 }
 .else
         { ld64  $a4:5, $from, $row, \NUMBER ; sort4x16hi $a6, $a4, $a6 }
         { ld64  $a2:3, $from_2, $row, \NUMBER ; sort4x16lo $a1, $a2, $a3 }
-        st64step $a6:7, $to, $out_1+=, $out_four
-        ld32    $a6, $from_2, $row_1, 2 * \NUMBER + 1
+        st64    $a6:7, $to_1, $out, 0
+        ld32    $a6, $from_2, $row, 2 * (ODD + \NUMBER) + 1
         { st64step $a0:1, $to, $out+=, $out_four ; sort4x16hi $a1, $a3, $a6 }
 .endif
-        { ld32  $a0, $from, $row_1, 2 * \NUMBER + 1 ; sort4x16lo $a7, $a3, $a6 }
-        { ld32  $a3, $from_2, $row_1, 2 * \NUMBER ; sort4x16lo $a6, $a5, $a0 }
+        { ld32  $a0, $from, $row, 2 * (ODD + \NUMBER) + 1 ; sort4x16lo $a7, $a3, $a6 }
+        { ld32  $a3, $from_2, $row, 2 * (ODD + \NUMBER) ; sort4x16lo $a6, $a5, $a0 }
         { st64  $a6:7, $to_2, $out, 0 ; sort4x16hi $a0, $a5, $a0 }
-        { ld32  $a6, $from, $row_1, 2 * \NUMBER ; sort4x16hi $a7, $a2, $a3 }
-        { st64  $a0:1, $to_2, $out_1, 0 ; sort4x16lo $a0, $a4, $a6 }
+        { ld32  $a6, $from, $row, 2 * (ODD + \NUMBER) ; sort4x16hi $a7, $a2, $a3 }
+        { st64  $a0:1, $to_3, $out, 0 ; sort4x16lo $a0, $a4, $a6 }
 .if \NUMBER == LAST
         { add   $lines, $lines, -CTXT_WORKERS ; sort4x16hi $a6, $a4, $a6 }
-        { ld32  $row_1, $mvertex_base, $mzero, 4 ; sort4x16lo $a1, $a2, $a3 }
-        st64    $a6:7, $to, $out_1, 0
+        { st64  $a6:7, $to_1, $out, 0 ; sort4x16lo $a1, $a2, $a3 }
         st64    $a0:1, $to, $out, 0
 .endif
 .endm
@@ -79,29 +79,28 @@ turn_f16:
         ld32    $list, $mvertex_base, $mzero, 2
         mul     $m10, $m9, LINE_WORDS * 4
         add     $list, $list, $m10
-        ld32    $row_1, $mvertex_base, $mzero, 4
-        ld32    $from_2, $mvertex_base, $mzero, 5
-        ld32    $out_step, $mvertex_base, $mzero, 6
-        ld32    $to_2, $mvertex_base, $mzero, 7
-        ld32    $out_four, $mvertex_base, $mzero, 8
+        ld32    $from_2, $mvertex_base, $mzero, 4
+        ld32    $to_1, $mvertex_base, $mzero, 5
+        ld32    $to_2, $mvertex_base, $mzero, 6
+        ld32    $out_four, $mvertex_base, $mzero, 7
         add     $from_2, $from_2, $from
+        add     $to_1, $to_1, $to
+        add     $to_3, $to_2, $to_1
         add     $to_2, $to_2, $to
         brneg   $lines, .Lothers
 .Lline:
         ld32step $row, $mzero, $list+=, 1
-        ld32step $out, $mzero, $list+=, LINE_WORDS * CTXT_WORKERS - 1
-        add     $row_1, $row_1, $row
         FOUR_COLUMNS 0
         FOUR_COLUMNS 1
         FOUR_COLUMNS 2
         FOUR_COLUMNS LAST
         brpos   $lines, .Lline
 .Lothers:
-        ld32    $out, $mvertex_base, $mzero, 9
-        cmpeq   $out_1, $out, $from
-        brnz    $out_1, .Lend
-        ld32    $row, $mvertex_base, $mzero, 10
-        ld32    $from_2, $mvertex_base, $mzero, 5
+        ld32    $out, $mvertex_base, $mzero, 8
+        cmpeq   $row, $out, $from
+        brnz    $row, .Lend
+        ld32    $row, $mvertex_base, $mzero, 9
+        ld32    $from_2, $mvertex_base, $mzero, 4
         add     $from, $out, 0
         add     $lines, $lines, $row
         add     $from_2, $from_2, $from

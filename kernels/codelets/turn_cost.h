@@ -6,8 +6,8 @@
 
 namespace tessera::codelets {
 
-constexpr std::int64_t kTurnFrame = 22; ///< around the lines
-constexpr std::int64_t kTurnLine = 47;
+constexpr std::int64_t kTurnFrame = 23; ///< around the lines
+constexpr std::int64_t kTurnLine = 44;
 constexpr std::int64_t kTurnOthers = 6; ///< from the lines of one place to those of another one
 
 /// turn_f16: lines of one worker. A worker looks for others once more behind others of its own.

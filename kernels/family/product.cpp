@@ -176,8 +176,6 @@ Product::Product(const Family& family, const Request& request)
     told_.n = right.columns;
     told_.dtype = a.type;
     told_.partials = workload::result_type(a.type);
-    told_.transpose_a = transposed_[0];
-    told_.transpose_b = transposed_[1];
     const bool accumulates = flag_of(family, request, "accumulate");
     const std::size_t others = inputs_.size() - (accumulates ? 1 : 0); // with the operands
     if (others < 2) {
@@ -248,6 +246,7 @@ std::optional<ProductWork> Product::product() const {
 Emitted Product::emit(graph::Graph& graph, const Site& site,
                       std::span<const std::optional<graph::TensorId>> where) {
     for (std::size_t i = 0; i < 2; ++i) {
+        stands_[i] = where[i].has_value();
         squares_[i] =
             where[i] ? standing_squares(graph.tensors.at(where[i]->index), site, i) : std::nullopt;
     }

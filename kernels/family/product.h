@@ -156,8 +156,10 @@ protected:
     /// Where the sum stands that it is told to make.
     [[nodiscard]] workload::Accumulate accumulate_on(const Site& site) const;
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
-    /// Whether the left operand stands as its transpose.
-    [[nodiscard]] bool is_transposed() const { return transposed_[0]; }
+    /// Whether an operand stands as its transpose.
+    [[nodiscard]] bool is_transposed(std::size_t operand = 0) const { return transposed_[operand]; }
+    /// Whether an operand stands on the site's tiles already, while the step is emitted.
+    [[nodiscard]] bool stands(std::size_t operand) const { return stands_[operand]; }
     /// Roundings of the result's element that has most, of a sparse left operand as the product reads it.
     [[nodiscard]] virtual std::int64_t roundings(const workload::SparsePattern& /*pattern*/) const {
         return division_.roundings;
@@ -167,7 +169,7 @@ protected:
         return turned_ ? turned_->pattern : *a().sparse;
     }
 
-    /// Of a dense operand that stands on the site's tiles while it is emitted: the tiles of squares that are to be turned.
+    /// Of a dense operand that stands so: the tiles of its squares, if they are to be turned.
     [[nodiscard]] const std::optional<graph::SquareTiles>& squares_of(std::size_t operand) const {
         return squares_[operand];
     }
@@ -195,6 +197,7 @@ private:
     std::optional<workload::TransposedPattern> turned_; ///< of a sparse operand that is transposed
     bool transposed_[2] = {false, false}; ///< whether the operand stands as its transpose
     workload::MatmulWorkload told_;
+    bool stands_[2] = {false, false};
     std::optional<graph::SquareTiles> squares_[2];
     Division division_;
 };

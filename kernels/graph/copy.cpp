@@ -401,7 +401,6 @@ private:
                                  pointer({BufferId{model.to.buffer}}, 0, Access::Read),
                                  read(list, list_bytes),
                                  lines(own),
-                                 word(model.from_rows.one),
                                  word(model.from_rows.two),
                                  word(model.to_rows.one),
                                  word(model.to_rows.two),

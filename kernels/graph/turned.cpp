@@ -201,11 +201,11 @@ private:
         return true;
     }
 
-    /// Nothing where the rows of a square are not 512 bytes on one tile.
+    /// Nothing where the rows of a square are not 512 bytes on one tile, two rows always one behind the other.
     static std::optional<RowPattern> rows_together(const std::array<At, kSide>& rows) {
         const auto found = pattern_of(rows);
-        const bool is_compact =
-            found && found->one + found->two + 3 * found->four + kRowBytes == kSquareBytes;
+        const bool is_compact = found && found->one == kRowBytes &&
+                                2 * kRowBytes + found->two + 3 * found->four == kSquareBytes;
         return is_compact ? found : std::nullopt;
     }
 

@@ -11,8 +11,7 @@ namespace tessera::matmul {
 Problem::Problem(const workload::MatmulWorkload& workload)
     : m(workload.m), k(workload.k), n(workload.n), partials(workload.partials),
       group(codelets::amp_group(workload.partials)), k_groups(ceil_div(workload.k, 16)),
-      out_groups(ceil_div(workload.n, group)), first_member(workload.transpose_b ? 1 : 0),
-      epilogue(workload, Epilogue::Neighbours::OfRow) {}
+      out_groups(ceil_div(workload.n, group)), epilogue(workload, Epilogue::Neighbours::OfRow) {}
 
 family::Division Grid::division() const {
     const Partition& p = partition_;

@@ -29,9 +29,6 @@ struct Problem {
     std::int64_t group = 16;     ///< outputs of one weight load
     std::int64_t k_groups = 0;   ///< of 16 inputs
     std::int64_t out_groups = 0; ///< of `group` outputs
-    /// Member of pairs that sends the first chunk at double width: the other one where the right operand is read
-    /// transposed, as in gradients, so that the left operands of a product and of a gradient stand apart.
-    std::int64_t first_member = 0;
     Epilogue epilogue;
 
     [[nodiscard]] Bytes block_bytes() const { return group * 32; }

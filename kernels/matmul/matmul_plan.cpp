@@ -84,7 +84,7 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
                                  const StandingSquares& standing,
                                  exchange_plan::KnownSchedules& known) {
     const StandingSquares stands =
-        way.is_mirrored ? StandingSquares{standing.b, standing.a} : standing;
+        way.is_mirrored ? StandingSquares{standing.b, standing.a, standing.first_member} : standing;
     const std::size_t tried = plan::exceeds_chip(machine, operand_bytes(workload)) ? 1
                               : way.is_mirrored                                    ? kTriedMirrored
                                                                                    : kTried;
@@ -256,8 +256,11 @@ private:
     family::Divided choose(const family::Site& site) const override {
         workload::MatmulWorkload workload = workload_;
         workload.accumulate = accumulate_on(site);
+        // The left operands of y = x w and of its gradient dy w^T are the operands of x^T dy: where dy has no place yet,
+        // it gets the members of pairs that x leaves.
+        const std::int64_t first_member = is_transposed(1) && !stands(0) ? 1 : 0;
         return matmul::choose(site.machine, workload, site.known, site.is_only,
-                              {squares_of(0), squares_of(1)});
+                              {squares_of(0), squares_of(1), first_member});
     }
     workload::AfterProduct after(std::vector<double> bias) const override {
         return after_product(workload_, std::move(bias));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 namespace tessera::matmul {
@@ -109,36 +110,50 @@ private:
     std::vector<bool> is_seen_;
 };
 
-/// Orders messages as tiles would send them that take the next one as soon as they and a group are free.
+/// Orders messages as tiles would send them that take the next one as soon as they and a group are free: groups and
+/// tiles that have most left come first.
 void order_sends(std::vector<plan::HomeRun>& runs, std::size_t groups, std::size_t tiles) {
     constexpr std::size_t kLooks = 64; // messages of a group that are looked at
-    std::vector<std::vector<plan::HomeRun*>> left(groups);
-    for (plan::HomeRun& run : runs) {
-        left[run.group].push_back(&run);
-    }
+    struct Left {
+        std::vector<plan::HomeRun*> runs;
+        std::int64_t units = 0;
+    };
+    std::vector<Left> left(groups);
     std::vector<std::int64_t> free(tiles);
-    using Turn = std::pair<std::int64_t, std::size_t>; // when a group is free
+    std::vector<std::int64_t> left_of_tile(tiles);
+    for (plan::HomeRun& run : runs) {
+        left[run.group].runs.push_back(&run);
+        left[run.group].units += run.units();
+        left_of_tile[run.tile] += run.units();
+    }
+    // when a group is free, and what it has left
+    using Turn = std::tuple<std::int64_t, std::int64_t, std::size_t>;
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> next;
     for (std::size_t group = 0; group < groups; ++group) {
-        next.emplace(0, group);
+        next.emplace(0, -left[group].units, group);
     }
     while (!next.empty()) {
-        const auto [now, group] = next.top();
+        const auto [now, units, group] = next.top();
         next.pop();
-        auto& some = left[group];
+        auto& some = left[group].runs;
         if (some.empty()) {
             continue;
         }
         const auto end = some.begin() + static_cast<std::ptrdiff_t>(std::min(kLooks, some.size()));
-        auto best = some.begin();
-        for (auto one = some.begin(); one != end && free[(*best)->tile] > now; ++one) {
-            best = free[(*one)->tile] < free[(*best)->tile] ? one : best;
-        }
+        const auto best =
+            std::min_element(some.begin(), end, [&, now = now](const auto* l, const auto* r) {
+                const auto key = [&](const plan::HomeRun* run) {
+                    return std::tuple(std::max(now, free[run->tile]), -left_of_tile[run->tile]);
+                };
+                return key(l) < key(r);
+            });
         plan::HomeRun& run = **best;
         some.erase(best);
         run.turn = std::max(now, free[run.tile]);
         free[run.tile] = run.turn + run.units();
-        next.emplace(free[run.tile], group);
+        left[group].units -= run.units();
+        left_of_tile[run.tile] -= run.units();
+        next.emplace(free[run.tile], -left[group].units, group);
     }
     std::ranges::stable_sort(runs, {}, &plan::HomeRun::turn);
 }
@@ -156,7 +171,7 @@ std::int64_t wide_member(const Grid& grid, const StandingSquares& standing, std:
     const bool is_a = grid.partition().paired == Paired::A;
     const auto& squares = standing.of(is_a);
     if (!squares) {
-        return (grid.problem().first_member + chunk) % 2;
+        return (standing.first_member + chunk) % 2;
     }
     std::int64_t odd = 0;
     std::int64_t even = 0;

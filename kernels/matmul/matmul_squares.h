@@ -23,6 +23,8 @@ namespace tessera::matmul {
 struct StandingSquares {
     std::optional<graph::SquareTiles> a;
     std::optional<graph::SquareTiles> b;
+    /// Member of pairs that sends the first chunk of another operand at double width.
+    std::int64_t first_member = 0;
 
     [[nodiscard]] const std::optional<graph::SquareTiles>& of(bool is_a) const {
         return is_a ? a : b;
