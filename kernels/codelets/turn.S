@@ -99,6 +99,7 @@ turn_f16:
         ld32    $out, $mvertex_base, $mzero, 8
         cmpeq   $row, $out, $from
         brnz    $row, .Lend
+.Lchange:
         ld32    $row, $mvertex_base, $mzero, 9
         ld32    $from_2, $mvertex_base, $mzero, 4
         add     $from, $out, 0

@@ -18,7 +18,7 @@ class Operand {
 public:
     /// An operand that stands in squares is sent from where most of them stand, if it can be.
     Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a,
-            const StandingSquares& standing);
+            const StandingSquares& standing = {});
 
     [[nodiscard]] bool is_a() const { return is_a_; }
     /// Nobody else needs it: it stands where it is used.

@@ -13,13 +13,13 @@ namespace {
 constexpr std::int64_t kSide = 16;
 constexpr Bytes kSquareBytes = kSide * kCellBytes;
 
-/// Parts of a grid whose tiles receive one group of an operand, by number: they stand side by side.
+/// Blocks of a grid's parts, and which blocks of tiles they should not be on.
 struct Blocks {
-    std::int64_t size = 0;
-    std::vector<std::vector<std::int64_t>>
-        apart; ///< by block of parts: blocks of tiles that have squares for it
+    std::int64_t size = 0; ///< tiles of a block
+    /// By block of parts: blocks of tiles with squares that one of its tiles would send to itself.
+    std::vector<std::vector<std::int64_t>> apart;
 
-    [[nodiscard]] bool may_stand(std::size_t parts, std::int64_t tiles) const {
+    [[nodiscard]] bool may_be_on(std::size_t parts, std::int64_t tiles) const {
         return !std::ranges::binary_search(apart[parts], tiles);
     }
 };
@@ -92,7 +92,7 @@ private:
     bool find(std::size_t parts) {
         for (std::size_t i = 0; i < all_; ++i) {
             const std::size_t tiles = (parts + i) % all_;
-            if (is_seen_[tiles] || !blocks_.may_stand(parts, static_cast<std::int64_t>(tiles))) {
+            if (is_seen_[tiles] || !blocks_.may_be_on(parts, static_cast<std::int64_t>(tiles))) {
                 continue;
             }
             is_seen_[tiles] = true;

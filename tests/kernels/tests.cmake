@@ -13,7 +13,7 @@ tessera_test(test_kernels_matmul LABELS kernels
   SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_estimate_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
           kernels/matmul/matmul_by_estimate_test.cpp kernels/matmul/matmul_epilogue_test.cpp kernels/matmul/matmul_groups_test.cpp
           kernels/matmul/matmul_published_test.cpp kernels/matmul/matmul_work_test.cpp
-          kernels/matmul/matmul_turns_test.cpp
+          kernels/matmul/matmul_squares_test.cpp kernels/matmul/matmul_turns_test.cpp
   LINK tessera_matmul tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
   SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp kernels/sparse/spmm_estimate_test.cpp kernels/sparse/spmm_graph_test.cpp

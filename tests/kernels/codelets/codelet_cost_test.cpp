@@ -212,9 +212,11 @@ TEST_CASE("copies of runs cost what their text has", "[kernels]") {
 
 TEST_CASE("turns cost what their text has", "[kernels]") {
     CountedCodelet turn("turn");
-    turn.expect("kTurnNothing", kTurnNothing, {{"turn_f16", ".Lsome_lines"}, {".Lend"}});
-    turn.expect("kTurnFrame", kTurnFrame, {{"turn_f16", ".Lline"}, {".Lend"}});
-    turn.expect("kTurnLine", kTurnLine, {{".Lline", ".Lend"}});
+    turn.expect("kTurnFrame", kTurnFrame,
+                {{"turn_f16", ".Lline"}, {".Lothers", ".Lchange"}, {".Lend"}});
+    turn.expect("kTurnLine", kTurnLine, {{".Lline", ".Lothers"}});
+    turn.expect("kTurnOthers", kTurnOthers, {{".Lchange", ".Lend"}});
+    turn.expect("kTurnLook", kTurnLook, {{".Lothers", ".Lchange"}});
     CHECK(turn.uncounted().empty());
 }
 

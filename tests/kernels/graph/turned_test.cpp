@@ -132,10 +132,16 @@ Bytes held_of(const graph::Graph& graph, std::uint32_t buffer, TileId tile) {
     return bytes;
 }
 
-/// What `turned` says is done: squares arrive, are turned, and their rows are copied.
-void check_turned(const graph::Graph& graph, const graph::Turned& turned, graph::TensorId to_id) {
+/// What `turned` says is done: squares arrive, or stand on their tiles, are turned, and their rows are copied.
+void check_turned(const graph::Graph& graph, const graph::Turned& turned, graph::TensorId from_id,
+                  graph::TensorId to_id) {
     const graph::Tensor& to = graph.tensors[to_id.index];
+    const std::uint32_t from_buffer =
+        graph.tensors[from_id.index].pieces.front().place.buffer.index;
     Memory memory;
+    for (const graph::Piece& piece : graph.tensors[from_id.index].pieces) {
+        for_elements(piece, [&](std::int64_t element, const At& at) { memory[at] = element; });
+    }
     std::set<std::uint32_t> arrival_buffers;
     for (const graph::Piece& piece : turned.arrives.pieces) {
         arrival_buffers.insert(piece.place.buffer.index);
@@ -143,28 +149,27 @@ void check_turned(const graph::Graph& graph, const graph::Turned& turned, graph:
             CHECK(memory.emplace(at, element).second); // nothing arrives over something else
         });
     }
-    REQUIRE(arrival_buffers.size() == 1);
-    const std::uint32_t squares = *arrival_buffers.begin();
-    CHECK(graph.buffers[squares].name == "name: squares");
+    REQUIRE(arrival_buffers.size() <= 1);
+    const std::uint32_t squares = arrival_buffers.empty() ? from_buffer : *arrival_buffers.begin();
+    CHECK((arrival_buffers.empty() || graph.buffers[squares].name == "name: squares"));
 
     std::map<TileId, Bytes> in;
     std::map<TileId, Bytes> out;
     std::uint32_t turned_buffer = to.pieces.front().place.buffer.index;
     CHECK(
-        std::is_sorted(turned.squares.begin(), turned.squares.end(),
-                       [](const auto& left, const auto& right) { return left.tile < right.tile; }));
+        std::ranges::is_sorted(turned.squares, {}, [](const auto& one) { return one.from.tile; }));
     for (const graph::Square& square : turned.squares) {
-        in[square.tile] += kSquare;
-        REQUIRE(square.to.tile == square.tile);
+        REQUIRE((square.from.buffer == squares || square.from.buffer == from_buffer));
+        in[square.from.tile] += square.from.buffer == from_buffer ? 0 : kSquare;
+        REQUIRE(square.to.tile == square.from.tile);
         if (square.to.buffer != to.pieces.front().place.buffer.index) {
             turned_buffer = square.to.buffer;
             CHECK(graph.buffers[turned_buffer].name == "name: turned");
-            out[square.tile] += kSquare;
+            out[square.to.tile] += kSquare;
         }
         for (std::uint32_t row = 0; row < kSide; ++row) {
             for (std::uint32_t column = 0; column < kSide; ++column) {
-                const At from{square.tile, squares,
-                              square.from + row_of(square.from_rows, column) + 2 * row};
+                const At from = square.from + (row_of(square.from_rows, column) + 2 * row);
                 REQUIRE(memory.contains(from));
                 const At there = square.to + (row_of(square.to_rows, row) + 2 * column);
                 CHECK(memory.emplace(there, memory.at(from)).second);
@@ -172,7 +177,7 @@ void check_turned(const graph::Graph& graph, const graph::Turned& turned, graph:
         }
     }
     for (const auto& [tile, bytes] : in) {
-        CHECK(held_of(graph, squares, tile) == bytes);
+        CHECK((squares == from_buffer || held_of(graph, squares, tile) == bytes));
     }
     for (const auto& [tile, bytes] : out) {
         CHECK(held_of(graph, turned_buffer, tile) == bytes);
@@ -216,6 +221,31 @@ std::size_t wanted_squares(const graph::Tensor& to) {
                        piece.host_offset % columns / kSide);
     }
     return wanted.size();
+}
+
+/// Squares that a tile wants some of and does not have in 512 bytes, by their first places.
+std::size_t arriving_squares(const graph::Tensor& from, const graph::Tensor& to, Order order) {
+    const std::int64_t columns = to.shape.back();
+    using Square = std::pair<std::int64_t, std::int64_t>;
+    const auto square_of = [&](std::int64_t host) {
+        return Square(host / columns / kSide, host % columns / kSide);
+    };
+    std::map<std::int64_t, TileId> first; // of lines
+    std::map<Square, std::set<TileId>> has;
+    for (const graph::Piece& piece : from.pieces) {
+        if (first.emplace(piece.host_offset, piece.tile).second) {
+            has[square_of(piece.host_offset)].insert(piece.tile);
+        }
+    }
+    const bool is_together = order == Order::InRow || order == Order::Weights;
+    std::set<std::pair<TileId, Square>> arriving;
+    for (const graph::Piece& piece : to.pieces) {
+        const Square square = square_of(piece.host_offset);
+        if (!is_together || has.at(square) != std::set<TileId>{piece.tile}) {
+            arriving.emplace(piece.tile, square);
+        }
+    }
+    return arriving.size();
 }
 
 /// Rows that are copied because a tile does not want those of one square once each, in an even order.
@@ -267,8 +297,11 @@ TEST_CASE("squares that are turned bring every element to all of its places", "[
                     REQUIRE(turned.has_value());
                     CHECK(graph.tensors.size() == tensors);
                     CHECK(turned->squares.size() == wanted_squares(graph.tensors[to.index]));
+                    CHECK(turned->arrives.pieces.size() ==
+                          arriving_squares(graph.tensors[from.index], graph.tensors[to.index],
+                                           from_order));
                     CHECK(turned->rows.size() == copied_rows(graph.tensors[to.index], to_order));
-                    check_turned(graph, *turned, to);
+                    check_turned(graph, *turned, from, to);
                 }
             }
         }
@@ -375,7 +408,52 @@ TEST_CASE("lines longer than a square are cut where squares begin", "[kernels][c
         const auto turned = graph::turn_squares(graph, from, to, "name");
         REQUIRE(turned.has_value() == (cut % kSide == 0));
         if (turned) {
-            check_turned(graph, *turned, to);
+            check_turned(graph, *turned, from, to);
         }
     }
+}
+
+TEST_CASE("a tensor's squares are told before it is copied", "[kernels][copy]") {
+    for (const bool is_by_rows : {false, true}) {
+        for (const Order order : {Order::InRow, Order::Uneven}) {
+            graph::Graph graph("turn");
+            Dealer dealer(graph, 11);
+            const std::vector<std::int64_t> shape{48, 32};
+            const auto id = dealer.deal("from", shape, is_by_rows, order, false);
+            graph::Tensor from = graph.tensors[id.index];
+            const std::size_t wanted = is_by_rows ? 0 : 1; // the dimension of the other neighbours
+            CHECK(!graph::tiles_of_squares(from, 1 - wanted).has_value());
+            // one square gets a line, the last or one amid the others, from another tile
+            for (const std::size_t moved : {std::size_t{0}, std::size_t{7}, std::size_t{15}}) {
+                graph::Tensor split = from;
+                graph::Piece& line = split.pieces[moved];
+                const TileId before = line.tile;
+                line.tile = before + 1;
+                const auto found = graph::tiles_of_squares(split, wanted);
+                REQUIRE(found.has_value());
+                CHECK(found->across == shape[wanted] / kSide);
+                REQUIRE(found->squares.size() == 6);
+                std::size_t whole = 0;
+                for (const graph::Piece& piece : from.pieces) {
+                    const std::int64_t at[2] = {piece.host_offset / shape[1] / kSide,
+                                                piece.host_offset % shape[1] / kSide};
+                    const auto& square = found->squares[static_cast<std::size_t>(
+                        at[1 - wanted] * found->across + at[wanted])];
+                    CHECK((square.tile == piece.tile || square.other == piece.tile));
+                    whole += square.is_whole() ? 1 : 0;
+                }
+                CHECK(whole == 5 * kSide);
+            }
+            from.pieces.pop_back();
+            CHECK(!graph::tiles_of_squares(from, wanted).has_value());
+        }
+    }
+    graph::Graph graph("turn");
+    Dealer dealer(graph, 12);
+    const auto id = dealer.deal("from", {2, 16, 32}, true, Order::InRow, false);
+    CHECK(!graph::tiles_of_squares(graph.tensors[id.index], 0).has_value()); // no matrix
+    const auto other = dealer.deal("from", {16, 32}, true, Order::InRow, false);
+    CHECK(graph::tiles_of_squares(graph.tensors[other.index], 0).has_value());
+    graph.tensors[other.index].type = ElementType::F32;
+    CHECK(!graph::tiles_of_squares(graph.tensors[other.index], 0).has_value());
 }
