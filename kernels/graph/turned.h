@@ -4,8 +4,9 @@
 //
 //     from, on any tiles   --exchange-->   squares as they are, on the tile that wants them   --turn.S-->   to
 //
-// A square that stands on that tile already is read there, if its rows are 512 bytes together. A square of which a tile wants all rows in even places is turned into these; of others the rows that are wanted are
-// copied from a square of the tile's own. Tensors that squares do not cover whole are not turned.
+// A square that stands on that tile already is read there, if its rows are 512 bytes together. A square of which a tile
+// wants all rows in even places is turned into these; of others the rows that are wanted are copied from a square of the
+// tile's own. Tensors that squares do not cover whole are not turned.
 #pragma once
 
 #include "kernels/graph/copy_atoms.h"
@@ -55,8 +56,8 @@ struct SquareTiles {
     std::vector<Square> squares; ///< [square of the other dimension][square of this one]
 };
 
-/// The squares of a tensor before it is copied: of FP16 elements whose neighbours are to be those along dimension `wanted` (0 or 1) of the
-/// matrix. Nothing, where they are that already, or where squares do not cover all elements.
+/// The squares of a matrix of FP16 elements before it is copied to where neighbours along dimension `wanted` (0 or 1)
+/// stand together. Nothing, where they do so already, or where squares do not cover all elements.
 [[nodiscard]] std::optional<SquareTiles> tiles_of_squares(const Tensor& from, std::size_t wanted);
 
 /// Adds buffers for what is turned on the way from one tensor to the other. Nothing, where neighbours are the same in

@@ -16,11 +16,29 @@ namespace tessera::result {
 
 static_assert(std::endian::native == std::endian::little, "digests are of little-endian bytes");
 
-void Digest::add(std::span<const std::byte> bytes) {
+namespace {
+
+constexpr std::size_t kLongPart = std::size_t{1} << 12; // bytes
+
+unsigned long crc_behind(unsigned long crc, std::span<const std::byte> bytes) {
     if (bytes.empty()) {
-        return; // a null pointer begins a CRC anew
+        return crc; // a null pointer begins a CRC anew
     }
-    crc_ = crc32_z(crc_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    return crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+} // namespace
+
+void Digest::add(std::span<const std::byte> bytes) {
+    if (waits_.size() + bytes.size() > kLongPart) {
+        crc_ = crc_behind(crc_, waits_);
+        waits_.clear();
+    }
+    if (bytes.size() > kLongPart) {
+        crc_ = crc_behind(crc_, bytes);
+    } else {
+        waits_.insert(waits_.end(), bytes.begin(), bytes.end());
+    }
 }
 
 void Digest::add(const std::string& text) {
@@ -32,7 +50,7 @@ void Digest::add(std::int64_t number) {
 }
 
 std::string Digest::text() const {
-    return fmt::format("{:08x}", crc_);
+    return fmt::format("{:08x}", crc_behind(crc_, waits_));
 }
 
 namespace {

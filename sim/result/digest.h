@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tessera::result {
 
@@ -25,7 +26,8 @@ public:
     [[nodiscard]] std::string text() const;
 
 private:
-    unsigned long crc_ = 0;
+    unsigned long crc_ = 0;        ///< of all but what waits
+    std::vector<std::byte> waits_; ///< short parts: zlib takes long ones several times as fast
 };
 
 /// The digest of what a machine does with a program and of where its arrays are: memory images, control

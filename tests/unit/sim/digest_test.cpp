@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -27,6 +28,20 @@ TEST_CASE("a digest is the CRC-32 of what was added, however it was cut", "[unit
     CHECK(digest_of({"123456789"}) == "cbf43926");
     CHECK(digest_of({"1234", "", "56789"}) == "cbf43926");
     CHECK(digest_of({"123456798"}) != "cbf43926");
+    // a million letters, whose CRC Python's zlib tells, too, in parts shorter and longer than zlib likes
+    const std::string letters(1'000'000, 'a');
+    for (const std::size_t part : {1UL, 7UL, 4095UL, 4096UL, 4097UL, 10'000UL, 1'000'000UL}) {
+        std::vector<std::string> parts;
+        for (std::size_t first = 0; first < letters.size(); first += part) {
+            parts.push_back(letters.substr(first, part));
+        }
+        CHECK(digest_of(parts) == "dc25bfbc");
+        std::vector<std::string> mixed{letters.substr(0, 3)};
+        for (std::size_t first = 3; first < letters.size(); first += part) {
+            mixed.push_back(letters.substr(first, std::min(part, letters.size() - first)));
+        }
+        CHECK(digest_of(mixed) == "dc25bfbc");
+    }
 }
 
 TEST_CASE("no bytes change no digest", "[unit][sim]") {
