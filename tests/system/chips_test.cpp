@@ -174,6 +174,38 @@ TEST_CASE("groups of a zone do not wait for each other, and a late chip is waite
     CHECK(cycles[0].get<Cycles>() > cycles[2].get<Cycles>());
 }
 
+TEST_CASE("a barrier is a hop each way longer for each board to the group's last one, and no "
+          "shorter than a "
+          "cycle") {
+    struct Case {
+        std::vector<std::uint32_t> zone; ///< the group of each chip
+        std::int64_t boards;             ///< behind the first, of the group of the last chip
+    };
+    for (const Case& one : {Case{{0, 0}, 0}, Case{{0, 0, 0, 0}, 1}, Case{{0, 0, 0, 0, 0, 0}, 2},
+                            Case{{0, 0, 0, 0, 0, 0, 0, 0}, 3}, Case{{0, 0, 0, 0, 1, 1, 1, 1}, 3}}) {
+        for (const Cycles external : {0, 1, 2, 600}) {
+            auto machine = tiny_chips(std::ssize(one.zone));
+            machine.sync.external_cycles = external;
+            ChipPrograms chips(machine);
+            chips.no_zones();
+            chips.zone(one.zone);
+            for (std::size_t chip = 0; chip < one.zone.size(); ++chip) {
+                chips.then(chip, ChipPrograms::sync_step(0));
+            }
+            const auto said = alone([&] {
+                const auto& system = chips.finished();
+                simulation::Simulation simulation(chips.machine(), system, options_of(chips));
+                simulation.run();
+                return facts_of(simulation);
+            });
+            const auto hop = std::llround(machine.sync.hop_ns * 1e-9 * machine.chip.clock_hz);
+            CAPTURE(one.zone, external);
+            CHECK(said["cycles"].back().get<Cycles>() ==
+                  std::max<Cycles>(1, external + 2 * one.boards * hop));
+        }
+    }
+}
+
 TEST_CASE("a chip with a delay begins later, and others wait for it") {
     const auto run = [](std::vector<std::int64_t> delays) {
         return alone([&] {

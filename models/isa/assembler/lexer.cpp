@@ -105,13 +105,13 @@ private:
     }
 
     void lex_string() {
-        const std::size_t end = end_of_quoted(text_, next_);
-        if (end < next_ + 2 || text_[end - 1] != '"') {
+        const auto closing = closing_quote(text_, next_);
+        if (!closing) {
             diagnostics_.add(position(next_), "string: got the end of the line, expected \"");
             push(TokenKind::String, next_, text_.size() - next_);
             return;
         }
-        push(TokenKind::String, next_, end - next_);
+        push(TokenKind::String, next_, *closing + 1 - next_);
         Token& token = tokens_.back();
         token.text = token.text.substr(1, token.text.size() - 2);
     }

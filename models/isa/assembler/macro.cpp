@@ -169,8 +169,8 @@ private:
         const char c = peek();
         if (c == '"' || c == '\'') {
             const std::size_t end = std::min(end_of_quoted(tail_.line->text, next_), tail_.end);
-            const bool is_string = c == '"' && end > next_ + 1 && tail_.line->text[end - 1] == '"';
-            const std::size_t quote = is_string ? 1 : 0;
+            const auto closing = c == '"' ? closing_quote(tail_.line->text, next_) : std::nullopt;
+            const std::size_t quote = closing && *closing < tail_.end ? 1 : 0; // of a whole string
             append_slice(value, *tail_.line, next_ + quote, end - quote);
             next_ = end;
             return;

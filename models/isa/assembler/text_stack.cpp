@@ -64,22 +64,26 @@ std::string_view leading_symbol(std::string_view text) {
     return text.substr(0, length == 0 ? 0 : dollar + length);
 }
 
+std::optional<std::size_t> closing_quote(std::string_view text, std::size_t column) {
+    for (std::size_t at = column + 1; at < text.size(); ++at) {
+        if (text[at] == '\\') {
+            ++at;
+        } else if (text[at] == text[column]) {
+            return at;
+        }
+    }
+    return std::nullopt;
+}
+
 std::size_t end_of_quoted(std::string_view text, std::size_t column) {
-    const char quote = text[column];
-    if (quote == '\'') {
+    if (text[column] == '\'') {
         // A character, not an apostrophe.
         const std::size_t last =
             column + 2 + (column + 1 < text.size() && text[column + 1] == '\\' ? 1U : 0U);
         return last < text.size() && text[last] == '\'' ? last + 1 : column + 1;
     }
-    for (std::size_t at = column + 1; at < text.size(); ++at) {
-        if (text[at] == '\\') {
-            ++at;
-        } else if (text[at] == quote) {
-            return at + 1;
-        }
-    }
-    return text.size();
+    const auto closing = closing_quote(text, column);
+    return closing ? *closing + 1 : text.size();
 }
 
 void append_slice(SourceLine& target, const SourceLine& from, std::size_t begin, std::size_t end,

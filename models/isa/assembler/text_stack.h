@@ -58,8 +58,12 @@ struct Statement {
 /// The same of a symbol, which may begin with `$`.
 [[nodiscard]] std::string_view leading_symbol(std::string_view text);
 
-/// After a string or character constant that begins at `column`; after the quote where it does not
-/// end in this line.
+/// The column of the quote that ends the string that begins at `column`; nothing where the line ends
+/// before. A quote behind a backslash is part of the string.
+[[nodiscard]] std::optional<std::size_t> closing_quote(std::string_view text, std::size_t column);
+
+/// The column after the string or character constant that begins at `column`. A string that does not
+/// end in this line goes to its end; of a character that does not, it is the column after the quote.
 [[nodiscard]] std::size_t end_of_quoted(std::string_view text, std::size_t column);
 
 /// Appends columns `begin`..`end` of a line, with their origins; `trail` replaces theirs.

@@ -467,12 +467,20 @@ TEST_CASE("dynamic_planner: a result is rounded for each block of its longest li
     const auto machine = machine_of(24);
     for (const std::int64_t block : {1, 4, 16}) {
         for (const ElementType type : {ElementType::F16, ElementType::F32}) {
-            for (const bool is_transposed : {false, true}) {
-                CAPTURE(block, name_of(type), is_transposed);
-                // five blocks in the longest row, three in the longest column
+            for (const auto& [is_transposed, is_empty] :
+                 {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+                CAPTURE(block, name_of(type), is_transposed, is_empty);
+                // five blocks in the longest row, three in the longest column; or no block at all
                 const auto pattern =
-                    std::make_shared<const workload::SparsePattern>(workload::SparsePattern{
-                        6 * block, 8 * block, block, {0, 5, 6, 7, 7, 7, 7}, {0, 2, 4, 5, 7, 2, 2}});
+                    is_empty
+                        ? std::make_shared<const workload::SparsePattern>(workload::SparsePattern{
+                              6 * block, 8 * block, block, {0, 0, 0, 0, 0, 0, 0}, {}})
+                        : std::make_shared<const workload::SparsePattern>(
+                              workload::SparsePattern{6 * block,
+                                                      8 * block,
+                                                      block,
+                                                      {0, 5, 6, 7, 7, 7, 7},
+                                                      {0, 2, 4, 5, 7, 2, 2}});
                 family::TensorType a{type, {6 * block, 8 * block}, pattern};
                 a.capacity = workload::Capacity{.block = block, .density = 0.5, .excess = 1};
                 a.capacity->n = 32;
@@ -488,9 +496,10 @@ TEST_CASE("dynamic_planner: a result is rounded for each block of its longest li
                 const std::int64_t cut = type == ElementType::F32 && block == 16 ? 2 : 1;
                 const std::int64_t of_block =
                     vertex_of(block / cut, {type, ElementType::F32}, Pass::Forward).block_roundings;
-                CHECK(division.roundings == (is_transposed
-                                                 ? 3 * cut * of_block + division.parts_m
-                                                 : 5 * cut * of_block + division.parts_k));
+                const std::int64_t longest = is_empty ? 0 : is_transposed ? 3 : 5;
+                CHECK(division.roundings ==
+                      longest * cut * of_block +
+                          (is_transposed ? division.parts_m : division.parts_k));
             }
         }
     }

@@ -534,3 +534,61 @@ TEST_CASE("the gradient of the values may be off by the roundings of products wh
         CHECK_FALSE(passes(0.05));
     }
 }
+
+TEST_CASE("the gradient of the values has memory for its elements, and only partial results that "
+          "tiles add to are cleared",
+          "[dynamic_product]") {
+    std::set<bool> divided; // along the columns that are summed over
+    for (const auto& [data, block, tiles] :
+         {std::tuple{ElementType::F16, 1, 1}, std::tuple{ElementType::F16, 4, 24},
+          std::tuple{ElementType::F16, 16, 2}, std::tuple{ElementType::F32, 1, 24},
+          std::tuple{ElementType::F32, 16, 24}}) {
+        CAPTURE(name_of(data), block, tiles);
+        const std::int64_t side = 4 * block;
+        const std::int64_t n = 256;
+        auto pattern = std::make_shared<workload::SparsePattern>();
+        *pattern = {.rows = side,
+                    .columns = side,
+                    .block = block,
+                    .row_start = {0, 1, 2, 3, 4},
+                    .block_column = {0, 1, 2, 3}};
+        const family::TensorType a{
+            data, {side, side}, pattern, workload::Capacity{.block = block, .density = 1, .n = n}};
+        const auto step = dynamic::sampled().make(
+            {{a, {data, {side, n}}, {data, {side, n}}}, {{"partials", std::string("f32")}}});
+        const auto machine = machine_of(tiles);
+        exchange_plan::KnownSchedules known;
+        graph::Graph graph("test");
+        const auto emitted = step->emit(graph, {machine, known, 0, "step"},
+                                        std::vector<std::optional<graph::TensorId>>(3));
+        constexpr Bytes kAligned = 16;
+        for (const graph::Piece& piece : graph.tensors[emitted.outputs.front().index].pieces) {
+            Bytes bytes = bytes_of(data);
+            for (const program::PieceDim& dim : piece.dims) {
+                bytes *= dim.count;
+            }
+            for (const graph::Held& held : graph.buffers[piece.place.buffer.index].held) {
+                if (held.tile == piece.tile) {
+                    CHECK(held.bytes >= bytes);
+                    CHECK(held.bytes < bytes + kAligned);
+                }
+            }
+        }
+        const auto is_called = [](const char* name) {
+            return [name](const auto& one) { return one.name.find(name) != std::string::npos; };
+        };
+        const bool has_others =
+            std::ranges::any_of(graph.exchanges, is_called("bring partial gradients"));
+        divided.insert(has_others);
+        const auto zeroing = std::ranges::find_if(graph.compute_sets, is_called("zero partials"));
+        REQUIRE(zeroing != graph.compute_sets.end());
+        std::map<TileId, int> cleared;
+        for (const graph::Vertex& vertex : zeroing->vertices) {
+            ++cleared[vertex.tile];
+        }
+        for (const auto& [tile, times] : cleared) {
+            CHECK(times == (has_others ? 2 : 1));
+        }
+    }
+    CHECK(divided.size() == 2);
+}

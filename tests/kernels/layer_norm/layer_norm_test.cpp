@@ -268,6 +268,12 @@ TEST_CASE("checks of layer norms allow what their sums may be off, and not much 
     CHECK(failed(x, size, with_variance(0)) == 0);
     CHECK(failed(x, size, with_variance(0.95 * variance_off)) == 0);
     CHECK(failed(x, size, with_variance(1.05 * variance_off)) == 1);
+    // A variance beyond F32 has no other reciprocal than 0, and the mean may be off by little of it.
+    const auto large =
+        test::value_of(shape, [](std::int64_t i) { return i % 2 == 0 ? 1e30 : -1e30; });
+    CHECK(failed(large, 0, 0) == 0);
+    CHECK(failed(large, 0, 1e-30) == 1);
+    CHECK(failed(large, 0, 1) == 1);
 }
 
 TEST_CASE("numbers of rows are read where they stand beside the rows", "[kernels][layer_norm]") {

@@ -33,6 +33,11 @@ TEST_CASE("the lexer and the preprocessor say what they cannot read", "[isa]") {
     check_all({
         {"/* open", "1:1: comment without its end, expected '*/'"},
         {".type \"open", "1:7: string: got the end of the line, expected \""},
+        // a quote behind a backslash ends no string, also of an argument
+        {".ascii \"ab\\\"", "1:8: string: got the end of the line, expected \""},
+        {".macro m x\n.ascii \\x\n.endm\nm \"ab\\\"",
+         "4:3: string: got the end of the line, expected \"\n"
+         "  a.S:4:1: in the expansion of macro 'm'"},
         {"nop '", "1:5: got the character ''', expected a label, directive or instruction"},
         {"nop \x01", "1:5: got the byte 1, expected printable text"},
         {"setzi $m0, 12ab", "1:12: number: got 12ab, expected decimal, 0x or 0b digits"},

@@ -100,3 +100,41 @@ TEST_CASE("a slice of a line knows where its columns are from, and an empty one 
         }
     }
 }
+
+TEST_CASE(
+    "a string ends behind its quote or with its line, a character behind its quote or where it "
+    "begins",
+    "[isa]") {
+    struct Case {
+        const char* text;
+        std::size_t column;
+        std::size_t end;
+        bool is_closed = true; ///< of a string
+    };
+    for (const Case& one : {Case{R"("ab"c)", 0, 4},
+                            {R"("")", 0, 2},
+                            {R"(x "a" "b")", 2, 5},
+                            {R"("a\"b" c)", 0, 6}, // a quote behind a backslash is text
+                            {R"("a\\" b")", 0, 5},
+                            {R"("ab)", 0, 3, false},
+                            {R"(")", 0, 1, false},
+                            {R"("ab\)", 0, 4, false},
+                            {R"("ab\")", 0, 5, false},
+                            {R"('a'b)", 0, 3},
+                            {R"('\n'b)", 0, 4},
+                            {R"(''')", 0, 3},
+                            {R"(don't)", 3, 4}, // an apostrophe is no character
+                            {R"('ab')", 0, 1},
+                            {R"('a)", 0, 1},
+                            {R"(')", 0, 1},
+                            {R"('\')", 0, 1},
+                            {R"('\)", 0, 1}}) {
+        CAPTURE(one.text);
+        CHECK(end_of_quoted(one.text, one.column) == one.end);
+        if (one.text[one.column] == '"') {
+            const auto closing = closing_quote(one.text, one.column);
+            CHECK(closing.has_value() == one.is_closed);
+            CHECK(closing.value_or(one.end - 1) == one.end - 1);
+        }
+    }
+}
