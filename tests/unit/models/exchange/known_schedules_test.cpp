@@ -228,3 +228,31 @@ TEST_CASE("the oldest schedules go when there is too much", "[exchange]") {
     CHECK(found_of(bytes_of(second), second) == 1);
     CHECK(found_of(bytes_of(second) - 1, second) == 0);
 }
+
+TEST_CASE("a schedule counts with the bytes of its messages, receivers, pieces, rows and parts",
+          "[exchange]") {
+    using namespace exchange_plan;
+    const auto machine = machine_of(8);
+    const auto list_of = [&](std::size_t jobs, std::size_t receivers) {
+        JobList list{timing::LaneTiming(machine.exchange)};
+        list.jobs.resize(jobs, Job{.address = machine.memory.region1_begin(), .words = 1});
+        list.receivers.resize(receivers);
+        return list;
+    };
+    const auto bytes_of = [&](JobList list, std::size_t pieces, std::size_t rows,
+                              std::optional<Parts> parts = std::nullopt) {
+        Schedule schedule;
+        schedule.placements.resize(pieces);
+        schedule.rows.resize(rows);
+        KnownSchedules known;
+        known.keep(machine, std::move(list), std::move(schedule), std::move(parts));
+        return known.bytes();
+    };
+    const std::size_t least = bytes_of(list_of(0, 0), 0, 0);
+    CHECK(bytes_of(list_of(5, 0), 0, 0) == least + 5 * sizeof(Job));
+    CHECK(bytes_of(list_of(0, 5), 0, 0) == least + 5 * sizeof(Receiver));
+    CHECK(bytes_of(list_of(0, 0), 5, 0) == least + 5 * sizeof(Placement));
+    CHECK(bytes_of(list_of(0, 0), 0, 5) == least + 5 * sizeof(Schedule::Row));
+    CHECK(bytes_of(list_of(0, 0), 0, 0, Parts{list_of(2, 3), JobOrder(4), {0, 0, 0}, 0}) ==
+          least + 2 * sizeof(Job) + 3 * sizeof(Receiver) + (4 + 3) * sizeof(std::uint32_t));
+}
