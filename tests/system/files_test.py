@@ -492,7 +492,7 @@ class HostTest(FilesCase):
     def test_rounds_without_a_barrier_are_held_with_data_and_counted_without(self):
         # A million rounds of each tile's span need hundreds of GiB; timing mode holds four of them.
         loop = ["run", "update_loop", "--set", "workload.steps.0.repeat=1000000", "--no-check"]
-        limits = {"preexec_fn": self.limited(16_000_000)}
+        limits = {"preexec_fn": self.limited(8_000_000)}
         self.tessera(*loop, "--mode", "timing", **limits)
         done = self.tessera(*loop, code=71, **limits)
         self.assertIn("what tiles do from one barrier to the next: needs", done.stderr)
