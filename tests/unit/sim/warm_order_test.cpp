@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // What runs of a warm worker share, and in which order they start.
+#include "sim/run/run.h"
 #include "sim/run/warm_order.h"
+#include "tests/unit/base/config/scratch.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace tessera::run;
@@ -224,4 +228,49 @@ TEST_CASE("whatever runs share, each starts once with what could be made for it"
             }
         }
     }
+}
+
+TEST_CASE("runs share what their modes, workloads and machines make alike", "[unit][run]") {
+    struct Like {
+        bool operands, plan;
+        std::optional<bool> schedule; ///< nothing: either will do
+    };
+    struct Case {
+        const char* mode;
+        std::vector<std::string> sets;
+        Like like; ///< as the run in timing mode without settings
+    };
+    const auto keys_of_run = [](const std::string& mode, std::vector<std::string> sets,
+                                const char* machine = "tiny") {
+        tessera::cli::RunCommand command;
+        command.machine = machine;
+        command.mode = mode;
+        command.sets = std::move(sets);
+        const PreparedRun made(command, "tiny_matmul", tessera::test::source_paths());
+        return std::tuple(made.operands_key(), made.plan_key(), made.schedule_key());
+    };
+    const auto [operands, plan, schedule] = keys_of_run("timing", {});
+    for (const Case& one : std::vector<Case>{
+             {"timing", {}, {true, true, true}},
+             // operands are made where there is data, and a plan is none of an estimate
+             {"functional", {}, {false, false, true}},
+             {"", {}, {false, false, true}},
+             {"estimate", {}, {true, false, true}},
+             {"timing", {"workload.n=24"}, {false, false, true}},
+             {"timing", {"workload.seed=77"}, {false, false, true}},
+             // a plan counts cycles, whatever they last
+             {"timing", {"chip.clock_hz=1e9"}, {true, true, {}}},
+             {"timing", {"sync.internal_cycles=20"}, {true, false, true}},
+             {"timing", {"memory.element_bytes=8192"}, {true, false, true}},
+             {"timing", {"exchange.lane_bytes=8"}, {true, false, false}},
+             {"timing", {"chip.tiles=8"}, {true, false, false}}}) {
+        CAPTURE(one.mode, one.sets);
+        const auto [its_operands, its_plan, its_schedule] = keys_of_run(one.mode, one.sets);
+        CHECK((its_operands == operands) == one.like.operands);
+        CHECK((its_plan == plan) == one.like.plan);
+        CHECK((its_schedule == schedule) == one.like.schedule.value_or(its_schedule == schedule));
+    }
+    // the name of a machine is none of what it does
+    CHECK(std::get<1>(keys_of_run("timing", {"chip.tiles=4"}, "bow")) == plan);
+    CHECK(std::get<1>(keys_of_run("timing", {"chip.tiles=6"}, "bow")) != plan);
 }
