@@ -186,6 +186,15 @@ TEST_CASE("other messages and other machines are not known", "[exchange]") {
     CHECK(found_after([](auto&, auto&) {}) == 1);
     CHECK(found_after([](auto& other, auto&) { other.memory.region1_bytes -= 0x8000; }) == 1);
     CHECK(found_after([](auto& other, auto&) { other.tile.workers = 4; }) == 1);
+    // an address is of another element where these are of another size or begin elsewhere, in either region
+    CHECK(found_after([](auto& other, auto&) { other.memory.element_bytes *= 2; }) == 0);
+    CHECK(found_after([](auto& other, auto&) {
+              other.memory.base -= other.memory.element_bytes / 2;
+          }) == 0);
+    CHECK(found_after([](auto& other, auto&) {
+              other.memory.region0_bytes += 2 * other.memory.element_bytes;
+              other.memory.region1_bytes -= 2 * other.memory.element_bytes;
+          }) == 0);
     CHECK(found_after([](auto& other, auto&) { other.chip.tiles = 16; }) == 0);
     CHECK(found_after([](auto& other, auto&) { ++other.exchange.row_tail_cycles; }) == 0);
     CHECK(found_after([](auto& other, auto&) {

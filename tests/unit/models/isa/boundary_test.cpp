@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 using namespace tessera;
 using namespace tessera::isa;
@@ -565,4 +567,30 @@ TEST_CASE("constants have their published values, with the header and without", 
     CHECK(slices.size() == 2 * 4);
     // the header says the same
     CHECK(words_of("#include <poplar/TileConstants.hpp>\n" + all) == words_of(all));
+}
+
+TEST_CASE("control registers below 256 are of get and put, the others of uget and uput", "[isa]") {
+    std::set<std::uint16_t> at_border;
+    for (const CsrName& name : csr_names()) {
+        if (name.context == CsrContext::Weights || name.is_of_fp8) {
+            continue;
+        }
+        const std::string mode =
+            name.context == CsrContext::Supervisor ? ".supervisor\n" : ".worker\n";
+        const auto is_refused = [&](const std::string& text) {
+            const auto mistakes = mistakes_of(mode + text);
+            return std::any_of(mistakes.begin(), mistakes.end(), [](const std::string& mistake) {
+                return mistake.find("control register ") != std::string::npos;
+            });
+        };
+        const std::string symbol = "$" + std::string(name.name);
+        const bool is_aux = name.number >= 256;
+        CAPTURE(symbol, name.number);
+        CHECK(is_refused("get $m0, " + symbol) == is_aux);
+        CHECK(is_refused("put " + symbol + ", $m0") == is_aux);
+        CHECK(is_refused("uget $a0, " + symbol) != is_aux);
+        CHECK(is_refused("uput " + symbol + ", $a0") != is_aux);
+        at_border.insert(name.number);
+    }
+    CHECK(at_border.count(256) == 1);
 }

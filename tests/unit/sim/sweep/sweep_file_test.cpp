@@ -152,9 +152,14 @@ TEST_CASE("an axis has one form and values that go with it", "[unit][sweep]") {
     tells(R"({"path": "a", "range": [1, 2, 0]})", "no step of 0 leads from 1 to 2");
     tells(R"({"path": "a", "range": [1, 2, -1]})", "no step of -1 leads from 1 to 2");
     tells(R"({"path": "a", "range": [0, 1, 1e-12]})", "expected at most 10,000,000");
+    tells(R"({"path": "a", "range": [1, 10000001, 1]})",
+          "got 10,000,001 values, expected at most 10,000,000");
+    CHECK(axis_mistake(R"({"path": "a", "range": [1, 10000000, 1]})") == "ok");
     tells(R"({"path": "a", "range": ["x", 2, 1]})", "got string \"x\", expected a number");
     tells(R"({"path": "a", "log2": [3, 8]})", "two powers of two");
     tells(R"({"path": "a", "log2": [0, 8]})", "two powers of two");
+    tells(R"({"path": "a", "log2": [2, 6]})", "two powers of two");
+    CHECK(axis_mistake(R"({"path": "a", "log2": [8, 8]})") == "ok");
     tells(R"({"path": "a", "log2": [1.5, 8]})", "two powers of two");
     CHECK(axis_mistake(R"({"path": "a", "log2": [1, 8]})") == "ok");
     tells(R"({"path": "a", "log2": [8, 4]})", "the second one not less");
