@@ -1,11 +1,98 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_homes.h"
 
+#include "kernels/codelets/turn_cost.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace tessera::matmul {
+namespace {
+
+/// What tiles have of squares that are turned.
+class SquareLoad {
+public:
+    explicit SquareLoad(const spec::MachineSpec& machine)
+        : machine_(machine), come_(static_cast<std::size_t>(machine.chip.tiles)), held_(come_) {}
+
+    void add(const Grid& grid, const Operand& operand, const graph::SquareTiles& squares) {
+        std::vector<std::pair<std::size_t, TileId>> at; // square, home
+        for (std::int64_t chunk = 0; chunk < grid.partition().chunks; ++chunk) {
+            std::vector<const plan::HomeRun*> runs;
+            for (const plan::HomeRun& run : operand.runs(chunk)) {
+                runs.push_back(&run);
+            }
+            std::ranges::sort(runs, {},
+                              [](const auto* run) { return std::pair(run->group, run->first); });
+            auto run = runs.begin();
+            for (const Strip& strip : strips_of(grid, squares, operand.is_a(), chunk)) {
+                const auto is_before = [&](const plan::HomeRun& one) {
+                    return std::pair(one.group, one.last) <= std::pair(strip.group, strip.first);
+                };
+                while (run != runs.end() && is_before(**run)) {
+                    ++run;
+                }
+                for (auto one = run; one != runs.end() && (*one)->group == strip.group &&
+                                     (*one)->first < strip.last;
+                     ++one) {
+                    at.emplace_back(strip.square, (*one)->tile);
+                }
+            }
+        }
+        std::ranges::sort(at);
+        at.erase(std::unique(at.begin(), at.end()), at.end());
+        for (const auto& [square, tile] : at) {
+            const graph::SquareTiles::Square& stands = squares.squares[square];
+            ++held_[tile];
+            come_[tile] += stands.is_whole() && stands.tile == tile ? 0 : 1;
+        }
+    }
+    /// Of the fullest tiles.
+    [[nodiscard]] Cycles cycles() const {
+        constexpr Bytes kSquareBytes = 16 * kCellBytes;
+        constexpr std::int64_t kLines =
+            4; // of a square; an issue of a worker is a cycle of the tile
+        return std::ranges::max(come_) * kSquareBytes / machine_.exchange.lane_bytes +
+               std::ranges::max(held_) * kLines * codelets::kTurnLine;
+    }
+
+private:
+    const spec::MachineSpec& machine_;
+    std::vector<std::int64_t> come_; ///< by tile
+    std::vector<std::int64_t> held_;
+};
+
+} // namespace
+
+Placing best_placing(const spec::MachineSpec& machine, const Grid& grid,
+                     const StandingSquares& standing) {
+    std::optional<Placing> best;
+    Cycles least = 0;
+    for (const auto& [with_a, with_b] : {std::pair(false, false), std::pair(true, false),
+                                         std::pair(false, true), std::pair(true, true)}) {
+        if ((with_a && !standing.a) || (with_b && !standing.b)) {
+            continue;
+        }
+        StandingSquares some{with_a ? standing.a : std::nullopt, with_b ? standing.b : std::nullopt,
+                             standing.first_member};
+        Grid beside = beside_squares(grid, some);
+        SquareLoad load(machine);
+        for (const bool is_a : {true, false}) {
+            if (const auto& squares = standing.of(is_a)) {
+                load.add(beside, Operand(machine, beside, is_a, some), *squares);
+            }
+        }
+        const Cycles cycles = load.cycles();
+        if (!best || cycles < least) {
+            best = Placing{std::move(beside), std::move(some)};
+            least = cycles;
+        }
+    }
+    return std::move(*best);
+}
 
 Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a,
                  const StandingSquares& standing)

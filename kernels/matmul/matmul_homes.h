@@ -57,4 +57,14 @@ private:
     std::vector<Bytes> filled_;                    ///< of that, by tile
 };
 
+/// A grid, and those of the operands that are sent from where their squares stand.
+struct Placing {
+    Grid grid;
+    StandingSquares standing;
+};
+/// Of both operands that stand in squares, one or none, the choice for which bringing squares to their homes and turning
+/// them there takes least; of equal ones the one with fewer, as it sends longer messages.
+[[nodiscard]] Placing best_placing(const spec::MachineSpec& machine, const Grid& grid,
+                                   const StandingSquares& standing);
+
 } // namespace tessera::matmul

@@ -7,6 +7,7 @@
 #include "kernels/matmul/matmul_gradient.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_groups.h"
+#include "kernels/matmul/matmul_homes.h"
 #include "kernels/matmul/matmul_search.h"
 #include "kernels/matmul/published/plan.h"
 #include "kernels/plan/chip_memory.h"
@@ -93,8 +94,9 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
     for (const family::Estimate& one : search(machine, problem, tried)) {
         const Partition& p = one.cuts;
         try {
-            auto planned = as_told(way, emit(machine, beside_squares(Grid(problem, p), stands),
-                                             name_of(problem), stands));
+            const Placing placing = best_placing(machine, Grid(problem, p), stands);
+            auto planned =
+                as_told(way, emit(machine, placing.grid, name_of(problem), placing.standing));
             return family::lowered(machine, std::move(planned), workload.accumulate, known);
         } catch (const DoesNotFit& error) {
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -301,4 +302,31 @@ TEST_CASE("runs of squares are even, in turns, and none where most would move", 
     // no message is shorter than a square
     CHECK(!run(even, anywhere, kSquare).first.empty());
     CHECK(run(even, anywhere, kSquare + 1).first.empty());
+}
+
+TEST_CASE("operands are sent from where they stand if that takes least", "[kernels]") {
+    constexpr std::int64_t kPairs = 32;
+    const spec::MachineSpec machine = machine_with(2 * kPairs);
+    const Grid grid(problem_of(320, 320, 320), {5, 2, 6, 1, Paired::A});
+    const auto on = [&](std::int64_t member, std::int64_t pairs) {
+        return squares_of(320, 320,
+                          [=](std::int64_t square) { return 2 * (square % pairs) + member; });
+    };
+    const auto placed = [&](std::optional<graph::SquareTiles> a,
+                            std::optional<graph::SquareTiles> b) {
+        const auto placing = matmul::best_placing(machine, grid, {std::move(a), std::move(b), 0});
+        return std::pair(placing.standing.a.has_value(), placing.standing.b.has_value());
+    };
+    // on both members of pairs: all stay, wherever the one that goes at double width stands
+    CHECK(placed(on(0, kPairs), on(1, kPairs)) == std::pair(true, true));
+    CHECK(placed(on(1, kPairs), on(0, kPairs)) == std::pair(true, true));
+    CHECK(placed(on(1, kPairs), std::nullopt) == std::pair(true, false));
+    CHECK(placed(std::nullopt, on(1, kPairs)) == std::pair(false, true));
+    // piled on few tiles: it has to be dealt
+    CHECK(placed(on(0, 2), std::nullopt) == std::pair(false, false));
+    CHECK(placed(on(0, kPairs), on(1, 2)) == std::pair(true, false));
+    // on the same members: one of them moves
+    const auto same = placed(on(0, kPairs), on(0, kPairs));
+    CHECK((!same.first || !same.second));
+    CHECK(placed(std::nullopt, std::nullopt) == std::pair(false, false));
 }
