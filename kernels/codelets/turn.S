@@ -8,8 +8,8 @@
 //     2 list            4-byte aligned; two words a line: bytes from `from` to its first row, bytes from `to` to its
 //                       first 8 bytes
 //     3 lines of `from`
-//     4                 bytes from row 0 of four to row 2, of `from`; a row of an odd number comes 32 bytes behind the one
-//                       before it
+//     4                 bytes from row 0 of four to row 2, of `from`; a row of an odd number stands 32 bytes behind the
+//                       one before it
 //     5, 6              bytes from a row of an even number to the next one, and from row 0 of four to row 2, of `to`
 //     7                 from four rows of `to` to the next four, in 8 bytes
 //     8 others          8-byte aligned; `from` again: there are none

@@ -8,7 +8,8 @@ namespace tessera::codelets {
 
 constexpr std::int64_t kTurnFrame = 23; ///< around the lines
 constexpr std::int64_t kTurnLine = 44;
-constexpr std::int64_t kTurnLook = 3; ///< for others, behind lines, in the frame and behind others
+/// The check for lines of another place: each worker makes it once, in the frame, and again behind such lines.
+constexpr std::int64_t kTurnLook = 3;
 constexpr std::int64_t kTurnOthers = 6; ///< from the lines of one place to those of another one
 
 /// turn_f16: lines of one worker. A worker looks for others once more behind others of its own.

@@ -158,7 +158,7 @@ protected:
     [[nodiscard]] const TensorType& a() const { return inputs_[0]; }
     /// Whether an operand stands as its transpose.
     [[nodiscard]] bool is_transposed(std::size_t operand = 0) const { return transposed_[operand]; }
-    /// Whether an operand stands on the site's tiles already, while the step is emitted.
+    /// Whether an operand stands on tiles already, while the step is emitted.
     [[nodiscard]] bool stands(std::size_t operand) const { return stands_[operand]; }
     /// Roundings of the result's element that has most, of a sparse left operand as the product reads it.
     [[nodiscard]] virtual std::int64_t roundings(const workload::SparsePattern& /*pattern*/) const {
@@ -169,7 +169,7 @@ protected:
         return turned_ ? turned_->pattern : *a().sparse;
     }
 
-    /// Of a dense operand that stands so: the tiles of its squares, if they are to be turned.
+    /// The tiles of a dense operand's squares, if all are of the site and have to be turned.
     [[nodiscard]] const std::optional<graph::SquareTiles>& squares_of(std::size_t operand) const {
         return squares_[operand];
     }

@@ -5,8 +5,8 @@
 //     from, on any tiles   --exchange-->   squares as they are, on the tile that wants them   --turn.S-->   to
 //
 // A square that stands on that tile already is read there, if its rows are 512 bytes together. A square of which a tile
-// wants all rows in even places is turned into these; of others the rows that are wanted are copied from a square of the
-// tile's own. Tensors that squares do not cover whole are not turned.
+// wants all rows in even places is turned into these. Of others the rows that are wanted are copied from a square that
+// the tile has turned for itself. Tensors that squares do not cover whole are not turned.
 #pragma once
 
 #include "kernels/graph/copy_atoms.h"

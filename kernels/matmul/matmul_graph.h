@@ -15,8 +15,8 @@ namespace tessera::matmul {
 /// Sources that its vertices need.
 [[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
-/// Tensors "a", "b" and "c", and "bias" where there is one; every element of an operand stands on one tile, in the layout that the
-/// codelets read.
+/// Tensors "a", "b" and "c", and "bias" where there is one; every element of an operand stands on one tile, in the
+/// layout that the codelets read.
 [[nodiscard]] family::Planned emit(const spec::MachineSpec& machine, const Grid& grid,
                                    const std::string& name, const StandingSquares& standing = {});
 

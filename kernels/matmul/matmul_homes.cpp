@@ -12,7 +12,7 @@
 namespace tessera::matmul {
 namespace {
 
-/// What tiles have of squares that are turned.
+/// Counts, for each tile, the squares that it receives and those that it turns.
 class SquareLoad {
 public:
     explicit SquareLoad(const spec::MachineSpec& machine)
@@ -53,8 +53,8 @@ public:
     /// Of the fullest tiles.
     [[nodiscard]] Cycles cycles() const {
         constexpr Bytes kSquareBytes = 16 * kCellBytes;
-        constexpr std::int64_t kLines =
-            4; // of a square; an issue of a worker is a cycle of the tile
+        constexpr std::int64_t kLines = 4; // of a square
+        // While all workers have lines, an issue takes a cycle of the tile.
         return std::ranges::max(come_) * kSquareBytes / machine_.exchange.lane_bytes +
                std::ranges::max(held_) * kLines * codelets::kTurnLine;
     }
@@ -73,7 +73,9 @@ Placing best_placing(const spec::MachineSpec& machine, const Grid& grid,
     Cycles least = 0;
     for (const auto& [with_a, with_b] : {std::pair(false, false), std::pair(true, false),
                                          std::pair(false, true), std::pair(true, true)}) {
-        if ((with_a && !standing.a) || (with_b && !standing.b)) {
+        const bool may_a = standing.a && !grid.a_stays();
+        const bool may_b = standing.b && !grid.b_stays();
+        if ((with_a && !may_a) || (with_b && !may_b)) {
             continue;
         }
         StandingSquares some{with_a ? standing.a : std::nullopt, with_b ? standing.b : std::nullopt,

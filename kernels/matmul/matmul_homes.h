@@ -62,8 +62,9 @@ struct Placing {
     Grid grid;
     StandingSquares standing;
 };
-/// Of both operands that stand in squares, one or none, the choice for which bringing squares to their homes and turning
-/// them there takes least; of equal ones the one with fewer, as it sends longer messages.
+/// Compares four choices: both operands are sent from where their squares stand, either one, or none. Returns the one
+/// whose fullest tiles receive and turn the fewest squares; of equal ones that with fewer operands, as other homes send
+/// longer messages.
 [[nodiscard]] Placing best_placing(const spec::MachineSpec& machine, const Grid& grid,
                                    const StandingSquares& standing);
 

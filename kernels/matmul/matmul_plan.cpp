@@ -93,11 +93,25 @@ family::Divided choose_partition(const spec::MachineSpec& machine,
     std::string reason;
     for (const family::Estimate& one : search(machine, problem, tried)) {
         const Partition& p = one.cuts;
-        try {
-            const Placing placing = best_placing(machine, Grid(problem, p), stands);
+        const Grid grid(problem, p);
+        const auto with = [&](const Placing& placing) {
             auto planned =
                 as_told(way, emit(machine, placing.grid, name_of(problem), placing.standing));
             return family::lowered(machine, std::move(planned), workload.accumulate, known);
+        };
+        const StandingSquares nothing{{}, {}, standing.first_member};
+        try {
+            if (stands.a || stands.b) {
+                try {
+                    const Placing placing = best_placing(machine, grid, stands);
+                    if (placing.standing.a || placing.standing.b) {
+                        return with(placing);
+                    }
+                } catch (const DoesNotFit&) {
+                    // squares and their messages may take more than other homes do
+                }
+            }
+            return with({grid, nothing});
         } catch (const DoesNotFit& error) {
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
                                  "divisions that were tried)",
@@ -258,8 +272,8 @@ private:
     family::Divided choose(const family::Site& site) const override {
         workload::MatmulWorkload workload = workload_;
         workload.accumulate = accumulate_on(site);
-        // The left operands of y = x w and of its gradient dy w^T are the operands of x^T dy: where dy has no place yet,
-        // it gets the members of pairs that x leaves.
+        // The left operands of y = x w and of its gradient dy w^T are the operands of x^T dy. A dy without a place
+        // gets the members of pairs that x leaves.
         const std::int64_t first_member = is_transposed(1) && !stands(0) ? 1 : 0;
         return matmul::choose(site.machine, workload, site.known, site.is_only,
                               {squares_of(0), squares_of(1), first_member});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -116,6 +117,7 @@ void order_sends(std::vector<plan::HomeRun>& runs, std::size_t groups, std::size
     constexpr std::size_t kLooks = 64; // messages of a group that are looked at
     struct Left {
         std::vector<plan::HomeRun*> runs;
+        std::size_t first = 0; ///< those before are sent
         std::int64_t units = 0;
     };
     std::vector<Left> left(groups);
@@ -135,7 +137,7 @@ void order_sends(std::vector<plan::HomeRun>& runs, std::size_t groups, std::size
     while (!next.empty()) {
         const auto [now, units, group] = next.top();
         next.pop();
-        auto& some = left[group].runs;
+        const auto some = std::span(left[group].runs).subspan(left[group].first);
         if (some.empty()) {
             continue;
         }
@@ -148,7 +150,8 @@ void order_sends(std::vector<plan::HomeRun>& runs, std::size_t groups, std::size
                 return key(l) < key(r);
             });
         plan::HomeRun& run = **best;
-        some.erase(best);
+        std::rotate(some.begin(), best, best + 1); // the others stay in their order
+        ++left[group].first;
         run.turn = std::max(now, free[run.tile]);
         free[run.tile] = run.turn + run.units();
         left[group].units -= run.units();

@@ -19,11 +19,12 @@
 
 namespace tessera::matmul {
 
-/// Of operands that stand so: their squares, by [16 rows or columns][k group].
+/// Operands that are on tiles already, with their neighbours along the wrong dimension: the squares of each, by
+/// [16 rows or columns][k group].
 struct StandingSquares {
     std::optional<graph::SquareTiles> a;
     std::optional<graph::SquareTiles> b;
-    /// Member of pairs that sends the first chunk of another operand at double width.
+    /// The member of pairs, 0 or 1, that sends chunk 0 at double width where the operand that goes so has no squares.
     std::int64_t first_member = 0;
 
     [[nodiscard]] const std::optional<graph::SquareTiles>& of(bool is_a) const {
@@ -34,7 +35,8 @@ struct StandingSquares {
 /// The grid with its parts on other tiles, so that few or no squares stand on a tile that receives them.
 [[nodiscard]] Grid beside_squares(const Grid& grid, const StandingSquares& standing);
 
-/// Member of pairs that sends the operand of the partition's pairs: the one that has most of the chunk's squares.
+/// The member of pairs that sends a chunk at double width: the one that has most of its squares; where that operand has
+/// none, both in turn, from `standing.first_member` on.
 [[nodiscard]] std::int64_t wide_member(const Grid& grid, const StandingSquares& standing,
                                        std::int64_t chunk);
 
@@ -51,7 +53,8 @@ struct Strip {
                                            bool is_a, std::int64_t chunk);
 
 /// Homes of these strips, evenly, behind what the buffer of homes has already, and in the order of sending. None, where
-/// more than a quarter of the squares cannot stay on their tiles, or where a message would be shorter than `least` bytes.
+/// more than a quarter of the squares cannot stay on their tiles, or where a strip is shorter than `least` bytes: at
+/// double width those are all of columns with FP32 partials, and some of rows that are cut amid squares.
 [[nodiscard]] std::vector<plan::HomeRun>
 runs_of_squares(const graph::SquareTiles& squares, const std::vector<Strip>& strips,
                 Bytes unit_bytes, Bytes least,

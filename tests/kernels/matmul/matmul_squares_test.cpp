@@ -2,7 +2,6 @@
 // A product's operand that stands in squares is sent from where these stand.
 #include "kernels/matmul/matmul_homes.h"
 #include "kernels/matmul/matmul_squares.h"
-#include "kernels/workload/random.h"
 
 #include <catch2/catch.hpp>
 
@@ -154,14 +153,21 @@ TEST_CASE("a grid's parts are put beside the squares that they want", "[kernels]
             tiles.insert(grid.tile(part));
         }
         CHECK(static_cast<std::int64_t>(tiles.size()) == partition.tiles());
-        // b at random: only tiles of one place in a block would send to themselves
-        const workload::CounterRandom random(7, 3);
-        standing.b = squares_of(192, 192, [&](std::int64_t square) {
-            return random.below(64, static_cast<std::uint64_t>(square));
-        });
+        // b: a part's column squares on its tile of one row part, so that each block of parts has one block to avoid
+        standing.b = squares_of(192, 192, [](std::int64_t) { return 0; });
+        for (std::int64_t chunk = 0; chunk < partition.chunks; ++chunk) {
+            for (const matmul::Strip& strip : matmul::strips_of(grid, *standing.b, false, chunk)) {
+                const auto group = static_cast<std::int64_t>(strip.group);
+                const TileId tile =
+                    grid.tile({0, group % partition.parts_k, group / partition.parts_k});
+                standing.b->squares[strip.square] = {tile, tile};
+            }
+        }
         standing.a.reset();
-        const Grid other = matmul::beside_squares(grid, standing);
-        CHECK(own_squares(other, *standing.b, false) <= own_squares(grid, *standing.b, false));
+        CHECK(own_squares(grid, *standing.b, false) > 0);
+        if (partition.parts_k > 1) { // else all blocks want all of them
+            CHECK(own_squares(matmul::beside_squares(grid, standing), *standing.b, false) == 0);
+        }
     }
     const Grid grid(problem_of(192, 192, 192), kPartitions.front());
     const Grid same = matmul::beside_squares(grid, {});
@@ -299,6 +305,22 @@ TEST_CASE("runs of squares are even, in turns, and none where most would move", 
         CHECK(given.empty() == (more_than_even > 40));
         CHECK((given.empty() || of_tiles == std::vector<Bytes>(kFew, 12 * kSquare)));
     }
+    // strips of rows that are cut amid squares: 96 rows in 5 parts
+    const Grid cut(problem_of(96, 192, 192), {5, 1, 2, 1, Paired::None});
+    const auto few = squares_of(96, 192, [](std::int64_t square) { return square % 12; });
+    const auto strips = matmul::strips_of(cut, few, true, 0);
+    Bytes shortest = kSquare;
+    for (const matmul::Strip& strip : strips) {
+        shortest = std::min(shortest, (strip.last - strip.first) * matmul::kCellBytes);
+    }
+    CHECK(shortest < kSquare);
+    for (const Bytes least : {shortest, shortest + 1}) {
+        std::vector<Bytes> none(kFew);
+        const auto some =
+            matmul::runs_of_squares(few, strips, matmul::kCellBytes, least, anywhere, none);
+        CHECK(some.empty() == (least > shortest));
+        CHECK((!some.empty() || none == std::vector<Bytes>(kFew))); // nothing is taken
+    }
     // no message is shorter than a square
     CHECK(!run(even, anywhere, kSquare).first.empty());
     CHECK(run(even, anywhere, kSquare + 1).first.empty());
@@ -326,7 +348,10 @@ TEST_CASE("operands are sent from where they stand if that takes least", "[kerne
     CHECK(placed(on(0, 2), std::nullopt) == std::pair(false, false));
     CHECK(placed(on(0, kPairs), on(1, 2)) == std::pair(true, false));
     // on the same members: one of them moves
-    const auto same = placed(on(0, kPairs), on(0, kPairs));
-    CHECK((!same.first || !same.second));
+    CHECK(placed(on(0, kPairs), on(0, kPairs)) != std::pair(true, true));
     CHECK(placed(std::nullopt, std::nullopt) == std::pair(false, false));
+    // an operand that nobody else needs is not sent
+    const Grid alone(problem_of(320, 320, 320), {20, 2, 1, 1, Paired::None});
+    const auto stays = matmul::best_placing(machine, alone, {on(0, kPairs), std::nullopt, 0});
+    CHECK(!stays.standing.a.has_value());
 }
