@@ -50,7 +50,7 @@ public:
             come_[tile] += stands.is_whole() && stands.tile == tile ? 0 : 1;
         }
     }
-    /// Of the fullest tiles.
+    /// Returns what squares take on the tiles that receive most and on those that turn most.
     [[nodiscard]] Cycles cycles() const {
         constexpr Bytes kSquareBytes = 16 * kCellBytes;
         constexpr std::int64_t kLines = 4; // of a square

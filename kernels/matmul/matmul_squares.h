@@ -48,7 +48,7 @@ struct Strip {
     std::int64_t first = 0; ///< unit of the group's chunk
     std::int64_t last = 0;
 };
-/// Of all groups of an operand's chunk, by group and unit.
+/// Returns those of all groups of an operand's chunk, by group and unit.
 [[nodiscard]] std::vector<Strip> strips_of(const Grid& grid, const graph::SquareTiles& squares,
                                            bool is_a, std::int64_t chunk);
 
