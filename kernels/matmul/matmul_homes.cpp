@@ -52,7 +52,6 @@ public:
     }
     /// Returns what squares take on the tiles that receive most and on those that turn most.
     [[nodiscard]] Cycles cycles() const {
-        constexpr Bytes kSquareBytes = 16 * kCellBytes;
         constexpr std::int64_t kLines = 4; // of a square
         // While all workers have lines, an issue takes a cycle of the tile.
         return std::ranges::max(come_) * kSquareBytes / machine_.exchange.lane_bytes +
@@ -103,14 +102,14 @@ Operand::Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a,
       unit_bytes_(is_a ? kCellBytes : grid.problem().block_bytes()),
       runs_(static_cast<std::size_t>(grid.partition().chunks)),
       filled_(static_cast<std::size_t>(machine.chip.tiles)) {
+    std::vector<std::vector<TileId>> receivers_of_groups;
+    for (std::size_t group = 0; group < groups() && standing.of(is_a); ++group) {
+        receivers_of_groups.push_back(receivers(group));
+    }
     for (std::int64_t chunk = 0; chunk < grid.partition().chunks && !stays(); ++chunk) {
         const std::int64_t member = wide_member(grid, standing, chunk);
         auto& runs = runs_[static_cast<std::size_t>(chunk)];
         if (const auto& squares = standing.of(is_a)) {
-            std::vector<std::vector<TileId>> receivers_of_groups;
-            for (std::size_t group = 0; group < groups(); ++group) {
-                receivers_of_groups.push_back(receivers(group));
-            }
             const Bytes least = wide_ ? machine.exchange.pair_min_items * 8 : 0;
             runs = runs_of_squares(
                 *squares, strips_of(grid, *squares, is_a, chunk), unit_bytes_, least,

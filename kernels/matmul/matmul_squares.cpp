@@ -12,7 +12,6 @@ namespace tessera::matmul {
 namespace {
 
 constexpr std::int64_t kSide = 16;
-constexpr Bytes kSquareBytes = kSide * kCellBytes;
 
 /// Blocks of a grid's parts, and which blocks of tiles they should not be on.
 struct Blocks {
@@ -282,7 +281,7 @@ std::vector<plan::HomeRun> runs_of_squares(const graph::SquareTiles& squares,
         auto& home = taken[square].home;
         for (const TileId tile : candidates) {
             if (tile == stands.tile || tile == stands.other) {
-                continue; // which would copy its part
+                continue; // that tile would copy its part
             }
             const bool is_less =
                 !home || std::pair(got[tile], had[tile]) < std::pair(got[*home], had[*home]);

@@ -19,6 +19,9 @@
 
 namespace tessera::matmul {
 
+/// Of 16 rows of 16 FP16 elements.
+inline constexpr Bytes kSquareBytes = 16 * kCellBytes;
+
 /// Operands that are on tiles already, with their neighbours along the wrong dimension: the squares of each, by
 /// [16 rows or columns][k group].
 struct StandingSquares {

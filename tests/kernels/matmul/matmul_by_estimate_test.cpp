@@ -5,6 +5,7 @@
 #include "kernels/matmul/matmul_cost.h"
 #include "kernels/matmul/matmul_search.h"
 #include "kernels/plan/chip_memory.h"
+#include "tests/kernels/matmul/problems.h"
 #include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
@@ -14,12 +15,7 @@
 namespace {
 
 using namespace tessera;
-
-spec::MachineSpec machine_with(std::int64_t tiles) {
-    spec::MachineSpec machine;
-    machine.chip.tiles = tiles;
-    return machine;
-}
+using test::machine_with;
 
 workload::MatmulWorkload product(std::int64_t m, std::int64_t k, std::int64_t n,
                                  ElementType partials = ElementType::F16) {

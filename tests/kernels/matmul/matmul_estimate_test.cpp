@@ -7,6 +7,7 @@
 #include "kernels/matmul/matmul_homes.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
+#include "tests/kernels/matmul/problems.h"
 #include "tests/support/choose_matmul.h"
 
 #include <catch2/catch.hpp>
@@ -25,15 +26,7 @@ using matmul::Grid;
 using matmul::Paired;
 using matmul::Partition;
 using matmul::Problem;
-
-Problem problem_of(std::int64_t m, std::int64_t k, std::int64_t n, ElementType partials) {
-    workload::MatmulWorkload workload;
-    workload.m = m;
-    workload.k = k;
-    workload.n = n;
-    workload.partials = partials;
-    return Problem(workload);
-}
+using test::problem_of;
 
 std::int64_t up(std::int64_t value, std::int64_t unit) {
     return value / unit + (value % unit > 0 ? 1 : 0);

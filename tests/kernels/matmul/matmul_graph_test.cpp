@@ -5,6 +5,7 @@
 #include "kernels/lower/uses.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_homes.h"
+#include "tests/kernels/matmul/problems.h"
 
 #include <catch2/catch.hpp>
 
@@ -21,21 +22,8 @@ using matmul::Grid;
 using matmul::Paired;
 using matmul::Partition;
 using matmul::Problem;
-
-spec::MachineSpec machine_with(std::int64_t tiles) {
-    spec::MachineSpec machine;
-    machine.chip.tiles = tiles;
-    return machine;
-}
-
-Problem problem_of(std::int64_t m, std::int64_t k, std::int64_t n, ElementType partials) {
-    workload::MatmulWorkload workload;
-    workload.m = m;
-    workload.k = k;
-    workload.n = n;
-    workload.partials = partials;
-    return Problem(workload);
-}
+using test::machine_with;
+using test::problem_of;
 
 /// Number of the memory element, or of the pair of elements in region 1, at `address`.
 std::int64_t granule(const spec::MemorySpec& memory, Address address) {

@@ -3,6 +3,7 @@
 #include "kernels/matmul/matmul_search.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
+#include "tests/kernels/matmul/problems.h"
 
 #include <catch2/catch.hpp>
 
@@ -20,24 +21,10 @@ using matmul::Grid;
 using matmul::Paired;
 using matmul::Partition;
 using matmul::Problem;
+using test::machine_with;
+using test::problem_of;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-
-spec::MachineSpec machine_with(std::int64_t tiles) {
-    spec::MachineSpec machine;
-    machine.chip.tiles = tiles;
-    return machine;
-}
-
-Problem problem_of(std::int64_t m, std::int64_t k, std::int64_t n,
-                   ElementType partials = ElementType::F16) {
-    workload::MatmulWorkload workload;
-    workload.m = m;
-    workload.k = k;
-    workload.n = n;
-    workload.partials = partials;
-    return Problem(workload);
-}
 
 /// The machine has as much memory as a tile's data may take to be `limit`.
 void set_limit(spec::MachineSpec& machine, Bytes limit) {
