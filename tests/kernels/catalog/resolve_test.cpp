@@ -423,3 +423,116 @@ TEST_CASE("loads and stores move rows that there are, by the rounds of the inner
     CHECK(told(odd) ==
           Lines{"/tensors/rows/shape: got rows of 6 bytes, expected whole words of 4 bytes"});
 }
+
+namespace {
+
+/// A repeat whose load brings rows `prefetch` rounds ahead and whose store writes some of the same rows.
+struct RowsAhead {
+    std::int64_t repeats;
+    std::int64_t prefetch;
+    std::int64_t load_row, load_a_round;
+    std::int64_t store_row, store_a_round;
+};
+
+PipelineWorkload workload_of(const RowsAhead& rows) {
+    auto brought = load(rows.load_row, rows.load_a_round);
+    brought.prefetch = rows.prefetch;
+    auto made =
+        of_x_and_rows({step("relu", {"x"}, "z"),
+                       times(rows.repeats, {brought, step("relu", {"h"}, "y"),
+                                            store("y", rows.store_row, rows.store_a_round)})});
+    made.io_tiles = 2;
+    return made;
+}
+
+/// Whether a round stores the row that a load has brought already for one of the rounds behind it.
+bool stores_what_is_there(const RowsAhead& rows) {
+    for (std::int64_t round = 0; round < rows.repeats; ++round) {
+        for (std::int64_t ahead = 1; ahead <= rows.prefetch; ++ahead) {
+            if (round + ahead < rows.repeats &&
+                rows.load_row + (round + ahead) * rows.load_a_round ==
+                    rows.store_row + round * rows.store_a_round) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("rows are brought ahead unless a round between stores them", "[unit][catalog]") {
+    const auto is_there = [](std::int64_t row, std::int64_t a_round, std::int64_t repeats) {
+        const std::int64_t last = row + a_round * (repeats - 1);
+        return last >= 0 && last < 5;
+    };
+    const auto numbers = {0, 1, 2, 3, 4};
+    int refused = 0;
+    for (const std::int64_t repeats : {1, 2, 4, 5}) {
+        for (const std::int64_t prefetch : {1, 2, 3, 6}) {
+            for (const std::int64_t load_row : numbers) {
+                for (const std::int64_t load_a_round : {-1, 0, 1, 2}) {
+                    for (const std::int64_t store_row : numbers) {
+                        for (const std::int64_t store_a_round : {-2, -1, 0, 1}) {
+                            if (!is_there(load_row, load_a_round, repeats) ||
+                                !is_there(store_row, store_a_round, repeats)) {
+                                continue;
+                            }
+                            const RowsAhead rows{repeats,      prefetch,  load_row,
+                                                 load_a_round, store_row, store_a_round};
+                            CAPTURE(repeats, prefetch, load_row, load_a_round, store_row,
+                                    store_a_round);
+                            const Lines lines = told(workload_of(rows));
+                            const bool is_refused = stores_what_is_there(rows);
+                            refused += is_refused ? 1 : 0;
+                            REQUIRE(lines ==
+                                    (is_refused
+                                         ? Lines{"/steps/1/steps/0/prefetch: got rows of 'rows' to "
+                                                 "be brought ahead, expected rows that no step of "
+                                                 "the rounds before stores"}
+                                         : Lines{}));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CHECK(refused > 100);
+}
+
+TEST_CASE("rows are brought ahead by IO tiles, for a load that each round does",
+          "[unit][catalog]") {
+    const RowsAhead rows{2, 1, 0, 1, 4, 0};
+    CHECK(told(workload_of(rows)).empty());
+    auto without = workload_of(rows);
+    without.io_tiles = 0;
+    CHECK(told(without) == Lines{"/steps/1/steps/0/prefetch: got rows to be brought ahead without "
+                                 "IO tiles, expected \"io_tiles\"; it stands beside \"steps\""});
+    without.steps[1].children[0].prefetch = 0;
+    CHECK(told(without).empty());
+
+    const std::string in_no_round = "/prefetch: got rows to be brought ahead, expected a load that "
+                                    "is itself a step of a repeat";
+    auto outside = workload_of(rows);
+    const PipelineStep brought = outside.steps[1].children[0];
+    outside.steps = {outside.steps[0], brought, step("relu", {"h"}, "y")};
+    CHECK(told(outside) == Lines{"/steps/1" + in_no_round});
+
+    PipelineStep decides;
+    decides.kind = PipelineStep::Kind::If;
+    decides.word = "n";
+    decides.children = {workload_of(rows).steps[1].children[0], step("relu", {"h"}, "y")};
+    auto maybe = of_x_and_rows({step("relu", {"x"}, "z"), times(2, {decides})});
+    maybe.io_tiles = 2;
+    maybe.tensors.push_back(dense("n", {1}));
+    maybe.tensors.back().type = ElementType::I32;
+    CHECK(told(maybe) == Lines{"/steps/1/steps/0/then/0" + in_no_round});
+
+    // a store in a list inside the round is found as well
+    auto hidden = workload_of({2, 1, 0, 1, 1, 0});
+    CHECK(told(hidden).size() == 1);
+    decides.children = {hidden.steps[1].children.back()};
+    hidden.steps[1].children.back() = decides;
+    hidden.tensors.push_back(maybe.tensors.back());
+    CHECK(told(hidden).size() == 1);
+}
