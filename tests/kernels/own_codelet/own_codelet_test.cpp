@@ -378,4 +378,166 @@ TEST_CASE("an array of more elements than a tile has bytes for is refused", "[ow
     CHECK_NOTHROW(emitted(y, most));
 }
 
+/// The shares in which a step works whose input stands in `standing`, on four tiles. Its codelet reads x
+/// and writes y, of as many elements.
+Shares worked_in(OwnCodelet::Split split, std::int64_t grain,
+                 const std::vector<std::int64_t>& shape, std::int64_t unit_elements,
+                 const Shares& standing) {
+    const Files files;
+    static_cast<void>(files.folder.write("dot.json", R"({
+      "schema_version": 1, "sources": ["dot.S"], "parameters": {"n": 4},
+      "arrays": {"x": {"type": "f32", "length": "n"}, "y": {"type": "f32", "length": "n"}},
+      "entry": "dot", "kind": "multi_worker", "state": [{"pointer": "x"}, {"pointer": "y"}],
+      "expect": {"y": 0}})"));
+    OwnCodelet own = told(files);
+    own.source_path =
+        files.folder.write("dot.S", ".worker\n.align 8\n.globl dot\ndot: exitz $mzero\n");
+    own.inputs = {{"x", "h"}};
+    own.outputs = {{.array = "y", .tensor = "s", .shape = shape}};
+    own.split = split;
+    own.grain = grain;
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    exchange_plan::KnownSchedules known;
+    graph::Graph graph("g");
+    const auto given =
+        own_codelet::add_split(graph, {.name = "h", .type = ElementType::F32, .shape = shape},
+                               standing, unit_elements, {"h", graph::Where::Any, 8, 0, 0});
+    const family::Emitted made =
+        own_codelet::step_of(own_codelet::define(own, "/steps/0", {tensor(shape)}))
+            ->emit(graph, {machine, known, 0, "step"}, std::vector{std::optional(given.tensor)});
+    const auto written =
+        own_codelet::shares_of(graph.tensors[made.outputs.front().index], unit_elements);
+    REQUIRE(written);
+    // the input is read where it stands if the step works there, and brought otherwise
+    const bool is_there = made.inputs.front() == given.tensor;
+    CHECK(is_there == std::ranges::equal(*written, standing, [](const Share& a, const Share& b) {
+              return a.tile == b.tile && a.first == b.first && a.units == b.units;
+          }));
+    return is_there ? standing : *written;
+}
+
+/// Shares one behind the other: tile and units of each.
+Shares one_by_one(const std::vector<std::pair<TileId, std::int64_t>>& units_of_tiles) {
+    Shares shares;
+    std::int64_t next = 0;
+    for (const auto& [tile, units] : units_of_tiles) {
+        shares.push_back({tile, next, units});
+        next += units;
+    }
+    return shares;
+}
+
+TEST_CASE("a step works where its input stands unless a tile has too much or parts of grains",
+          "[own_codelet]") {
+    using Split = OwnCodelet::Split;
+    struct Case {
+        Split split;
+        std::int64_t grain;
+        std::vector<std::int64_t> shape;
+        std::vector<std::pair<TileId, std::int64_t>> standing;
+        bool works_there;
+    };
+    const std::vector<Case> cases{
+        // even shares have 3 of 12 units: a tile may have twice as many, and no more
+        {Split::Rows, 0, {12}, {{0, 6}, {2, 6}}, true},
+        {Split::Rows, 0, {12}, {{1, 5}, {2, 6}, {3, 1}}, true},
+        {Split::Rows, 0, {12}, {{0, 7}, {1, 5}}, false},
+        {Split::Rows, 0, {12}, {{0, 5}, {1, 7}}, false},
+        // the grain is 2, so that even shares have at most 4: 2, 4, 2 and 4
+        {Split::Rows, 2, {12}, {{0, 6}, {1, 6}}, true},
+        {Split::Rows, 2, {12}, {{0, 4}, {3, 8}}, true},
+        {Split::Rows, 2, {12}, {{0, 2}, {1, 10}}, false},
+        {Split::Rows, 2, {12}, {{0, 5}, {1, 7}}, false},
+        {Split::Rows, 2, {12}, {{0, 4}, {1, 3}, {2, 5}}, false},
+        // two elements of 4 bytes fill a unit of memory; the last tile may have a part of one
+        {Split::Elements, 0, {13}, {{0, 6}, {1, 7}}, true},
+        {Split::Elements, 0, {13}, {{0, 7}, {1, 6}}, false},
+        {Split::Elements, 0, {13}, {{0, 4}, {1, 3}, {2, 6}}, false},
+        {Split::Elements, 0, {14}, {{0, 8}, {1, 6}}, true},
+        {Split::Elements, 0, {14}, {{0, 10}, {1, 4}}, false},
+        // a tile has what stands at one index of the first size
+        {Split::Tiles, 0, {3, 4}, {{1, 1}, {2, 1}, {3, 1}}, true},
+        {Split::Tiles, 0, {3, 4}, {{1, 2}, {3, 1}}, false},
+        // tile 4 is none of the step's
+        {Split::Rows, 0, {12}, {{2, 4}, {3, 4}, {4, 4}}, false}};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const Case& one = cases[i];
+        CAPTURE(i);
+        const std::int64_t unit = one.split == Split::Tiles ? one.shape.back() : 1;
+        const Shares standing = one_by_one(one.standing);
+        const Shares worked = worked_in(one.split, one.grain, one.shape, unit, standing);
+        const bool is_there = worked.size() == standing.size() &&
+                              worked.front().units == standing.front().units &&
+                              worked.back().tile == standing.back().tile;
+        CHECK(is_there == one.works_there);
+    }
+}
+
+TEST_CASE("a tensor stands in shares where each tile has one run of whole units, without gaps",
+          "[own_codelet]") {
+    graph::Graph graph("g");
+    const auto buffer = graph.add_buffer({.name = "b"});
+    const auto tensor_of = [&](const std::vector<graph::Piece>& pieces) {
+        graph::Tensor made{.name = "x", .type = ElementType::F32, .shape = {4, 3}};
+        made.pieces = pieces;
+        return made;
+    };
+    const auto run = [&](TileId tile, std::int64_t first, std::int64_t count) {
+        return graph::run_of(tile, {buffer, 0}, first, count, ElementType::F32);
+    };
+    const auto shares = own_codelet::shares_of(tensor_of({run(5, 6, 6), run(7, 0, 6)}), 3);
+    REQUIRE(shares); // in the order of the elements, whatever that of the pieces
+    REQUIRE(shares->size() == 2);
+    CHECK((*shares)[0].tile == 7);
+    CHECK((*shares)[0].first == 0);
+    CHECK((*shares)[0].units == 2);
+    CHECK((*shares)[1].tile == 5);
+    CHECK((*shares)[1].first == 2);
+    CHECK((*shares)[1].units == 2);
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({}), 3));
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({run(1, 0, 6)}), 3)); // the end lacks
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({run(1, 3, 9)}), 3)); // the begin
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({run(1, 0, 3), run(2, 6, 6)}), 3)); // the middle
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({run(1, 0, 6), run(1, 6, 6)}), 3)); // two runs
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({run(1, 0, 7), run(2, 7, 5)}), 3)); // no whole row
+    auto apart = run(1, 0, 12);
+    apart.dims[0].tile_stride = 8;
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({apart}), 3));
+    auto turned = run(1, 0, 12);
+    turned.dims[0].host_stride = 2;
+    CHECK_FALSE(own_codelet::shares_of(tensor_of({turned}), 3));
+}
+
+TEST_CASE("an array stands in a buffer whose place suits its room", "[own_codelet]") {
+    const auto stands = [](Bytes offset, Bytes buffer_alignment, graph::Where where,
+                           const Room& room) {
+        graph::Graph graph("g");
+        const auto buffer =
+            graph.add_buffer({.name = "b", .alignment = buffer_alignment, .where = where});
+        graph::Tensor made{.name = "x", .type = ElementType::F32, .shape = {8}};
+        made.pieces = {graph::run_of(3, {buffer, offset}, 0, 8, ElementType::F32)};
+        const auto tensor = graph.add_tensor(std::move(made));
+        return own_codelet::standing_as(graph, tensor, {{3, 0, 8}}, 1, room).has_value();
+    };
+    using graph::Where;
+    const auto room = [](Bytes alignment, Where where = Where::Any, Bytes before = 0) {
+        return Room{"x", where, alignment, before, 0};
+    };
+    CHECK(stands(0, 8, Where::Any, room(8)));
+    CHECK(stands(8, 8, Where::Any, room(8)));
+    CHECK_FALSE(stands(4, 8, Where::Any, room(4))); // memory is read by eight bytes
+    CHECK(stands(16, 8, Where::Any, room(16)));     // the buffer gets the alignment
+    CHECK_FALSE(stands(8, 8, Where::Any, room(16)));
+    CHECK_FALSE(stands(0, 24, Where::Any, room(16))); // no multiple of each other
+    CHECK(stands(0, 32, Where::Any, room(16)));
+    CHECK_FALSE(stands(0, 8, Where::Any, room(8, Where::Any, 8))); // nothing is before it
+    for (const Where has : {Where::Any, Where::Region0, Where::Region1}) {
+        for (const Where wants : {Where::Any, Where::Region0, Where::Region1}) {
+            CHECK(stands(0, 8, has, room(8, wants)) ==
+                  (has == wants || has == Where::Any || wants == Where::Any));
+        }
+    }
+}
+
 } // namespace
