@@ -5,7 +5,9 @@
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_copies.h"
 #include "models/memory/core/stream_port.h"
+#include "models/program/known_words.h"
 #include "models/program/remote_sizes.h"
+#include "models/program/tile_memory.h"
 
 #include <catch2/catch.hpp>
 
@@ -502,4 +504,197 @@ TEST_CASE("a copy of named rows meets writes of every row that its words could n
         const std::string told = refused([&] { copies.start({1, row, 1}, 5); });
         CHECK(told.empty() == (row < 4 || row > 6));
     }
+}
+
+namespace {
+
+/// Copy "in" with two rows, each in a tile that names it by the word at `kWords`.
+constexpr Address kWords = kHere + 0x100;
+StreamCopy two_named() {
+    StreamCopy copy = two_copies().stream_copies.front();
+    copy.pieces = {{2, kHere, 64, 0}, {3, kHere, 64, 64}};
+    copy.rows_from = {{2, kWords, 0, 1, 0, 10}, {3, kWords, 1, 1, 0, 10}};
+    return copy;
+}
+
+std::string broken_if(const std::function<void(StreamCopy&)>& change) {
+    return broken([&](program::Program& program) {
+        program.stream_copies.front() = two_named();
+        change(program.stream_copies.front());
+    });
+}
+
+/// The words of four tiles from `kHere` on.
+class FewWords final : public program::TileMemory {
+public:
+    [[nodiscard]] std::byte* at(TileId tile, Address address, Bytes bytes) const override {
+        CHECK(bytes == 4);
+        auto& word = words_.at(tile).at((address - kHere) / 4);
+        return reinterpret_cast<std::byte*>(&word);
+    }
+    std::uint32_t& word(TileId tile, Address address) {
+        return words_.at(tile).at((address - kHere) / 4);
+    }
+
+private:
+    mutable std::array<std::array<std::uint32_t, 256>, 4> words_{};
+};
+
+} // namespace
+
+TEST_CASE("words that name rows stand in tile memory from its first to its last") {
+    const auto machine = four_tiles();
+    const auto begin = machine.memory.region0_begin();
+    const auto end = machine.memory.end();
+    const auto outside = Catch::Matchers::EndsWith("expected words of tile memory");
+    const auto at = [](Address address, std::int64_t count) {
+        return broken_if([&](StreamCopy& copy) {
+            copy.pieces = {{2, kHere, 64, 0}, {2, kHere + 64, 64, 64}};
+            copy.rows_from = {{2, address, 0, count, 0, 10}};
+            if (count == 1) {
+                copy.rows_from.push_back({2, kWords, 1, 1, 0, 10});
+            }
+        });
+    };
+    for (const std::int64_t count : {1, 2}) {
+        const auto bytes = static_cast<Address>(4 * count);
+        CHECK(at(begin, count).empty());
+        CHECK(at(end - bytes, count).empty());
+        CHECK_THAT(at(begin - 4, count), outside);
+        CHECK_THAT(at(end - bytes + 4, count), outside);
+        for (const Address off : {1, 2, 3}) {
+            CHECK_THAT(at(begin + off, count), outside);
+        }
+    }
+    CHECK(broken_if([](StreamCopy& copy) {
+              copy.pieces[1].tile = 0;
+              copy.rows_from = {{0, kWords, 1, 1, 0, 10}, {2, kWords, 0, 1, 0, 10}};
+          }).empty());
+    CHECK_THAT(broken_if([](StreamCopy& copy) { copy.rows_from[1].tile = 4; }), outside);
+}
+
+TEST_CASE(
+    "words of a tile name its rows in ascending order, each once, and none before the first") {
+    using Numbers = std::vector<program::RowNumbers>;
+    const auto is_good = [](const Numbers& numbers) {
+        const std::string told = broken_if([&](StreamCopy& copy) {
+            copy.rows = 3;
+            copy.pieces = {{2, kHere, 64, 0}, {2, kHere + 64, 64, 64}, {2, kHere + 128, 64, 128}};
+            copy.rows_from = numbers;
+        });
+        if (!told.empty()) {
+            CHECK_THAT(told, Catch::Matchers::EndsWith("expected ascending ones"));
+        }
+        return told.empty();
+    };
+    CHECK(is_good({{2, kWords, 0, 3, 0, 10}}));
+    CHECK(is_good({{2, kWords, 0, 1, 0, 10}, {2, kWords + 8, 1, 2, 0, 10}}));
+    CHECK(is_good({{2, kWords, 0, 2, 0, 10}, {2, kWords, 2, 1, 0, 10}})); // one word, two rows
+    CHECK_FALSE(is_good({{2, kWords, -1, 4, 0, 10}}));
+    CHECK_FALSE(is_good({{2, kWords, 0, 4, 0, 10}}));
+    CHECK_FALSE(is_good({{2, kWords, 1, 3, 0, 10}}));
+    CHECK_FALSE(is_good({{2, kWords, 0, 2, 0, 10}, {2, kWords, 1, 2, 0, 10}}));
+    CHECK_FALSE(is_good({{2, kWords, 1, 2, 0, 10}, {2, kWords, 0, 1, 0, 10}}));
+    CHECK_FALSE(is_good({{2, kWords, 0, 3, 0, 10}, {1, kWords, 0, 3, 0, 10}}));
+    CHECK(is_good({{1, kWords, 0, 3, 0, 10}, {2, kWords, 0, 3, 0, 10}})); // each tile has its own
+}
+
+TEST_CASE("a piece has bytes of one row that its tile names") {
+    const auto told = [](const std::vector<program::StreamPiece>& pieces) {
+        return broken_if([&](StreamCopy& copy) {
+            copy.pieces = pieces;
+            copy.rows_from = {{2, kWords, 0, 2, 0, 10}, {3, kWords, 1, 1, 0, 10}};
+        });
+    };
+    const auto other_rows = Catch::Matchers::EndsWith("that a word of the tile names");
+    CHECK(told({{2, kHere, 32, 0}, {2, kHere + 32, 32, 32}, {3, kHere, 64, 64}}).empty());
+    CHECK(told({{2, kHere, 64, 0}, {2, kHere + 64, 4, 64}, {3, kHere, 60, 68}}).empty());
+    CHECK_THAT(told({{2, kHere, 60, 0}, {2, kHere + 60, 68, 60}}), other_rows);
+    CHECK_THAT(told({{2, kHere, 68, 0}, {2, kHere + 68, 60, 68}}), other_rows);
+    CHECK_THAT(told({{3, kHere, 64, 0}, {3, kHere + 64, 64, 64}}),
+               other_rows); // row 0 is of tile 2
+    CHECK_THAT(told({{1, kHere, 64, 0}, {3, kHere, 64, 64}}), other_rows);
+    CHECK_THAT(told({{2, kHere, 64, 0}, {0, kHere, 64, 64}}), other_rows);
+    CHECK(broken_if([](StreamCopy& copy) { // a row of the buffer may come several times
+              copy.rows = 12;
+              copy.pieces = {{2, kHere, 64, 0}};
+              for (std::int64_t row = 1; row < copy.rows; ++row) {
+                  copy.pieces.push_back({2, static_cast<Address>(kHere + 64 * row), 64, 64 * row});
+              }
+              copy.rows_from = {{2, kWords, 0, copy.rows, 0, 10}};
+          })
+              .empty());
+}
+
+TEST_CASE("bytes of a piece begin in the row that its word names, behind the base") {
+    const auto machine = four_tiles();
+    auto program = two_copies();
+    StreamCopy& copy = program.stream_copies.front();
+    copy.rows = 3;
+    copy.pieces = {{2, kHere, 64, 0},         // row 0
+                   {2, kHere + 64, 24, 64},   // row 1, its begin
+                   {3, kHere, 40, 88},        // row 1, its end
+                   {3, kHere + 40, 64, 128}}; // row 2
+    copy.rows_from = {{2, kWords, 0, 2, 3, 5}, {3, kWords + 16, 1, 2, 1, 6}};
+    const memory::StreamCopies copies(machine, program);
+    FewWords words;
+    words.word(2, kWords) = 4; // the largest
+    words.word(2, kWords + 4) = 0;
+    words.word(3, kWords + 16) = 5;
+    words.word(3, kWords + 20) = 2;
+    const auto named = [&](std::int64_t row, program::KnownWords* known = nullptr) {
+        return copies.named_bytes(0, row, words, known);
+    };
+    CHECK(named(0) == std::vector<Bytes>{64 * 7, 64 * 3, 64 * 6 + 24, 64 * 3});
+    CHECK(named(2) == std::vector<Bytes>{64 * 9, 64 * 5, 64 * 8 + 24, 64 * 5});
+
+    program::KnownWords known(4, static_cast<Address>(machine.memory.base), machine.memory.bytes());
+    for (const TileId tile : {2, 3}) {
+        known.learn(tile, kWords, 64);
+    }
+    CHECK(named(0, &known) == named(0));
+    known.forget(3, kWords + 16, 4);
+    constexpr Bytes kUnknown = memory::StreamCopies::kUnknown;
+    CHECK(named(0, &known) == std::vector<Bytes>{64 * 7, 64 * 3, kUnknown, 64 * 3});
+    words.word(3, kWords + 16) = 6; // unknown numbers are not looked at
+    CHECK_NOTHROW(named(0, &known));
+    CHECK(refused([&] { static_cast<void>(named(0)); }) ==
+          "stream copy in: got number 6 for row 1 of it at tile_3, 0x80110, expected 0 to 5: rows "
+          "of far");
+    words.word(3, kWords + 16) = 0;
+    words.word(2, kWords) = 5;
+    CHECK(refused([&] { static_cast<void>(named(0)); }) ==
+          "stream copy in: got number 5 for row 0 of it at tile_2, 0x80100, expected 0 to 4: rows "
+          "of far");
+
+    // rows that words could name: 1 to 7 of both
+    for (const auto& [row, good] :
+         {std::pair{-2, false}, std::pair{-1, true}, std::pair{2, true}, std::pair{3, false}}) {
+        CAPTURE(row);
+        CHECK(refused([&] { copies.check_rows(0, row); }).empty() == good);
+    }
+}
+
+TEST_CASE("a copy does not begin while another one writes the words that name its rows") {
+    const auto machine = four_tiles();
+    auto program = two_copies();
+    program.stream_copies.front() = two_named();
+    program.stream_copies.front().rows_from[1].below = 5;
+    program.stream_copies.front().rows_from[0].below = 5;
+    const auto said = [&](StreamCopy::Direction direction, TileId tile, Address address) {
+        program.stream_copies[1].direction = direction;
+        program.stream_copies[1].pieces = {{tile, address, 64, 0}};
+        memory::StreamCopies copies(machine, program);
+        copies.start({1, 9, 1}, 3);
+        return refused([&] { copies.start({0, 0, 2}, 7); });
+    };
+    using Direction = StreamCopy::Direction;
+    CHECK(said(Direction::Read, 3, kWords) ==
+          "stream copy in: started at cycle 7 by words at tile_3, 0x80100, which out, under way, "
+          "has");
+    CHECK_FALSE(said(Direction::Read, 2, kWords - 60).empty());
+    CHECK(said(Direction::Read, 2, kWords - 64).empty());
+    CHECK(said(Direction::Read, 2, kWords + 4).empty());
+    CHECK(said(Direction::Read, 1, kWords).empty());
+    CHECK(said(Direction::Write, 3, kWords).empty()); // it reads them too
 }
