@@ -240,19 +240,20 @@ DynamicRow dynamic_row(const ReferenceRow& row) {
     return dynamic;
 }
 
-/// Powers of two: small matrices were measured with more columns than large ones.
+/// Powers of four: all rates of sparse products that were published by n have them
+/// (docs/evidence.md#product-rows). Small matrices were measured with more columns than large ones.
 std::vector<std::int64_t> all_columns() {
     constexpr std::int64_t kFewest = 16;
     constexpr std::int64_t kMost = 65'536;
+    constexpr std::int64_t kFactor = 4;
     std::vector<std::int64_t> columns;
-    for (std::int64_t n = kFewest; n <= kMost; n *= 2) {
+    for (std::int64_t n = kFewest; n <= kMost; n *= kFactor) {
         columns.push_back(n);
     }
     return columns;
 }
 
-/// Numbers of columns whose plan fits at the first bound of temporary memory. Powers of two: small matrices
-/// were measured with more columns than large ones.
+/// Those of all_columns() whose plan fits at the first bound of temporary memory.
 std::vector<std::int64_t> dynamic_columns(const DynamicRow& of, const RowMachine& machine) {
     std::vector<std::int64_t> columns;
     for (const std::int64_t n : all_columns()) {
