@@ -287,6 +287,11 @@ TEST_CASE("what steps that may not run write first is not there behind them", "[
             .empty());
     CHECK(told(of_x_and_flags({when("flags", {write("a")}, {when("flags", {write("b")})}), read}))
               .size() == 1);
+    // one way alone does
+    CHECK(told(of_x_and_flags({when("flags", {named(step("gelu", {"x"}, "k"), "a")}, {write("b")}),
+                               read, step("relu", {"k"}, "z")})) ==
+          Lines{"/steps/1/inputs/0: got 'h', which is written inside step /steps/0" + expected,
+                "/steps/2/inputs/0: got 'k', which is written inside step /steps/0" + expected});
     const auto narrow = named(step("matmul", {"x", "w"}, "h"), "b");
     auto unequal = of_x_and_flags({when("flags", {write("a")}, {narrow}), read});
     unequal.tensors.push_back(dense("w", {8, 6}));
@@ -535,4 +540,137 @@ TEST_CASE("rows are brought ahead by IO tiles, for a load that each round does",
     hidden.steps[1].children.back() = decides;
     hidden.tensors.push_back(maybe.tensors.back());
     CHECK(told(hidden).size() == 1);
+}
+
+namespace {
+
+/// Products that count as such for the capacity of their first input, of whatever sizes.
+std::unique_ptr<family::Step> some_product(const family::Request& request) {
+    return toy_step(ElementType::F16, {request.inputs[0].shape.front(), 1});
+}
+const family::Family kProduct{.name = "spmm",
+                              .inputs = {"a", "b"},
+                              .options = {},
+                              .make = some_product,
+                              .multiplies_first = true};
+const family::Family kGradient{.name = "of_values",
+                               .inputs = {"a", "x", "dy"},
+                               .options = {},
+                               .make = some_product,
+                               .samples_first = true};
+const family::Family kOther{
+    .name = "other", .inputs = {"a", "b"}, .options = {}, .make = some_product};
+
+PipelineStep with(PipelineStep made, const char* flag, bool value = true) {
+    made.options[flag] = value;
+    return made;
+}
+
+/// `steps` with a dynamic matrix a, 32 x 48 in blocks of 16, of which `blocks` of the 6 are there.
+struct OfDynamic {
+    PipelineWorkload workload;
+    catalog::SparseMatrices matrices;
+
+    explicit OfDynamic(std::vector<PipelineStep> steps, std::int64_t blocks = 2) {
+        workload.steps = std::move(steps);
+        auto a = dense("a", {32, 48});
+        a.block = 16;
+        a.pattern.emplace();
+        a.is_dynamic = true;
+        workload.tensors = {a, dense("x", {48, 5}), dense("turned", {7, 48}), dense("v", {48}),
+                            dense("batch", {3, 48, 9})};
+        auto matrix = std::make_shared<workload::SparsePattern>();
+        matrix->rows = 32;
+        matrix->columns = 48;
+        matrix->block = 16;
+        matrix->row_start = {0, std::min<std::int64_t>(blocks, 3), blocks};
+        for (std::int64_t i = 0; i < blocks; ++i) {
+            matrix->block_column.push_back(static_cast<std::int32_t>(i % 3));
+        }
+        matrices["a"] = matrix;
+    }
+    [[nodiscard]] catalog::Resolved resolved() const {
+        const std::vector<const family::Family*> families{&kProduct, &kGradient, &kOther};
+        return catalog::resolve(workload, families, matrices);
+    }
+    [[nodiscard]] workload::Capacity capacity() const {
+        const auto made = resolved();
+        const auto& capacity = made.pipeline.tensors.at(0).type.capacity;
+        REQUIRE(capacity);
+        return *capacity;
+    }
+};
+
+} // namespace
+
+TEST_CASE("there is room for the blocks that a dynamic matrix begins with, or for those told",
+          "[unit][catalog]") {
+    const auto product = step("spmm", {"a", "x"}, "y");
+    for (const std::int64_t blocks : {0, 1, 2, 5, 6}) {
+        OfDynamic scene({product}, blocks);
+        CAPTURE(blocks);
+        CHECK(scene.capacity().block == 16);
+        CHECK(scene.capacity().density ==
+              static_cast<double>(std::max<std::int64_t>(blocks, 1)) / 6);
+        CHECK(scene.capacity().excess == 0.3);
+        scene.workload.tensors[0].capacity = 0.75;
+        scene.workload.tensors[0].excess = 0.5;
+        CHECK(scene.capacity().density == 0.75);
+        CHECK(scene.capacity().excess == 0.5);
+        scene.workload.tensors[0].is_dynamic = false;
+        CHECK_FALSE(scene.resolved().pipeline.tensors.at(0).type.capacity);
+    }
+}
+
+TEST_CASE("a dynamic matrix is planned for the columns of its first product", "[unit][catalog]") {
+    const auto columns = [](const PipelineStep& product) {
+        return OfDynamic({product}).capacity().n;
+    };
+    const auto turned = step("spmm", {"a", "turned"}, "y");
+    CHECK(columns(step("spmm", {"a", "x"}, "y")) == 5);
+    CHECK(columns(with(turned, "transpose_b")) == 7);
+    CHECK(columns(with(turned, "transpose_b", false)) == 48);
+    CHECK(columns(with(turned, "transpose_a")) == 48); // that of the other operand says nothing
+    CHECK(columns(step("spmm", {"a", "v"}, "y")) == 1);
+    CHECK(columns(step("spmm", {"a", "batch"}, "y")) == 9);
+    CHECK(columns(with(step("spmm", {"a", "batch"}, "y"), "transpose_b")) == 48);
+    CHECK(columns(step("other", {"a", "x"}, "y")) == 0); // none is a product
+
+    const auto mistakes = [](const PipelineStep& second) {
+        std::vector<std::string> told;
+        for (const auto& mistake :
+             OfDynamic({step("spmm", {"a", "x"}, "y"), second}).resolved().mistakes) {
+            told.push_back(mistake.pointer + ": " + mistake.message);
+        }
+        std::erase_if(told, [](const std::string& one) {
+            return one.find("no step reads it") != std::string::npos;
+        });
+        return told;
+    };
+    CHECK(mistakes(step("spmm", {"a", "x"}, "z")).empty());
+    CHECK(mistakes(step("other", {"a", "batch"}, "z")).empty());
+    CHECK(mistakes(with(step("spmm", {"a", "turned"}, "z"), "transpose_b")).size() == 1);
+    CHECK(mistakes(step("spmm", {"a", "batch"}, "z")) ==
+          Lines{"/steps/1/inputs/1: got a matrix with 9 columns, expected 5 as the first product "
+                "with 'a' has"});
+}
+
+TEST_CASE("a dynamic matrix is planned for the passes that its steps make", "[unit][catalog]") {
+    const auto product = step("spmm", {"a", "x"}, "y");
+    const auto back = with(step("spmm", {"a", "x"}, "z"), "transpose_a");
+    const auto gradient = step("of_values", {"a", "x", "v"}, "g");
+    const auto passes = [](std::vector<PipelineStep> steps) {
+        const auto capacity = OfDynamic(std::move(steps)).capacity();
+        return std::pair(capacity.input_gradient, capacity.values_gradient);
+    };
+    CHECK(passes({product}) == std::pair(false, false));
+    CHECK(passes({product, back}) == std::pair(true, false));
+    CHECK(passes({with(product, "transpose_a", false)}) == std::pair(false, false));
+    CHECK(passes({with(product, "transpose_b")}) == std::pair(false, false));
+    CHECK(passes({product, gradient}) == std::pair(false, true));
+    CHECK(passes({product, times(3, {back, gradient})}) == std::pair(true, true));
+    // of other matrices than the first input they say nothing
+    CHECK(passes({product, with(step("other", {"x", "a"}, "z"), "transpose_a")}) ==
+          std::pair(false, false));
+    CHECK(passes({product, step("of_values", {"x", "a", "v"}, "g")}) == std::pair(false, false));
 }

@@ -82,3 +82,82 @@ TEST_CASE("what is wrong with a tensor is told once", "[unit][catalog]") {
         CHECK(lines(text) == 1);
     }
 }
+
+namespace {
+
+/// The mistakes of a pipeline with these tensors and steps, whose section prunes the tensors that end so.
+std::string pruned(const std::string& tensors, const std::string& steps,
+                   const std::string& pattern = "w$", const std::string& more = "") {
+    const std::string text = fmt::format(
+        R"({{"schema_version": 1, "kind": "pipeline", "tensors": {{{}}}, "steps": [{}],
+            "sparsity": {{"level": 0.5, "block": 8, "param_name_patterns": "{}"}}{}}})",
+        tensors, steps, pattern, more);
+    try {
+        static_cast<void>(catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
+                                                 {.roots = {test::source_path("configs")}}));
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("where an expression names no tensor, five matrices are named that it could",
+          "[unit][catalog]") {
+    for (const int count : {1, 5, 6}) {
+        std::string tensors = R"("v": {"shape": [8]})"; // no matrix
+        std::string steps = R"({"family": "bias", "inputs": ["a0", "v"], "output": "y"})";
+        std::string names;
+        for (int i = 0; i < count; ++i) {
+            tensors += fmt::format(R"(, "a{}": {{"shape": [8, 8]}})", i);
+            steps +=
+                fmt::format(R"(, {{"family": "relu", "inputs": ["a{0}"], "output": "z{0}"}})", i);
+            names += i < 5 ? fmt::format("{}a{}", i == 0 ? "" : ", ", i) : "";
+        }
+        const std::string told = pruned(tensors, steps, "none_of_them");
+        CAPTURE(told);
+        CHECK(told.ends_with("'none_of_them' names no tensor; matrices are " + names +
+                             (count > 5 ? " and others" : "")));
+        CHECK(lines(told) == 1);
+    }
+}
+
+TEST_CASE("a sparse tensor is one of two operands of a product, and nothing else",
+          "[unit][catalog]") {
+    const std::string tensors = R"("x": {"shape": [16, 32]}, "w": {"shape": [32, 16]},
+                                   "u": {"shape": [32, 16]}, "s": {"shape": [16, 16]})";
+    const auto told = [&](const std::string& steps, const std::string& pattern = "w$") {
+        const std::string w = pattern == "w$" ? "x" : "w"; // each is read
+        const std::string used =
+            R"(, {"family": "relu", "inputs": [")" + w + R"("], "output": "o1"},
+{"family": "relu", "inputs": ["u"], "output": "o2"}, {"family": "matmul", "inputs": ["s", "x"], "output": "o3"})";
+        const std::string text = pruned(tensors, steps + used, pattern);
+        return text.substr(std::min(text.find("/steps"), text.size()));
+    };
+    const std::string of_w = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"})";
+    const std::string hint = "; as a sparse matrix it is an operand of products alone";
+    CHECK(told(of_w).empty());
+    CHECK(told(R"({"family": "matmul", "inputs": ["w", "x"], "output": "y"})").empty());
+    CHECK(told(of_w + R"(, {"family": "relu", "inputs": ["w"], "output": "z"})") ==
+          "/steps/1/inputs/0: reads 'w', which 'w$' in sparsity makes sparse" + hint);
+    // the third operand of a product is no factor
+    CHECK(
+        told(
+            R"({"family": "matmul", "inputs": ["x", "u", "s"], "accumulate": true, "output": "y"})",
+            "s$") == "/steps/0/inputs/2: reads 's', which 's$' in sparsity makes sparse" + hint);
+    CHECK(told(R"({"family": "matmul", "inputs": ["s", "s"], "output": "y"})", "s$")
+              .find("/steps/0/inputs/1: multiplies with another sparse matrix 's'") == 0);
+    CHECK(told(of_w + R"(, {"family": "relu", "inputs": ["u"], "output": "w"})") ==
+          "/steps/1/output: writes 'w', which 'w$' in sparsity makes sparse" + hint);
+}
+
+TEST_CASE("tensors that only training reads are no mistake beside sparse weights",
+          "[unit][catalog]") {
+    const std::string tensors = R"("x": {"shape": [16, 32]}, "w": {"shape": [32, 16]},
+                                   "y_gradient": {"shape": [16, 16]})";
+    const std::string of_w = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"})";
+    CHECK(pruned(tensors, of_w, "w$", R"(, "train": {"outputs": ["y"], "with_respect_to": ["x"]})")
+              .empty());
+    CHECK(pruned(tensors, of_w).find("/tensors/y_gradient: no step reads it") != std::string::npos);
+}

@@ -483,3 +483,67 @@ TEST_CASE("a mistake of a step that is made is told where it comes from",
           Lines{"a.json:4:12: /steps/0/repeat: got 100 times in repeats that make 1000000 rounds, "
                 "expected at most 10000000 rounds in all"});
 }
+
+TEST_CASE("names of steps inside a repeat are taken as well", "[unit][catalog][gradient]") {
+    const std::string inside = R"({"repeat": 2, "steps": [
+{"family": "relu", "inputs": ["x"], "output": "p", "name": "w_gradient"}]},
+)";
+    CHECK(
+        mistakes_in(trained(inside + kProduct, R"("outputs": ["y"], "with_respect_to": ["w"])")) ==
+        Lines{"a.json:6:1: /steps/1: got a tensor or step 'w_gradient', expected another name: one "
+              "that the gradients make is called so"});
+    CHECK(mistakes_in(trained(inside + kProduct,
+                              R"("outputs": ["y"], "with_respect_to": ["b"])"))
+              .empty()); // none of that name is made
+}
+
+TEST_CASE("counts in a pipeline go from the least to the most, and no further", "[unit][catalog]") {
+    struct Count {
+        std::string pointer;
+        std::int64_t least, most;
+        std::string unit;
+    };
+    const auto text_with = [](const std::string& pointer, std::int64_t number) {
+        const auto value = [&](const char* of, std::int64_t otherwise) {
+            return pointer == of ? number : otherwise;
+        };
+        return fmt::format(
+            R"({{"schema_version": 1, "kind": "pipeline", "io_tiles": {},
+"tensors": {{"x": {{"shape": [4, 8]}}, "w": {{"shape": [8, 6]}}, "y_gradient": {{"shape": [4, 6]}},
+             "n": {{"shape": [1000000], "type": "i32"}}, "far": {{"shape": [1000000, 4], "place": "remote"}}}},
+"steps": [{{"family": "matmul", "inputs": ["x", "w"], "output": "y"}},
+{{"repeat": {}, "steps": [{{"load": "far", "row": {}, "row_a_round": {}, "prefetch": {}, "output": "h"}}]}},
+{{"if": "n", "element": {}, "then": [{{"family": "relu", "inputs": ["h"], "output": "q"}}]}},
+{{"parallel": [{{"tiles": {}, "steps": [{{"family": "relu", "inputs": ["h"], "output": "p"}}]}}]}}],
+"train": {{"outputs": ["y"], "with_respect_to": ["w"], "steps": {}, "accumulate": {},
+"optimiser": {{"family": "descent", "rate": 1}}}}}})",
+            value("/io_tiles", 2), value("/steps/1/repeat", 1), value("/steps/1/steps/0/row", 0),
+            value("/steps/1/steps/0/row_a_round", 0), value("/steps/1/steps/0/prefetch", 0),
+            value("/steps/2/element", 0), value("/steps/3/parallel/0/tiles", 2),
+            value("/train/steps", 1), value("/train/accumulate", 1));
+    };
+    constexpr std::int64_t kMillion = 1'000'000;
+    for (const auto& [pointer, least, most, unit] :
+         {Count{"/io_tiles", 0, 100'000, " tiles"}, Count{"/steps/1/repeat", 1, kMillion, " times"},
+          Count{"/steps/1/steps/0/row", 0, kMillion, " rows"},
+          Count{"/steps/1/steps/0/row_a_round", -kMillion, kMillion, " rows"},
+          Count{"/steps/1/steps/0/prefetch", 0, 16, " rows"},
+          Count{"/steps/2/element", 0, kMillion, ""},
+          Count{"/steps/3/parallel/0/tiles", 2, kMillion, " tiles"},
+          Count{"/train/steps", 1, kMillion, " times"},
+          Count{"/train/accumulate", 1, kMillion, " times"}}) {
+        CAPTURE(pointer);
+        const auto is_refused = [&](std::int64_t number) {
+            const Lines told = mistakes_in(text_with(pointer, number));
+            return std::any_of(told.begin(), told.end(), [&](const std::string& line) {
+                return line.find(fmt::format("{0}: got {1}{4}, expected {2}..{3}{4}", pointer,
+                                             number, least, most, unit)) != std::string::npos;
+            });
+        };
+        CHECK(mistakes_in(text_with(pointer, least == -kMillion ? 0 : least)).empty());
+        CHECK_FALSE(is_refused(least));
+        CHECK_FALSE(is_refused(most));
+        CHECK(is_refused(least - 1));
+        CHECK(is_refused(most + 1));
+    }
+}

@@ -357,6 +357,28 @@ TEST_CASE("a phased use has no other one inside, whatever their rounds", "[unit]
     }
 }
 
+TEST_CASE("a phased use has rounds", "[unit][modules]") {
+    CHECK(mistakes(with_linear(R"("tensors": {"x": {"shape": [4, 8]}},
+"steps": [{"module": "linear", "sizes": {"in": 8, "out": 8}, "phased": true, "inputs": ["x"],
+           "output": "end"}])")) ==
+          Lines{"a.json:6:72: /steps/0/phased: got a phased use without \"for\", expected how many "
+                "rounds it has"});
+}
+
+TEST_CASE("what stands among the steps of a module and is no step is told", "[unit][modules]") {
+    for (const std::string wrong : {"1", "\"relu\"", "null", "[]", "true"}) {
+        CAPTURE(wrong);
+        const Lines found = mistakes(fmt::format(R"({{"schema_version": 1, "kind": "pipeline",
+"modules": {{"m": {{"inputs": ["x"], "outputs": ["y"], "steps": [{},
+{{"family": "relu", "inputs": ["x"], "output": "y"}}]}}}},
+"tensors": {{"x": {{"shape": [4, 8]}}}},
+"steps": [{{"module": "m", "inputs": ["x"], "output": "z"}}]}})",
+                                                 wrong));
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].find("a.json:2:64: /modules/m/steps/0: ") == 0);
+    }
+}
+
 TEST_CASE("a module that uses itself is a mistake", "[unit][modules]") {
     const auto found = mistakes(R"({"schema_version": 1, "kind": "pipeline",
 "modules": {"a": {"inputs": ["x"], "outputs": ["y"],
