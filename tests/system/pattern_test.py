@@ -1193,6 +1193,34 @@ class CheckpointTest(PatternCase):
             self.sparsify(section(0), "d.safetensors", "e.safetensors")
             self.assertFalse(numpy.isnan(self.read("e.safetensors")["head.weight"]).any())
 
+    def test_what_was_done_is_told(self):
+        values = numpy.arange(1, 41, dtype="<f4").reshape(4, 10)
+        tensors = {"fc.weight": values, "bias": values[0], "other.weight": values[:, :5].copy()}
+        (self.scratch / "a.safetensors").write_bytes(
+            safetensors_bytes({name: (None, one) for name, one in tensors.items()}))
+
+        def told(target, source, patterns, level):
+            self.file("s.json", json.dumps({"sparsity": level, "init_method": "topk",
+                                            "param_name_patterns": patterns}))
+            done = self.pattern("sparsify", source, "--config", "s.json", "-o", target)
+            return [line.split() for line in done.stdout.splitlines()]
+
+        head = "tensor elements pruned before after".split()
+        self.assertEqual(told("b.safetensors", "a.safetensors", "fc", 0.3),
+                         [head, "fc.weight 40 0 12 30 %".split(), "2 tensors left dense".split()])
+        self.assertEqual(told("c.safetensors", "b.safetensors", "weight", 0.75), [
+            head, "fc.weight 40 12 30 75 %".split(), "other.weight 20 0 15 75 %".split(),
+            "1 tensor left dense".split()])
+        self.assertEqual(told("d.safetensors", "a.safetensors", "none", 0.75),
+                         ["3 tensors left dense".split()])
+        for source, what in (("a", "0 pruned elements of 0 tensors"),
+                             ("b", "12 pruned elements of 1 tensor"),
+                             ("c", "45 pruned elements of 2 tensors")):
+            done = self.pattern("finalize", source + ".safetensors", "-o", "e.safetensors")
+            self.assertEqual(done.stdout, f"e.safetensors: {what} are 0\n")
+        done = self.pattern("finalize", "c.safetensors", "-o", "e.safetensors", "-q")
+        self.assertEqual(done.stdout, "")
+
     def test_a_file_may_be_replaced(self):
         before = self.weights()
         after = self.sparsify({"sparsity": 0.5, "init_method": "topk"}, target="a.safetensors")

@@ -440,6 +440,21 @@ TEST_CASE("a step without a gradient is told with those that have one",
                            "gradient"});
 }
 
+TEST_CASE("the gradient of a reduction is of rows and columns", "[unit][catalog][gradient]") {
+    const auto told = [](const std::string& shape, const std::string& of_rows) {
+        return mistakes_in(
+            kHead +
+            fmt::format(R"("tensors": {{"x": {{"shape": {}}}, "y_gradient": {{"shape": {}}}}},
+"steps": [{{"family": "reduce", "inputs": ["x"], "output": "y"}}],
+"train": {{"outputs": ["y"], "with_respect_to": ["x"]}}}})",
+                        shape, of_rows));
+    };
+    CHECK(told("[4, 8]", "[4]").empty());
+    CHECK(told("[2, 4, 8]", "[2, 4]") ==
+          Lines{"a.json:3:43: /steps/0/inputs/0: got 2 x 4 x 8, expected rows and columns where a "
+                "gradient is wanted"});
+}
+
 TEST_CASE("elements that backward steps read stay", "[unit][catalog][gradient]") {
     const auto told = mistakes_in(
         trained(kProduct + std::string(",\n") +

@@ -189,3 +189,20 @@ TEST_CASE("a gather refuses what is no table or no list", "[kernels][gather]") {
     CHECK(refused(tables, {ElementType::U32, {3, 2}}) == 1);
     CHECK(refused(tables, ids) == 1);
 }
+
+TEST_CASE("a gather has the shape of its list, and of several tables that of the tables",
+          "[kernels][gather]") {
+    const auto shape_of = [](const Shape& table, const Shape& ids) {
+        return gather::family()
+            .make({{{ElementType::F16, table}, {ElementType::U32, ids}}, {}})
+            ->outputs()
+            .front()
+            .shape;
+    };
+    CHECK(shape_of({8, 4}, {3}) == Shape{3, 4});
+    CHECK(shape_of({8, 4}, {2, 5}) == Shape{2, 5, 4});
+    CHECK(shape_of({8, 4}, {2, 1, 5}) == Shape{2, 1, 5, 4});
+    CHECK(shape_of({1, 8, 4}, {1, 6}) == Shape{1, 6, 4}); // one table, given as several
+    CHECK(shape_of({2, 8, 4}, {2, 3}) == Shape{2, 3, 4});
+    CHECK(shape_of({2, 3, 8, 4}, {2, 3, 5}) == Shape{2, 3, 5, 4});
+}

@@ -360,6 +360,28 @@ TEST_CASE("spans that overlap or run backwards are a broken invariant", "[unit][
     CHECK_FALSE(aborts([&] { trace.span(compute(tile_track(0), 10, 12)); }));
 }
 
+TEST_CASE("samples of a counter that run backwards are a broken invariant", "[unit][traces]") {
+    const TestDirectory directory;
+    const NameTable names;
+    Exporter trace{directory.file("t"), parse_selection("all", "tile", 1), names};
+    const auto sample = [&](Cycles cycle, Counter counter = Counter::ActiveTiles,
+                            std::uint32_t to = 0) {
+        return aborts([&] { trace.counter({counter, cycle, 1, 0, to}); });
+    };
+    trace.counter({Counter::ActiveTiles, 10, 4});
+    CHECK_FALSE(sample(10)); // in one cycle there may be several
+    CHECK_FALSE(sample(11));
+    CHECK(sample(9));
+    CHECK(sample(-1));
+    trace.counter({Counter::ActiveTiles, 20, 3});
+    CHECK(sample(19));
+    CHECK_FALSE(sample(20));
+    // others have times of their own
+    CHECK_FALSE(sample(5, Counter::EdgeBytes, 1));
+    CHECK_FALSE(sample(0, Counter::EdgeBytes, 2));
+    CHECK(sample(-1, Counter::EdgeBytes, 1));
+}
+
 TEST_CASE("a file says what a number stands for once, before it is used") {
     const TestDirectory directory;
     const std::string path = directory.file("t.pftrace");

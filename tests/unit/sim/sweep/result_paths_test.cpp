@@ -85,6 +85,22 @@ TEST_CASE("results have the paths of their schema, but for what points say and l
     CHECK(std::count(paths.begin(), paths.end(), "cycles") == 1);
 }
 
+TEST_CASE("a path that runs and estimates have is described as that of runs", "[unit][sweep]") {
+    const auto all = described_result_paths();
+    const auto of = [&](const std::string& path) {
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [&](const auto& one) { return one.first == path; });
+        REQUIRE(found != all.end());
+        return found->second;
+    };
+    const Json run = result::result_schema().at("oneOf").at(0).at("properties");
+    const Json estimate = result::result_schema().at("oneOf").at(1).at("properties");
+    REQUIRE(estimate.at("plan").at("description") != run.at("plan").at("description"));
+    CHECK(of("plan.NAME") == run.at("plan").at("description"));
+    REQUIRE(estimate.at("cycles").at("description") != run.at("cycles").at("description"));
+    CHECK(of("cycles") == run.at("cycles").at("description"));
+}
+
 TEST_CASE("a path of a result is one of the schema, one with any name in it, or of a line",
           "[unit][sweep]") {
     for (const std::string& path : result_paths()) {
