@@ -55,6 +55,20 @@ TEST_CASE("values of all tracks stand in order of time", "[unit][traces]") {
           "#12\nsnone %\ns- &\n#20\nsnone !\ns- \"\n");
 }
 
+TEST_CASE("time does not go back at the end, whatever changes last", "[unit][traces]") {
+    const auto end_of = [](Cycles of_machine, Cycles of_counter) {
+        NameTable names;
+        const std::string text = written(names, [&](Exporter& sink) {
+            sink.span(compute(machine_track(), 0, of_machine));
+            sink.counter({Counter::ActiveTiles, of_counter, 1});
+        });
+        return text.substr(text.rfind("$end\n#") + 5);
+    };
+    CHECK(end_of(20, 7) == "#7\nb1 #\n#20\nsnone !\ns- \"\n");
+    CHECK(end_of(20, 20) == "#20\nsnone !\ns- \"\nb1 #\n");
+    CHECK(end_of(20, 25) == "#20\nsnone !\ns- \"\n#25\nb1 #\n");
+}
+
 TEST_CASE("a slice that is like the one before it is written again", "[unit][traces]") {
     NameTable names;
     const std::string text = written(names, [&](Exporter& sink) {
