@@ -568,3 +568,72 @@ TEST_CASE("shares and numbers of processes are taken from the least to the most,
         }
     }
 }
+
+TEST_CASE("numbers are taken from the least to the most that their options say") {
+    struct Range {
+        Words line;
+        std::string option;
+        int least;
+        int most; ///< 0: as many as there are
+    };
+    const std::vector<Range> all{{{"run", "w"}, "threads", 1, 1024},
+                                 {{"run", "w"}, "shuffle", 0, 0},
+                                 {{"run", "w"}, "max-cycles", 1, 0},
+                                 {{"run", "w", "--mode", "timing"}, "audit", 0, 0},
+                                 {{"vertex", "v"}, "lockstep-limit", 1, 0},
+                                 {{"calibrate"}, "seeds", 1, 100},
+                                 {{"sweep", "run", "s"}, "jobs", 1, 1024},
+                                 {{"sweep", "run", "s"}, "time-limit", 0, 0},
+                                 {{"sweep", "run", "s"}, "memory-limit", 0, 0},
+                                 {{"pattern", "make", "uniform", "4x4"}, "block", 1, 1024}};
+    for (const auto& [line, option, least, most] : all) {
+        const auto is_taken = [&, &words = line, &name = option](int number) {
+            Words given = words;
+            given.push_back("--" + name);
+            given.push_back(std::to_string(number));
+            try {
+                static_cast<void>(parsed(given));
+                return true;
+            } catch (const cli::UsageError&) {
+                return false;
+            }
+        };
+        CAPTURE(line, option);
+        CHECK(is_taken(least));
+        CHECK_FALSE(is_taken(least - 1));
+        if (most > 0) {
+            CHECK(is_taken(most));
+            CHECK_FALSE(is_taken(most + 1));
+        }
+    }
+}
+
+TEST_CASE("a window of a recording is from a cycle to a later one") {
+    const auto window = [](const std::string& text) {
+        return parsed({"run", "w", "--record", "r", "--record-window", text}).at("record_window");
+    };
+    for (const std::string text : {"0:1", "0:7", "5:6", "2000:3500", "9:9223372036854775807"}) {
+        CHECK(window(text) == text);
+    }
+    for (const std::string text :
+         {"", ":", "5", "5:", ":5", "5:5", "9:5", "0:0", "-1:5", "-5:-1", "x:5", "5:x", "5:9x",
+          "5x:9", "5-9", "5:9:12", " 5:9", "9:9223372036854775808"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(window(text), cli::UsageError);
+    }
+}
+
+TEST_CASE("so many options --set are taken, and no more") {
+    for (const int count : {1, 1000, 1001}) {
+        Words line{"run", "w"};
+        for (int i = 0; i < count; ++i) {
+            line.push_back("--set");
+            line.push_back("tile.workers=" + std::to_string(i));
+        }
+        if (count <= 1000) {
+            CHECK(parsed(line).at("machine") == parsed({"run", "w"}).at("machine"));
+        } else {
+            CHECK_THROWS_AS(parsed(line), cli::UsageError);
+        }
+    }
+}

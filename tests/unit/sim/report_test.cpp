@@ -7,8 +7,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -143,4 +146,54 @@ TEST_CASE("a page leaves out a recording that is too long, and says so", "[repor
     entry.recording.resize(report::kMostRecordingBytes + 1);
     const std::string html = report::page_html({std::move(entry)}, 1);
     CHECK(html.find("recording-0\"") == std::string::npos);
+}
+
+namespace {
+
+/// The bytes of a text in base64.
+std::string decoded(std::string_view text) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::array<unsigned, 256> values{};
+    for (unsigned i = 0; i < kDigits.size(); ++i) {
+        values[static_cast<unsigned char>(kDigits[i])] = i;
+    }
+    std::string bytes;
+    unsigned bits = 0;
+    unsigned held = 0;
+    for (const char digit : text.substr(0, text.find('='))) {
+        bits = bits << 6U | values[static_cast<unsigned char>(digit)];
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            bytes += static_cast<char>(bits >> held & 0xffU);
+        }
+    }
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("a page has the bytes of a recording, up to the most", "[report]") {
+    constexpr std::size_t kPart = std::size_t{3} << 20U; // that is encoded at once
+    for (const std::size_t size : {std::size_t{2}, std::size_t{3}, std::size_t{4}, kPart - 1, kPart,
+                                   kPart + 1, 2 * kPart + 2, report::kMostRecordingBytes}) {
+        CAPTURE(size);
+        std::string recording(size, '\0');
+        for (std::size_t i = 0; i < size; ++i) {
+            recording[i] = static_cast<char>((i * 2654435761U) >> 13U);
+        }
+        recording.replace(0, 2, "\x1f\x8b");
+        report::Entry entry = report::entry_of_run(nlohmann::json::object());
+        entry.recording = recording;
+        const std::string html = report::page_html({std::move(entry)}, 1);
+        const std::string_view before = "id=\"recording-0\">";
+        const std::size_t begin = html.find(before);
+        REQUIRE(begin != std::string::npos);
+        const std::size_t end = html.find('<', begin + before.size());
+        const std::string_view text =
+            std::string_view(html).substr(begin + before.size(), end - begin - before.size());
+        CHECK(text.size() == (size + 2) / 3 * 4);
+        CHECK((decoded(text) == recording)); // not printed
+    }
 }
