@@ -98,6 +98,15 @@ class OperatorsTest(CliTest):
 
 
 class RowsTest(OperatorsTest):
+    def test_powers(self):
+        above = numpy.float32([0.9, 1.05, 1.2, 1])
+        x = numpy.concatenate([-above, above])
+        for exponent in (0, 1, 2, 3, 7, 63, 64, -1, -2, -63, -64): # by products, whatever the sign
+            self.add("Pow", [x, self.given(numpy.float32([exponent]), True)], x ** exponent)
+        for exponent in (0.5, 1.5, -0.5, 65, -65): # by logarithms
+            self.add("Pow", [above, self.given(numpy.float32([exponent]), True)], above ** numpy.float32(exponent))
+        self.check()
+
     def test_reductions(self):
         functions = {"ReduceSum": numpy.sum, "ReduceMean": numpy.mean, "ReduceMax": numpy.max, "ReduceMin": numpy.min,
                      "ReduceL1": lambda x, **how: numpy.abs(x).sum(**how),

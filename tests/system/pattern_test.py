@@ -708,11 +708,22 @@ class EvolveTest(PatternCase):
         self.checkpoint("g.safetensors", fc1__weight=weights[1:])
         self.refused("got [23, 40] of F32, expected a gradient of the shape of [24, 40] of F32",
                      *with_gradients)
+        for dtype, name in (("<i8", "I64"), ("<f8", "F64"), ("u1", "U8")):
+            self.checkpoint("g.safetensors", fc1__weight=numpy.nan_to_num(weights).astype(dtype))
+            self.refused(f"got [24, 40] of {name}, expected a gradient of the shape of [24, 40] of "
+                         "F32, of F16, BF16 or F32", *with_gradients)
         self.checkpoint("g.safetensors", fc1__weight=weights)
         self.refused("is not finite, expected a finite number", *with_gradients)
         self.schedule()
         self.checkpoint(**{"a/b": weights})
         self.refused("tensor 'a/b': its name is no name of a folder, expected one without '/'")
+        for name in (".", "..", "/", "w" * 256):
+            self.checkpoint(**{name: weights})
+            self.refused("its name is no name of a folder")
+        for number, name in enumerate(("...", "w", "w" * 255)):
+            self.checkpoint(**{name: weights})
+            self.evolve(out=f"named{number}")
+            self.assertTrue(self.patterns(name, f"named{number}"))
         self.checkpoint(norm=weights)
         self.refused("a.safetensors: no tensor is named")
         self.checkpoint(fc1__weight=weights)

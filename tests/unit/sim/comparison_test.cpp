@@ -12,6 +12,7 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -188,4 +189,120 @@ TEST_CASE("the checked in schema of comparisons is the one the program writes, a
     CHECK(comparison["reasons"].size() == 1);
     comparison["more"] = 1;
     CHECK_FALSE(accepts(comparison));
+}
+
+namespace {
+
+/// A comparison with so many settings and groups, each group a cycle longer than the one before it.
+compare::Comparison made_up(int settings, int groups) {
+    compare::Comparison made;
+    made.name_a = "w on m";
+    made.name_b = "v on m";
+    made.has_steps = true;
+    for (int i = 0; i < settings; ++i) {
+        made.settings.push_back({"path_" + std::to_string(i), i, nullptr});
+    }
+    for (int i = 0; i < groups; ++i) {
+        compare::Group group{
+            "compute_set", "group_" + std::to_string(i), 1, 1, 0, 5.0 + i, {}, {}, {}};
+        group.change.at(Reason::Issues) = group.b;
+        made.change.add(group.change);
+        made.b += group.b;
+        made.groups.push_back(group);
+    }
+    return made;
+}
+
+int count_of(const std::string& text, const std::string& part) {
+    int count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("twenty settings and ten groups of steps are told, and how many more there are") {
+    for (const int settings : {0, 1, 20, 21, 45}) {
+        for (const int groups : {0, 1, 10, 11, 30}) {
+            CAPTURE(settings, groups);
+            const std::string text = compare::comparison_text(made_up(settings, groups));
+            CHECK(count_of(text, "path_") == std::min(settings, 20));
+            CHECK(has(text, "none differs") == (settings == 0));
+            // the one that has most of the reason is named with it
+            CHECK(count_of(text, "group_") == std::min(groups, 10) + (groups > 0 ? 1 : 0));
+            CHECK(has(text, "no cycle differs") == (groups == 0));
+            CHECK(has(text, "and " + std::to_string(settings - 20) + " more; --json lists all") ==
+                  (settings > 20));
+            CHECK(has(text, "and " + std::to_string(groups - 10) + " more; --json lists all") ==
+                  (groups > 10));
+            CHECK(count_of(text, "lists all") == (settings > 20 ? 1 : 0) + (groups > 10 ? 1 : 0));
+        }
+    }
+}
+
+TEST_CASE("a reason names the group that has most of it, from one cycle on") {
+    const auto named = [](double first, double second, Reason reason = Reason::Issues) {
+        compare::Comparison made = made_up(0, 2);
+        made.change = {};
+        made.groups[0].change = {};
+        made.groups[1].change = {};
+        made.groups[0].change.at(reason) = first;
+        made.groups[1].change.at(reason) = second;
+        made.change.at(reason) = 100;
+        const std::string text = compare::comparison_text(made);
+        const std::size_t begin = text.find("because");
+        const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+        return has(line, "'") ? line.substr(line.find("'")) : "";
+    };
+    CHECK(named(1, 0.5) == "'group_0' +1");
+    CHECK(named(0.5, 1) == "'group_1' +1");
+    CHECK(named(0.99, 0.5).empty());
+    CHECK(named(-3, 2) == "'group_0' -3");
+    CHECK(named(-0.99, 0.5).empty());
+    CHECK(named(1'234'567, 3, Reason::Words) == "'group_0' +1,234,567");
+    CHECK(named(4, 4) == "'group_0' +4"); // of equals the first
+}
+
+TEST_CASE("figures that differ are told in digits that say something") {
+    const auto told = [](double a, double b) {
+        compare::Comparison made = made_up(0, 0);
+        made.figures = {{"figure", a, b}};
+        const std::string text = compare::comparison_text(made);
+        const std::size_t begin = text.find("figure ");
+        std::string line;
+        for (const char c : begin == std::string::npos ? "" : text.substr(begin)) {
+            line += c == '\n' || (c == ' ' && line.ends_with(' ')) ? "" : std::string(1, c);
+        }
+        return line;
+    };
+    CHECK(told(2, 2).empty());
+    CHECK(told(1, 2) == "figure 1 2 100.0 % more");
+    CHECK(told(2, 1) == "figure 2 1 50.0 % less");
+    CHECK(told(0, 3) == "figure 0 3");
+    CHECK(told(999.4567, 1000.4567) == "figure 999.5 1,000 0.1 % more");
+    CHECK(told(0.125, 1234567.8) == "figure 0.125 1,234,568 987654140.0 % more");
+    CHECK(told(1e15, 999'999'999'999'999) == "figure 1e+15 999,999,999,999,999 0.0 % less");
+    CHECK(told(-1000.5, -999.5) == "figure -1,001 -999.5 0.1 % less");
+}
+
+TEST_CASE("values are told as they are, cut behind forty characters") {
+    compare::Comparison made = made_up(0, 0);
+    const auto told = [&](const Json& value) {
+        made.settings = {{"path", value, 7}};
+        const std::string text = compare::comparison_text(made);
+        const std::size_t begin = text.find("path  ") + 6;
+        return text.substr(begin, text.find("  7\n") - begin);
+    };
+    CHECK(told(nullptr) == "none");
+    CHECK(told("word") == "word");
+    CHECK(told(1.5) == "1.5");
+    CHECK(told(Json::array({1, 2})) == "[1,2]");
+    CHECK(told(std::string(40, 'a')) == std::string(40, 'a'));
+    CHECK(told(std::string(41, 'a')) == std::string(37, 'a') + "...");
 }
