@@ -366,6 +366,17 @@ class MakeTest(PatternCase):
             self.assertEqual(made.nnz, 64 * 96 // 4, words)
             self.assertTrue(made.data.all())
 
+    def test_blocks_are_stored_as_such_and_single_elements_by_rows(self):
+        for block, form in ((1, "csr"), (2, "bsr")):
+            self.pattern("make", "uniform", "8x8", "density=0.5", "--block", block, "-o", "a.npz")
+            self.pattern("convert", "a.npz", "--block", block, "-o", "b.npz")
+            for name in ("a.npz", "b.npz"):
+                self.assertEqual(scipy.sparse.load_npz(self.scratch / name).format, form, name)
+            for form in SPARSE:
+                extra = () if form == "bsr" and block == 1 else ("--block", block)
+                self.pattern("convert", "a.npz", "--as", form, *extra, "-o", "c.npz")
+                self.assertEqual(scipy.sparse.load_npz(self.scratch / "c.npz").format, form)
+
     def test_a_pattern_is_that_of_a_workload(self):
         self.pattern("make", "power_law", "64x96", "density=0.125", "exponent=2", "seed=5",
                      "-o", "a.mtx")

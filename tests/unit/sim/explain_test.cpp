@@ -389,6 +389,17 @@ TEST_CASE("a recording has its numbers, and is refused where some are not there"
     wrong({{"type", "u32"}, {"offset", made.arrays.size() - 11}});
     wrong({{"type", "f64"}, {"offset", made.arrays.size() - 23}});
     wrong({{"type", "u32"}, {"offset", made.arrays.size() + 1}});
+    // a list of nothing stands behind the last array, or anywhere before
+    for (const std::size_t offset : {std::size_t{0}, made.arrays.size()}) {
+        Made with_nothing;
+        with_nothing.header = made.header;
+        with_nothing.arrays = made.arrays;
+        with_nothing.chip()["executions"] = {{"count", 0U},
+                                             {"begin", {{"type", "f64"}, {"offset", offset}}}};
+        CHECK_NOTHROW(with_nothing.read());
+        with_nothing.chip()["executions"]["begin"]["offset"] = made.arrays.size() + 1;
+        CHECK_THROWS_WITH(with_nothing.read(), Catch::Contains("an array is not there"));
+    }
     Made most;
     most.header["tiles"] = 1U << 20U;
     CHECK(most.read().tiles() == 1U << 20U);
