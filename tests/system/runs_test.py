@@ -384,6 +384,10 @@ class RunsTest(CliTest):
                             "streaming.latency_us=1", code=3)
         self.assertEqual(done.stdout, "")
         self.assertIn("on gc2: ", done.stderr)
+        done = self.tessera("run", *TINY, "--machine", "gc2", "--set", "streaming.latency_us=1",
+                            code=3) # of one machine there is nothing to say
+        self.assertIn("streaming", done.stderr)
+        self.assertNotIn("on gc2: ", done.stderr)
         for folder in ("a", "b"):
             (self.scratch / folder).mkdir()
         self.file("a/m.json", json.dumps({"schema_version": 1, "extends": "tiny", "name": "m"}))
