@@ -115,6 +115,20 @@ class DiffTest(Case):
         self.assertIn("no key of 'full' begins with 'zz'", self.tessera("diff", "full:zz", "a", code=2))
         self.assertIn("has no result.json; of a store's points say STORE:KEY", self.tessera("diff", "full", "a", code=2))
 
+    def test_points_without_operations_have_the_figures_of_their_runs(self):
+        (self.scratch / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": "sync",
+            "axes": [{"path": "sync.internal_cycles", "values": [100, 200]}]}))
+        self.tessera("sweep", "run", "./s.json", "--keep", "full", "--store", "s", "-q")
+        keys = {line["changes"]["sync.internal_cycles"]: line["key"][:12] for file in (self.scratch / "s").glob("*.jsonl")
+                for line in map(json.loads, file.read_text().splitlines())}
+        for cycles in keys:
+            self.run_to(f"run_{cycles}", "sync", f"sync.internal_cycles={cycles}")
+        found = self.compared(f"s:{keys[100]}", f"s:{keys[200]}")
+        self.assertEqual(found["figures"], self.compared("run_100", "run_200")["figures"])
+        self.assertTrue(found["figures"])
+        self.assertFalse([one["path"] for one in found["figures"] if "flop" in one["path"]])
+
     def test_mistakes(self):
         self.run_to("a", "tiny_matmul")
         (self.scratch / "no.json").write_text('{"x": 1}')
