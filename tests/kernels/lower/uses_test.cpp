@@ -446,3 +446,42 @@ TEST_CASE("the first byte that two vertices write is told", "[kernels][lifetimes
     CHECK(faults > 100);
     CHECK(faults < 500);
 }
+
+TEST_CASE("a step is called by its number, whatever does it", "[kernels][lifetimes]") {
+    Sketch sketch;
+    graph::Graph& graph = sketch.graph;
+    const auto word = sketch.buffer("word", kTile, 4);
+    std::vector<std::pair<std::string, std::string>> expected; // names and kernels, by number
+    const auto named = [&](const char* name, const char* owner) {
+        expected.emplace_back(name, owner);
+    };
+    for (const char* name : {"set 0", "set 1"}) {
+        static_cast<void>(graph.add_compute_set({name, program::Role::Work, "a"}));
+        named(name, "a");
+    }
+    for (const char* name : {"exchange 0", "exchange 1"}) {
+        static_cast<void>(graph.add_exchange({name, program::Role::Bring, "b"}));
+        named(name, "b");
+    }
+    graph.remote_buffers.push_back({"far", program::RemoteBuffer::Place::StreamingMemory, 1, 4});
+    for (const char* name : {"copy 0", "copy 1"}) {
+        static_cast<void>(graph.add_stream_copy({name, "c"}));
+        named(name, "c");
+    }
+    for (const char* name : {"links 0", "links 1"}) {
+        static_cast<void>(graph.add_link_exchange({name, "d"}));
+        named(name, "d");
+    }
+    sketch.then(graph::when({kTile, {word}}, {}));
+    sketch.then(graph::as_long_as({kTile, {word}}, {}));
+    named("if", "control");
+    named("while", "control");
+    for (std::size_t number = 0; number < expected.size(); ++number) {
+        CAPTURE(number);
+        const auto& [name, owner] = expected[number];
+        const auto step = static_cast<lower::StepNumber>(number);
+        CHECK(lower::name_of(graph, step) == name);
+        CHECK(lower::place_of_fault(graph, step, kTile) ==
+              "program 'sketch': kernel '" + owner + "', step '" + name + "', tile 1");
+    }
+}

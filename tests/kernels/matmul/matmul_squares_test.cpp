@@ -2,6 +2,7 @@
 // A product's operand that stands in squares is sent from where these stand.
 #include "kernels/matmul/matmul_homes.h"
 #include "kernels/matmul/matmul_squares.h"
+#include "kernels/workload/random.h"
 #include "tests/kernels/matmul/problems.h"
 
 #include <catch2/catch.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -161,6 +163,64 @@ TEST_CASE("a grid's parts are put beside the squares that they want", "[kernels]
     for (TileId tile = 0; tile < grid.tiles(); ++tile) {
         CHECK(grid.tile(same.part(tile)) == tile);
     }
+}
+
+TEST_CASE("parts are beside their squares wherever blocks of tiles can be dealt so", "[kernels]") {
+    const workload::CounterRandom random(5, 1);
+    std::uint64_t drawn = 0;
+    const auto below = [&](std::size_t bound) {
+        return static_cast<std::size_t>(random.below(bound, drawn++));
+    };
+    int dealt = 0;
+    int cannot = 0;
+    for (const Partition& partition :
+         {Partition{3, 2, 2, 1, Paired::A}, Partition{2, 2, 4, 1, Paired::None},
+          Partition{5, 1, 2, 1, Paired::None}}) {
+        const Grid grid(problem_of(240, 192, 192), partition);
+        const auto blocks = static_cast<std::size_t>(partition.parts_m * partition.parts_k);
+        const std::int64_t size = grid.tiles() / static_cast<std::int64_t>(blocks);
+        for (int round = 0; round < 40; ++round) {
+            // each block of parts wants squares that stand on some blocks of tiles
+            StandingSquares standing;
+            standing.a = squares_of(240, 192, [](std::int64_t) { return 1000; });
+            std::vector<std::vector<std::size_t>> on(blocks);
+            for (auto& some : on) {
+                for (std::size_t i = below(blocks) + 1; i > 0; --i) {
+                    some.push_back(below(blocks));
+                }
+            }
+            std::vector<std::set<std::size_t>> apart(blocks);
+            std::vector<std::set<std::size_t>> users(standing.a->squares.size());
+            for (const matmul::Strip& strip : matmul::strips_of(grid, *standing.a, true, 0)) {
+                users[strip.square].insert(strip.group);
+            }
+            std::size_t next = 0;
+            for (std::size_t square = 0; square < users.size(); ++square) {
+                const auto& some = on[*users[square].begin()];
+                const std::size_t block = some[next++ % some.size()];
+                const auto tile = static_cast<TileId>(static_cast<std::int64_t>(block) * size + 1);
+                standing.a->squares[square] = {tile, tile};
+                for (const std::size_t user : users[square]) {
+                    apart[user].insert(block);
+                }
+            }
+            std::vector<std::int64_t> order(blocks);
+            std::iota(order.begin(), order.end(), 0);
+            bool is_possible = false;
+            do {
+                bool fits = true;
+                for (std::size_t block = 0; block < blocks; ++block) {
+                    fits = fits && !apart[block].contains(static_cast<std::size_t>(order[block]));
+                }
+                is_possible = is_possible || fits;
+            } while (std::next_permutation(order.begin(), order.end()));
+            const Grid beside = matmul::beside_squares(grid, standing);
+            CHECK((own_squares(beside, *standing.a, true) == 0) == is_possible);
+            (is_possible ? dealt : cannot) += 1;
+        }
+    }
+    CHECK(dealt > 10);
+    CHECK(cannot > 10);
 }
 
 TEST_CASE("an operand is sent from where its squares stand", "[kernels]") {
