@@ -377,6 +377,44 @@ TEST_CASE("a repeat whose rounds are layers goes back from the last row to the f
                 "kernels in it, expected no others: they have no gradient"});
 }
 
+TEST_CASE("an activation's argument is made again, without what was added behind it",
+          "[unit][catalog][gradient]") {
+    const auto steps = [](const std::string& inputs, const std::string& options) {
+        return made(
+            expanded(trained(R"({"family": "matmul", "inputs": [)" + inputs + "], " + options +
+                                 R"("output": "y"},
+{"family": "bias", "inputs": ["y", "b"], "output": "z"})",
+                             R"("outputs": ["y"], "with_respect_to": ["w"])"))
+                .steps,
+            2);
+    };
+    const std::string of_inner = "matmul x w_gradient_inner -> w_gradient transpose_a";
+    CHECK(steps(R"("x", "w")", "") == Lines{"matmul x y_gradient -> w_gradient transpose_a"});
+    // a result of relu is positive where its argument is
+    CHECK(steps(R"("x", "w")", R"("activation": "relu", )") ==
+          Lines{"relu_gradient y y_gradient -> w_gradient_inner", of_inner});
+    for (const std::string function : {"relu", "gelu"}) {
+        for (const std::string& inputs :
+             {std::string(R"("x", "w")"), std::string(R"("x", "w", "b")")}) {
+            for (const bool accumulates : {false, true}) {
+                if (function == "relu" && !accumulates) {
+                    continue;
+                }
+                CAPTURE(function, inputs, accumulates);
+                const bool has_bias = inputs.ends_with("\"b\"");
+                CHECK(
+                    steps(inputs + (accumulates ? R"(, "y_gradient")" : ""),
+                          R"("activation": ")" + function + R"(", )" +
+                              (accumulates ? R"("accumulate": true, )" : "")) ==
+                    Lines{has_bias ? "matmul x w b -> w_gradient_argument"
+                                   : "matmul x w -> w_gradient_argument",
+                          function + "_gradient w_gradient_argument y_gradient -> w_gradient_inner",
+                          of_inner});
+            }
+        }
+    }
+}
+
 TEST_CASE("the gradient of a loss is 1", "[unit][catalog][gradient]") {
     const auto workload =
         expanded(kHead + std::string(R"("tensors": {"x": {"shape": [1, 8]}, "w": {"shape": [8, 1]}},

@@ -8,6 +8,7 @@
 #include "kernels/dynamic/own_planner.h"
 #include "kernels/dynamic/published/vertex_cycles.h"
 #include "kernels/dynamic/travel.h"
+#include "kernels/dynamic/values_gradient.h"
 #include "kernels/dynamic/vertices.h"
 #include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/family/family.h"
@@ -24,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -460,6 +462,45 @@ TEST_CASE("dynamic_planner: a pass is told with its cuts, and with what its phas
         }
     }
     CHECK(reduced > 0);
+}
+
+TEST_CASE(
+    "dynamic_planner: what a gradient of values is made of stands apart from its operands alone",
+    "[kernels][dynamic]") {
+    const auto machine = machine_of(32);
+    int homes = 0;
+    for (Problem problem : problems()) {
+        problem.passes.values_gradient = true;
+        for (const Split& split :
+             {Split{1, 1, 1}, Split{3, 1, 2}, Split{4, 4, 1}, Split{2, 3, 4}}) {
+            CAPTURE(problem.m, problem.block, name_of(problem.data), split.x, split.y, split.z);
+            const Plan plan = priced_plan(problem, machine, split).plan;
+            const Layout layout = layout_of(problem, published::dense_machine(machine), plan);
+            const graph::Graph graph =
+                emit_values_gradient(machine, {layout,
+                                               plan,
+                                               {problem.data, problem.partials},
+                                               problem.n,
+                                               problem.m,
+                                               problem.k,
+                                               "test",
+                                               false});
+            for (const graph::Buffer& buffer : graph.buffers) {
+                if (buffer.name != "home of x" && buffer.name != "home of dy") {
+                    continue;
+                }
+                ++homes;
+                std::set<std::string> apart;
+                for (const graph::BufferId other : buffer.apart) {
+                    apart.insert(graph.buffers[other.index].name);
+                }
+                // other tiles' metadata come where tiles share a product's columns
+                CHECK(apart == (split.z > 1 ? std::set<std::string>{"x", "dy", "metadata"}
+                                            : std::set<std::string>{"x", "dy"}));
+            }
+        }
+    }
+    CHECK(homes > 0);
 }
 
 TEST_CASE("dynamic_planner: a result is rounded for each block of its longest line and each part",
