@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <iterator>
 #include <queue>
@@ -42,10 +44,15 @@ private:
     enum class Reach { Part, Rows, All };
 
     /// Calls each(part, block row in it, first block, behind the last one) for the blocks of each
-    /// row of each part that has any.
+    /// row of each part that has any; on several threads, of which each has all parts of some x.
     template <class Each> void each_row(const Each& each) const {
-        for (std::int64_t row = 0; row < layout_.rows; ++row) {
-            const std::int64_t x = row / layout_.part_rows;
+        tbb::parallel_for(std::int64_t{0}, layout_.split.x,
+                          [&](std::int64_t x) { each_row_of(x, each); });
+    }
+    template <class Each> void each_row_of(std::int64_t x, const Each& each) const {
+        const std::int64_t first = x * layout_.part_rows;
+        const std::int64_t end_of_rows = std::min(layout_.rows, first + layout_.part_rows);
+        for (std::int64_t row = first; row < end_of_rows; ++row) {
             const std::int64_t last = pattern_.first_block(row + 1);
             std::int64_t at = pattern_.first_block(row);
             while (at < last) {
@@ -55,7 +62,7 @@ private:
                 while (behind < last && pattern_.column_of(behind) < end) {
                     ++behind;
                 }
-                each(x * layout_.split.y + y, row - x * layout_.part_rows, at, behind);
+                each(x * layout_.split.y + y, row - first, at, behind);
                 at = behind;
             }
         }
@@ -93,35 +100,38 @@ private:
     void cut() {
         deal_.buckets.resize(static_cast<std::size_t>(layout_.buckets()));
         wanted_.resize(deal_.buckets.size());
-        for (std::int64_t group = 0; group < layout_.groups(); ++group) {
-            const std::vector<Run>& rows = rows_[static_cast<std::size_t>(group)];
-            std::int64_t all = 0;
-            for (const Run& row : rows) {
-                all += row.blocks;
-            }
-            const std::int64_t share = ceil_div(all, layout_.split.z);
-            auto row = rows.begin();
-            Run left = all > 0 ? *row : Run{};
-            for (std::int64_t z = 0; z < layout_.split.z && all > 0; ++z) {
-                const std::int64_t number =
-                    layout_.bucket_of(group / layout_.split.y, group % layout_.split.y, z);
-                Piece piece{group, {}};
-                std::int64_t room = std::min(share, all);
-                all -= room;
-                wanted_[static_cast<std::size_t>(number)] = room;
-                while (room > 0) {
-                    const auto taken =
-                        static_cast<std::int32_t>(std::min<std::int64_t>(room, left.blocks));
-                    piece.runs.push_back({left.first, left.row, taken});
-                    room -= taken;
-                    left.first += taken;
-                    left.blocks -= taken;
-                    if (left.blocks == 0 && ++row != rows.end()) {
-                        left = *row;
-                    }
+        tbb::parallel_for(std::int64_t{0}, layout_.groups(),
+                          [&](std::int64_t group) { cut_group(group); });
+    }
+
+    void cut_group(std::int64_t group) {
+        const std::vector<Run>& rows = rows_[static_cast<std::size_t>(group)];
+        std::int64_t all = 0;
+        for (const Run& row : rows) {
+            all += row.blocks;
+        }
+        const std::int64_t share = ceil_div(all, layout_.split.z);
+        auto row = rows.begin();
+        Run left = all > 0 ? *row : Run{};
+        for (std::int64_t z = 0; z < layout_.split.z && all > 0; ++z) {
+            const std::int64_t number =
+                layout_.bucket_of(group / layout_.split.y, group % layout_.split.y, z);
+            Piece piece{group, {}};
+            std::int64_t room = std::min(share, all);
+            all -= room;
+            wanted_[static_cast<std::size_t>(number)] = room;
+            while (room > 0) {
+                const auto taken =
+                    static_cast<std::int32_t>(std::min<std::int64_t>(room, left.blocks));
+                piece.runs.push_back({left.first, left.row, taken});
+                room -= taken;
+                left.first += taken;
+                left.blocks -= taken;
+                if (left.blocks == 0 && ++row != rows.end()) {
+                    left = *row;
                 }
-                bucket(number).pieces.push_back(std::move(piece));
             }
+            bucket(number).pieces.push_back(std::move(piece));
         }
     }
 

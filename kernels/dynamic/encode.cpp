@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/dynamic/encode.h"
 
-#include "kernels/dynamic/deal.h"
 #include "kernels/dynamic/metadata.h"
 #include "kernels/dynamic/recut.h"
 #include "kernels/dynamic/travel.h"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -54,32 +54,22 @@ Ways ways_of(const Layout& layout, const Deal& dealt) {
     return ways;
 }
 
-Encoding written(const Layout& layout, Deal dealt, const InBlocks& blocks,
+Encoding written(const Layout& layout, Deal dealt, std::vector<std::int64_t> first_of_cut,
                  std::int64_t value_stride) {
     Encoding encoding;
-    encoding.block = layout.block;
-    encoding.overfull = dealt.overfull;
     encoding.travel = travel_of(layout.split, ways_of(layout, dealt));
+    encoding.dealt = std::move(dealt);
+    encoding.block = layout.block;
+    encoding.room = layout.bucket.blocks;
+    encoding.value_stride = value_stride;
+    encoding.first_of_cut = std::move(first_of_cut);
     const auto words = static_cast<std::size_t>(layout.bucket.metadata);
-    const auto held = static_cast<std::size_t>(layout.bucket.blocks);
     const auto buckets = static_cast<std::size_t>(layout.buckets());
     encoding.metadata.resize(buckets * words);
-    encoding.first_value.reserve(buckets * held);
-    std::vector<std::int32_t> numbers(held);
-    const std::int64_t cells = layout.block * layout.block;
-    encoding.value_stride = value_stride;
-    for (std::size_t number = 0; number < buckets; ++number) {
-        std::fill(numbers.begin(), numbers.end(), -1);
-        write_bucket(layout, dealt.buckets[number], dealt.blocks,
-                     std::span(encoding.metadata).subspan(number * words, words), numbers);
-        for (const std::int32_t block : numbers) {
-            encoding.first_value.push_back(
-                block < 0 ? -1
-                : blocks.pattern != nullptr
-                    ? block * cells
-                    : blocks.recut.first_value[static_cast<std::size_t>(block)]);
-        }
-    }
+    tbb::parallel_for(std::size_t{0}, buckets, [&](std::size_t bucket) {
+        write_bucket(layout, encoding.dealt.buckets[bucket], encoding.dealt.blocks,
+                     std::span(encoding.metadata).subspan(bucket * words, words));
+    });
     return encoding;
 }
 
@@ -121,14 +111,14 @@ std::optional<double> least_excess(const LayoutOf& layout_of, double excess,
 template <class Enough>
 Encoding encoded(const Layout& layout, const workload::SparsePattern& pattern,
                  const Enough& enough) {
-    const InBlocks blocks = in_blocks(layout, pattern);
+    InBlocks blocks = in_blocks(layout, pattern);
     Deal dealt = deal(layout, pattern_of(blocks));
     if (!dealt.left.empty()) {
         BucketsOverflow::Facts facts = facts_of(layout, dealt.left.front());
         facts.excess = enough();
         throw BucketsOverflow(facts, layout);
     }
-    return written(layout, std::move(dealt), blocks, pattern.block);
+    return written(layout, std::move(dealt), std::move(blocks.recut.first_value), pattern.block);
 }
 
 std::string text_of(const BucketsOverflow::Facts& facts, const Layout& layout) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "kernels/dynamic/deal.h"
 #include "kernels/dynamic/layout.h"
 #include "kernels/workload/operands.h"
 
@@ -39,12 +40,33 @@ struct Travel {
 
 struct Encoding {
     std::vector<std::uint16_t> metadata; ///< [bucket][Bucket::metadata]
-    /// [bucket][Bucket::blocks]: the block's first element in the pattern's values; -1: no block.
-    std::vector<std::int64_t> first_value;
-    std::int64_t block = 1;        ///< of the buckets
-    std::int64_t value_stride = 1; ///< from a row of a block to the next in the pattern's values
     Travel travel;
-    std::int64_t overfull = 0; ///< buckets that part of their own blocks had to leave
+    Deal dealt;
+    std::int64_t block = 1;        ///< of the buckets
+    std::int64_t room = 0;         ///< Bucket::blocks
+    std::int64_t value_stride = 1; ///< from a row of a block to the next in the pattern's values
+    /// Where the pattern's blocks were cut: the first element of each piece in the pattern's values.
+    std::vector<std::int64_t> first_of_cut;
+
+    /// Calls each(place, first element in the pattern's values) for each block that a bucket holds;
+    /// places count [bucket][Bucket::blocks].
+    template <class Each> void each_block(const Each& each) const {
+        std::int64_t bucket_place = 0;
+        for (const Holding& bucket : dealt.buckets) {
+            std::int64_t place = bucket_place;
+            bucket_place += room;
+            for (const Piece& piece : bucket.pieces) {
+                for (const Run& run : piece.runs) {
+                    for (std::int64_t at = run.first; at < run.first + run.blocks; ++at, ++place) {
+                        const auto number = dealt.blocks[static_cast<std::size_t>(at)].number;
+                        each(place, first_of_cut.empty()
+                                        ? number * block * block
+                                        : first_of_cut[static_cast<std::size_t>(number)]);
+                    }
+                }
+            }
+        }
+    }
 };
 
 /// A pattern does not fit into buckets of this size. Exit code 4.
@@ -83,15 +105,14 @@ template <class Element>
 [[nodiscard]] std::vector<Element> bucket_values(const Encoding& encoding,
                                                  const std::vector<Element>& values) {
     const std::int64_t b = encoding.block;
-    std::vector<Element> buckets(encoding.first_value.size() * static_cast<std::size_t>(b * b));
-    auto to = buckets.begin();
-    for (const std::int64_t first : encoding.first_value) {
+    std::vector<Element> buckets(encoding.dealt.buckets.size() *
+                                 static_cast<std::size_t>(encoding.room * b * b));
+    encoding.each_block([&](std::int64_t place, std::int64_t first) {
+        auto to = buckets.begin() + place * b * b;
         for (std::int64_t row = 0; row < b; ++row, to += b) {
-            if (first >= 0) {
-                std::copy_n(values.begin() + first + row * encoding.value_stride, b, to);
-            }
+            std::copy_n(values.begin() + first + row * encoding.value_stride, b, to);
         }
-    }
+    });
     return buckets;
 }
 
@@ -102,14 +123,12 @@ template <class Element>
                                                   const workload::SparsePattern& pattern) {
     const std::int64_t b = encoding.block;
     std::vector<Element> values(static_cast<std::size_t>(pattern.stored_elements()));
-    auto from = buckets.begin();
-    for (const std::int64_t first : encoding.first_value) {
+    encoding.each_block([&](std::int64_t place, std::int64_t first) {
+        auto from = buckets.begin() + place * b * b;
         for (std::int64_t row = 0; row < b; ++row, from += b) {
-            if (first >= 0) {
-                std::copy_n(from, b, values.begin() + first + row * encoding.value_stride);
-            }
+            std::copy_n(from, b, values.begin() + first + row * encoding.value_stride);
         }
-    }
+    });
     return values;
 }
 

@@ -176,8 +176,7 @@ private:
 } // namespace
 
 void write_bucket(const Layout& layout, Holding& holding, const std::vector<DealtBlock>& blocks,
-                  std::span<std::uint16_t> words, std::span<std::int32_t> numbers) {
-    std::size_t value = 0;
+                  std::span<std::uint16_t> words) {
     const std::int64_t step = layout.place_step();
     std::vector<Row> rows;
     for (Piece& piece : holding.pieces) {
@@ -194,10 +193,9 @@ void write_bucket(const Layout& layout, Holding& holding, const std::vector<Deal
             rows.back().blocks += run.blocks;
             before += run.blocks;
             const auto first = blocks.begin() + run.first;
-            for (auto block = first; block != first + run.blocks; ++block, ++at, ++value) {
+            for (auto block = first; block != first + run.blocks; ++block, ++at) {
                 words[static_cast<std::size_t>(at)] =
                     static_cast<std::uint16_t>(block->column * step);
-                numbers[value] = block->number;
             }
         }
         const std::int64_t size = SubGroupWriter(layout, words).write(piece.group, rows);

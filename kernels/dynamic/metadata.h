@@ -10,9 +10,9 @@
 
 namespace tessera::dynamic {
 
-/// Writes what a bucket holds into its words, which are zero, and the numbers of its blocks in the
-/// order of its values. Runs are brought into the order of rows.
+/// Writes what a bucket holds into its words, which are zero. Runs are brought into the order of rows,
+/// which is that of the bucket's values.
 void write_bucket(const Layout& layout, Holding& holding, const std::vector<DealtBlock>& blocks,
-                  std::span<std::uint16_t> words, std::span<std::int32_t> numbers);
+                  std::span<std::uint16_t> words);
 
 } // namespace tessera::dynamic

@@ -3,6 +3,8 @@
 
 #include "base/bytes.h"
 
+#include <tbb/parallel_for_each.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -83,14 +85,17 @@ void hold_code(const program::Program& program, const Places& places, const Code
                const Stubs& stubs, Images& images) {
     const auto& codelet = places.codelets.codelet();
     const program::SharedBytes codelets = shared_bytes(codelet.words);
+    std::vector<std::string> names;
+    for (const program::ComputeSet& set : program.compute_sets) {
+        names.push_back("stub of " + set.name);
+    }
     for (std::size_t tile = 0; tile < images.size(); ++tile) {
         bool runs = false;
         for (std::size_t set = 0; set < program.compute_sets.size(); ++set) {
             if (const auto& code = stubs.code[set][tile]; code != nullptr) {
                 runs = true;
-                images[tile].segments.push_back(segment(SegmentKind::Code,
-                                                        "stub of " + program.compute_sets[set].name,
-                                                        zone.stubs[set], code));
+                images[tile].segments.push_back(
+                    segment(SegmentKind::Code, names[set], zone.stubs[set], code));
             }
         }
         if (runs) {
@@ -113,12 +118,13 @@ void hold_control(const CodeZone& zone, Images& images) {
 void hold_rows(const program::Program& program, const RowHomes& rows, Images& images) {
     for (std::uint32_t index = 0; index < program.exchanges.size(); ++index) {
         const program::Exchange& exchange = program.exchanges[index];
+        const std::string name = "row of " + exchange.name;
         for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
             const program::ExchangeRow& row = exchange.rows[i];
             if (rows.of_row[index][i] == index) {
-                images[row.tile].segments.push_back(
-                    segment(SegmentKind::ExchangeRow, "row of " + exchange.name, row.address,
-                            shared_bytes(row.words), {0, rows.rooms[index].last}));
+                images[row.tile].segments.push_back(segment(SegmentKind::ExchangeRow, name,
+                                                            row.address, shared_bytes(row.words),
+                                                            {0, rows.rooms[index].last}));
             }
         }
     }
@@ -134,12 +140,14 @@ void make_images(program::Program& program, const Places& places, const CodeZone
     hold_state(places, images);
     hold_rows(program, rows, images);
     hold_control(zone, images);
+    tbb::parallel_for_each(images, [](program::Image& image) {
+        std::ranges::stable_sort(image.segments, {}, &program::Segment::address);
+    });
     for (program::Image& image : images) {
         if (image.segments.empty()) {
             program.image_of_tile.push_back(program::Program::kNoImage);
             continue;
         }
-        std::ranges::stable_sort(image.segments, {}, &program::Segment::address);
         program.image_of_tile.push_back(static_cast<std::uint32_t>(program.images.size()));
         program.images.push_back(std::move(image));
     }

@@ -184,9 +184,9 @@ std::string buckets_text(const Encoded& encoded, std::optional<std::int64_t> buc
          fill_text(fill.blocks, buckets.buckets(), room.blocks) +
              (fill.empty > 0 ? fmt::format("; {} have none", grouped(fill.empty)) : "")},
         {"words in a bucket", fill_text(fill.words, buckets.buckets(), room.metadata)},
-        {"over-full", encoded.encoding.overfull == 0
+        {"over-full", encoded.encoding.dealt.overfull == 0
                           ? "none"
-                          : count(encoded.encoding.overfull, "bucket") +
+                          : count(encoded.encoding.dealt.overfull, "bucket") +
                                 ", of whose own blocks others have some"},
         {"away from home", fill.away == 0 ? "none"
                                           : count(fill.away, unit) + ", in " +
@@ -250,7 +250,9 @@ json buckets_json(const Encoded& encoded, std::optional<std::int64_t> bucket) {
           {"words", fill_json(fill.words, layout.buckets())},
           {"empty", fill.empty}}},
         {"spills",
-         {{"overfull", encoded.encoding.overfull}, {"away", fill.away}, {"hosts", fill.hosts}}},
+         {{"overfull", encoded.encoding.dealt.overfull},
+          {"away", fill.away},
+          {"hosts", fill.hosts}}},
         {"travel",
          {{"end", {{"x", end.x}, {"y", end.y}, {"z", end.z}}},
           {"x_in_use", x_in_use(encoded)},

@@ -151,13 +151,26 @@ std::uint32_t TileClasses::code_number(const std::vector<const isa::DecodedProgr
 }
 
 std::uint32_t TileClasses::registers_number(const SupervisorRegisters& registers) {
-    const std::unique_lock lock(mutex_);
-    const auto found = std::find(registers_.begin(), registers_.end(), registers);
-    if (found != registers_.end()) {
-        return static_cast<std::uint32_t>(found - registers_.begin());
+    const auto number_from = [&](std::size_t first) {
+        const auto from = registers_.begin() + static_cast<std::ptrdiff_t>(first);
+        return static_cast<std::size_t>(std::find(from, registers_.end(), registers) -
+                                        registers_.begin());
+    };
+    std::size_t looked_at = 0;
+    {
+        const std::shared_lock lock(mutex_);
+        const std::size_t number = number_from(0);
+        looked_at = registers_.size();
+        if (number != looked_at) {
+            return static_cast<std::uint32_t>(number);
+        }
     }
-    registers_.push_back(registers);
-    return static_cast<std::uint32_t>(registers_.size() - 1);
+    const std::unique_lock lock(mutex_); // another thread may have added them meanwhile
+    const std::size_t number = number_from(looked_at);
+    if (number == registers_.size()) {
+        registers_.push_back(registers);
+    }
+    return static_cast<std::uint32_t>(number);
 }
 
 const SupervisorRegisters& TileClasses::registers(std::uint32_t number) const {

@@ -61,7 +61,7 @@ public:
 
     [[nodiscard]] const Layout& layout() const { return layout_; }
     [[nodiscard]] std::int64_t blocks() const { return decoded_.pattern.blocks(); }
-    [[nodiscard]] std::int64_t overfull() const { return encoding_.overfull; }
+    [[nodiscard]] std::int64_t overfull() const { return encoding_.dealt.overfull; }
 
     /// Elements of the product, or of the gradient of its dense operand, that differ on tile (x, y).
     std::int64_t wrong(test::CodeletBench& bench, bool of_input, std::int64_t x, std::int64_t y) {

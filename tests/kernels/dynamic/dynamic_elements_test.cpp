@@ -61,7 +61,7 @@ public:
 
     [[nodiscard]] const Layout& layout() const { return layout_; }
     [[nodiscard]] std::int64_t blocks() const { return decoded_.pattern.blocks(); }
-    [[nodiscard]] std::int64_t overfull() const { return encoding_.overfull; }
+    [[nodiscard]] std::int64_t overfull() const { return encoding_.dealt.overfull; }
 
     /// Elements of the product on tile (x, y) that differ, of the gradient of its dense operand, or
     /// of the gradient of the values, which are all those of the buckets.

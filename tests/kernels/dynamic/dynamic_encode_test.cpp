@@ -118,17 +118,21 @@ void check_encoding(const Layout& layout, const SparsePattern& pattern, const En
     std::iota(values.begin(), values.end(), 1);
     const auto buckets = bucket_values(encoding, values);
     CHECK(pattern_values(encoding, buckets, pattern) == values);
+    std::vector<std::int64_t> first_values(buckets.size(), -1); // by place
     std::int64_t used = 0;
+    encoding.each_block([&](std::int64_t place, std::int64_t first) {
+        first_values.at(static_cast<std::size_t>(place)) = first;
+        ++used;
+    });
+    CHECK(used == decoded.pattern.blocks());
     for (std::int64_t block = 0; block < decoded.pattern.blocks(); ++block) {
-        const auto place =
-            static_cast<std::size_t>(decoded.places[static_cast<std::size_t>(block)]);
-        used += encoding.first_value[place] >= 0;
+        const std::int64_t place = decoded.places[static_cast<std::size_t>(block)];
+        const std::int64_t first = first_values[static_cast<std::size_t>(place)];
+        CHECK(first >= 0);
         if (pattern.block == layout.block) {
-            CHECK(encoding.first_value[place] == block * layout.block * layout.block);
+            CHECK(first == block * layout.block * layout.block);
         }
     }
-    CHECK(used == std::count_if(encoding.first_value.begin(), encoding.first_value.end(),
-                                [](std::int64_t first) { return first >= 0; }));
     check_fill(layout, pattern, encoding);
 }
 
@@ -254,7 +258,7 @@ struct KnownSpills {
 class Spills {
 public:
     void add(const Layout& layout, const Encoding& encoding) {
-        const auto overfull = static_cast<double>(encoding.overfull);
+        const auto overfull = static_cast<double>(encoding.dealt.overfull);
         const std::int64_t steps = encoding.travel.steps(layout.split);
         ++patterns_;
         sum_ += overfull;
@@ -344,7 +348,7 @@ TEST_CASE("dynamic_encode: what does not fit goes to the bucket behind, and trav
     // Part (0, 1) has three blocks in rows of their own or not; its bucket holds two.
     const auto three = blocks_at(layout, {{0, 3}, {0, 4}, {1, 5}});
     const Encoding encoding = encode(layout, three);
-    CHECK(encoding.overfull == 1);
+    CHECK(encoding.dealt.overfull == 1);
     const auto groups = sub_groups(layout, encoding);
     REQUIRE(groups.size() == 2);
     CHECK(groups[0].bucket == layout.bucket_of(0, 0, 0));

@@ -133,7 +133,7 @@ TEST_CASE("dynamic_planner: metadata of our buckets have room for every run of t
                     overfull += std::min(blocks, share) > layout.bucket.blocks ? 1 : 0;
                 }
             }
-            CHECK(encode(layout, pattern).overfull == overfull);
+            CHECK(encode(layout, pattern).dealt.overfull == overfull);
         }
     }
 }

@@ -125,7 +125,7 @@ TEST_CASE("dynamic_encode: the published vertex multiplies what is encoded", "[k
                 test::skewed(problem.m, problem.k, 1, problem.density, kind, random);
             CAPTURE(name_of(type), kind, pattern.blocks());
             const Encoding encoding = encode(layout, pattern);
-            overfull += encoding.overfull;
+            overfull += encoding.dealt.overfull;
             std::vector<float> values;
             for (std::int64_t block = 0; block < pattern.blocks(); ++block) {
                 values.push_back(value_at(block));
