@@ -292,8 +292,9 @@ def outcome_of(test, mutant, limit, **environment):
 def look_at_tests(state, tests):
     """How long each takes with no mistake on, and which mistakes it reaches.
 
-    All tests of a program that is built anew are new."""
-    built = {name: os.path.getmtime(test["command"][0]) for name, test in tests.items()}
+    All tests of a program or a script that is newer are new."""
+    built = {name: max(os.path.getmtime(part) for part in test["command"] if os.path.isfile(part))
+             for name, test in tests.items()}
     anew = {name for name, known in state["tests"].items() if name in built and known.get("built") != built[name]}
     for m in state["mutants"]:
         m["passed"] = [name for name in m.get("passed", []) if name not in anew]
