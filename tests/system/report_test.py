@@ -223,13 +223,16 @@ class FileTest(ReportTest):
         self.assertEqual(dict(zip(page["tables"]["best"]["head"], map(str, page["tables"]["best"]["rows"][0])))["what differs"],
                          best["what differs"])
 
-    def test_metrics_of_a_sweep_are_columns_though_no_objective_names_them(self):
+    def test_metrics_and_objectives_of_a_sweep_are_columns(self):
         self.file("s.json", json.dumps({
             "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", "axes": [{"path": "tile.workers", "values": [4, 6]}],
-            "metrics": {"thousands": "cycles / 1000"}, "objectives": [{"path": "seconds", "goal": "min"}]}))
+            "metrics": {"thousands": "cycles / 1000"}, "objectives": [{"path": "activity.instructions", "goal": "min"}]}))
         self.tessera("sweep", "run", "./s.json", "--store", "a.sweep", "-q", "--jobs", "1")
         [entry] = data_of(self.page_of("a.sweep"))["entries"]
         columns = {column["path"]: column for column in entry["store"]["columns"]}
+        shown = self.tessera("sweep", "show", "a.sweep", "--format", "csv", "--columns", "activity.instructions").stdout
+        self.assertEqual(sorted(columns["activity.instructions"]["numbers"]),
+                         sorted(int(row["activity.instructions"]) for row in csv.DictReader(io.StringIO(shown))))
         self.assertEqual(columns["thousands"]["numbers"], [cycles / 1000 for cycles in columns["cycles"]["numbers"]])
 
     def compared(self, *sets):
