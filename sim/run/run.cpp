@@ -318,14 +318,14 @@ RunReport estimated(const cli::RunCommand& command, const Configuration& configu
     return report;
 }
 
-/// What a run stands on. A process simulates once and ends soon behind it: its end gives all memory back at
-/// once, where destructors give back each vector of 1,472 tiles.
+/// Holds a run's job and its simulation. A process simulates once and ends soon behind it: its end gives all
+/// memory back at once, where destructors give back each vector of 1,472 tiles.
 struct Standing {
     PlannedJob planned;
     std::optional<simulation::Simulation> simulation;
 };
 
-/// Never destroyed.
+/// Returns the one of this process, which is never destroyed.
 Standing& standing() {
     static auto* const one = new Standing;
     return *one;

@@ -62,7 +62,7 @@ program::Program program_of(std::vector<Step> steps) {
 }
 const std::vector<std::vector<TileId>> kTilesOfCopy{{0, 1, 2}, {1, 2}, {1}};
 
-/// What is found of the first step of the program.
+/// Returns the repeats that are found in the first step of the program.
 Outcome outcome(std::vector<Step> steps) {
     const program::Program program = program_of(std::move(steps));
     const auto found = ipu::find_counted_repeats(program, kTilesOfCopy);
