@@ -41,7 +41,7 @@ struct Travel {
 struct Encoding {
     std::vector<std::uint16_t> metadata; ///< [bucket][Bucket::metadata]
     Travel travel;
-    Deal dealt;
+    Deal dealt;                    ///< the blocks of each bucket, in the order of its values
     std::int64_t block = 1;        ///< of the buckets
     std::int64_t room = 0;         ///< Bucket::blocks
     std::int64_t value_stride = 1; ///< from a row of a block to the next in the pattern's values

@@ -240,7 +240,7 @@ DynamicRow dynamic_row(const ReferenceRow& row) {
     return dynamic;
 }
 
-/// Powers of four: all rates of sparse products that were published by n have them
+/// Returns powers of four, which all rates of sparse products that were published by n have
 /// (docs/evidence.md#product-rows). Small matrices were measured with more columns than large ones.
 std::vector<std::int64_t> all_columns() {
     constexpr std::int64_t kFewest = 16;
@@ -253,7 +253,7 @@ std::vector<std::int64_t> all_columns() {
     return columns;
 }
 
-/// Those of all_columns() whose plan fits at the first bound of temporary memory.
+/// Returns those of all_columns() whose plan fits at the first bound of temporary memory.
 std::vector<std::int64_t> dynamic_columns(const DynamicRow& of, const RowMachine& machine) {
     std::vector<std::int64_t> columns;
     for (const std::int64_t n : all_columns()) {

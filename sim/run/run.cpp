@@ -320,14 +320,14 @@ RunReport estimated(const cli::RunCommand& command, const Configuration& configu
 
 /// Holds a run's job and its simulation. A process simulates once and ends soon behind it: its end gives all
 /// memory back at once, where destructors give back each vector of 1,472 tiles.
-struct Standing {
+struct KeptRun {
     PlannedJob planned;
     std::optional<simulation::Simulation> simulation;
 };
 
 /// Returns the one of this process, which is never destroyed.
-Standing& standing() {
-    static auto* const one = new Standing;
+KeptRun& kept_run() {
+    static auto* const one = new KeptRun;
     return *one;
 }
 
@@ -345,11 +345,11 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
     Observers observers(command, machine, configuration.workload.workload.name);
     const bool with_data = has_data(command);
     complete(planned, command, configuration);
-    Standing& held = standing();
-    held.simulation.reset();
-    held.planned = std::move(planned);
-    job::Job* const job = held.planned.job.get();
-    const program::Program& program = *held.planned.program;
+    KeptRun& kept = kept_run();
+    TESSERA_ASSERT(!kept.simulation); // SystemC elaborates once
+    kept.planned = std::move(planned);
+    job::Job* const job = kept.planned.job.get();
+    const program::Program& program = *kept.planned.program;
     constexpr double kAll = std::numeric_limits<double>::infinity();
     need_host_memory(program::kHeldSpanBytes *
                          program::most_held_spans(program, machine.chip.tiles,
@@ -372,12 +372,12 @@ RunReport run_configured(cli::RunCommand command, const Configuration& configura
     }
     const program::SystemProgram* const system = job->system();
     if (system != nullptr) {
-        held.simulation.emplace(machine, *system,
+        kept.simulation.emplace(machine, *system,
                                 observers.options_of_chips(*system, std::move(options)));
     } else {
-        held.simulation.emplace(machine, program, std::move(options));
+        kept.simulation.emplace(machine, program, std::move(options));
     }
-    simulation::Simulation& simulation = *held.simulation;
+    simulation::Simulation& simulation = *kept.simulation;
     running = &simulation;
     if (system != nullptr && (!command.trace.empty() || !command.edges.empty())) {
         simulation.watch_links(observers.hear_links(*system));

@@ -16,16 +16,7 @@ namespace {
 
 using namespace tessera;
 using test::machine_with;
-
-workload::MatmulWorkload product(std::int64_t m, std::int64_t k, std::int64_t n,
-                                 ElementType partials = ElementType::F16) {
-    workload::MatmulWorkload workload;
-    workload.m = m;
-    workload.k = k;
-    workload.n = n;
-    workload.partials = partials;
-    return workload;
-}
+using test::product;
 
 /// What choose() and choose_by_estimate() say.
 template <class Choose> std::string refusal(const Choose& choose) {

@@ -15,14 +15,19 @@ inline spec::MachineSpec machine_with(std::int64_t tiles) {
     return machine;
 }
 
-inline matmul::Problem problem_of(std::int64_t m, std::int64_t k, std::int64_t n,
-                                  ElementType partials = ElementType::F16) {
+inline workload::MatmulWorkload product(std::int64_t m, std::int64_t k, std::int64_t n,
+                                        ElementType partials = ElementType::F16) {
     workload::MatmulWorkload workload;
     workload.m = m;
     workload.k = k;
     workload.n = n;
     workload.partials = partials;
-    return matmul::Problem(workload);
+    return workload;
+}
+
+inline matmul::Problem problem_of(std::int64_t m, std::int64_t k, std::int64_t n,
+                                  ElementType partials = ElementType::F16) {
+    return matmul::Problem(product(m, k, n, partials));
 }
 
 } // namespace tessera::test

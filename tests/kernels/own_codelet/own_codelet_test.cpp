@@ -414,7 +414,7 @@ Shares worked_in(OwnCodelet::Split split, std::int64_t grain,
     CHECK(is_there == std::ranges::equal(*written, standing, [](const Share& a, const Share& b) {
               return a.tile == b.tile && a.first == b.first && a.units == b.units;
           }));
-    return is_there ? standing : *written;
+    return *written;
 }
 
 /// Shares one behind the other: tile and units of each.

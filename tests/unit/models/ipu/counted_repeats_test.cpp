@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which repeats timing mode may count: their rounds have no barrier, and copies stop all tiles or none.
+// Timing mode counts repeats whose rounds have no barrier, and whose copies stop all tiles or none.
 #include "models/ipu/core/counted_repeats.h"
 
 #include <catch2/catch.hpp>
