@@ -71,8 +71,8 @@ public:
 
     std::string text() {
         line("A", side(comparison_.name_a, comparison_.a));
-        line("B", side(comparison_.name_b, comparison_.b) + ", " +
-                      ratio_text(comparison_.a, comparison_.b));
+        const std::string ratio = ratio_text(comparison_.a, comparison_.b);
+        line("B", side(comparison_.name_b, comparison_.b) + (ratio.empty() ? "" : ", " + ratio));
         values("settings", comparison_.settings);
         if (!comparison_.plan.empty()) {
             values("plan", comparison_.plan);

@@ -306,3 +306,288 @@ TEST_CASE("values are told as they are, cut behind forty characters") {
     CHECK(told(std::string(40, 'a')) == std::string(40, 'a'));
     CHECK(told(std::string(41, 'a')) == std::string(37, 'a') + "...");
 }
+
+namespace {
+
+/// A compute set. Of its tiles those that take part come to `of_active` cycles on the mean; on the
+/// critical one the busiest worker has so many cycles more than the mean worker, and on all tiles.
+Json set_of(const std::string& name, int cycles, double mean, double of_active, int active,
+            int critical_more, double mean_more, int issues) {
+    return {{"name", name},
+            {"role", "work"},
+            {"cycles", cycles},
+            {"tile_cycles", {{"mean", mean}}},
+            {"mean_cycles", of_active},
+            {"active_tiles", active},
+            {"critical_busiest_worker_cycles", 50 + critical_more},
+            {"critical_mean_worker_cycles", 50},
+            {"busiest_worker_cycles", {{"mean", 20 + mean_more}}},
+            {"mean_worker_cycles", {{"mean", 20}}},
+            {"worker_issues", issues}};
+}
+
+Json move_of(const std::string& name, int cycles, int bound, int bytes) {
+    return {{"name", name}, {"cycles", cycles}, {"critical_bound_cycles", bound}, {"bytes", bytes}};
+}
+
+/// Results of four tiles with steps of every kind. Their cycles are those of the steps, of barriers,
+/// and of the control program.
+struct ByHand {
+    Json a{{"cycles", 100 + 5 + 50 + 3 + 30 + 8 + 10 + 4},
+           {"machine",
+            {{"name", "m"},
+             {"description", "one"},
+             {"schema_version", 1},
+             {"chip", {{"tiles", 4}, {"clock_hz", 2}}}}},
+           {"workload", {{"name", "w"}, {"description", "one"}, {"n", 16}}},
+           {"plan", {{"parts", 2}, {"of", {{"same", 1}}}, {"list", {1}}}},
+           {"flops", 5},
+           {"tflops", 3},
+           {"seconds", 0.5},
+           {"gbytes_per_s", "none"},
+           {"phases", {{"sync", 10}}},
+           {"counts", {{"barriers", 2}}},
+           {"compute_sets",
+            {set_of("multiply chunk 0", 100, 60, 80, 3, 20, 6, 400),
+             set_of("reduce", 5, 5, 5, 4, 0, 0, 9)}},
+           {"exchanges", {move_of("scatter", 50, 40, 1000), move_of("same", 3, 3, 4)}},
+           {"streams", {move_of("load", 30, 0, 100)}},
+           {"link_exchanges", {move_of("swap", 8, 0, 10)}}};
+    Json b{
+        {"cycles", 90 + 30 + 70 + 3 + 7 + 20 + 12 + 18 + 5},
+        {"machine",
+         {{"name", "m2"},
+          {"description", "other"},
+          {"schema_version", 2},
+          {"chip", {{"tiles", 4}}},
+          {"sync", {{"cycles", 2}}}}},
+        {"workload", {{"name", "w"}, {"description", "other"}, {"n", 32}, {"list", {1}}}},
+        {"plan", {{"parts", 3}, {"of", {{"same", 1}}}, {"list", {2}}}},
+        {"flops", 5},
+        {"seconds", 0.25},
+        {"gbytes_per_s", 7},
+        {"phases", {{"sync", 18}}},
+        {"counts", {{"barriers", 3}}},
+        {"compute_sets",
+         {set_of("multiply chunk 0", 90, 50, 50, 4, 0, 0, 300),
+          set_of("multiply chunk 1", 30, 30, 30, 4, 0, 0, 300)}},
+        {"exchanges",
+         {move_of("scatter", 70, 60, 2000), move_of("same", 3, 3, 4), move_of("bring", 7, 7, 8)}},
+        {"streams", {move_of("load", 20, 0, 50)}},
+        {"link_exchanges", {move_of("swap", 12, 0, 10)}}};
+    /// What each reason is worth, the largest first.
+    std::vector<std::pair<Reason, double>> reasons{
+        {Reason::Words, 40 * (2000 / 1000 - 1)},
+        {Reason::UnevenSplits, 40 - (100 - 80 - (20 - 4 * 6 / 3))},
+        {Reason::Issues, 60 * (600 / 400. - 1)},
+        {Reason::UnusedTiles, -(80 - 60)},
+        {Reason::WordTime, 60 - 40 - 40},
+        {Reason::StreamBytes, 30 * (50 / 100. - 1)},
+        {Reason::UnequalWorkers, -(20 - 4 * 6 / 3)},
+        {Reason::IssueTime, (50 + 30) - 60 - 30},
+        {Reason::StepsOnlyOfB, 7},
+        {Reason::StepsOnlyOfA, -5},
+        {Reason::Barriers, 10 * (3 / 2. - 1)},
+        {Reason::StreamTime, 20 - 30 + 15},
+        {Reason::LinkTime, 12 - 8},
+        {Reason::BarrierTime, 18 - 10 - 5},
+        {Reason::Control, 5 - 4}};
+};
+
+} // namespace
+
+TEST_CASE("a comparison of steps of every kind, reason by reason and as a whole text") {
+    const ByHand results;
+    const auto found = compare::compare(results.a, results.b);
+    const auto order = found.change.largest_first();
+    REQUIRE(order.size() == results.reasons.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        CAPTURE(i);
+        CHECK(order[i] == results.reasons[i].first);
+        CHECK(found.change.at(order[i]) == Approx(results.reasons[i].second));
+    }
+    CHECK(compare::comparison_text(found) ==
+          R"(A          w on m: 210 cycles
+B          w on m2: 255 cycles, 21.4 % more
+settings                  A     B
+           chip.clock_hz  2     none
+           machine        m     m2
+           sync.cycles    none  2
+           workload.list  none  [1]
+           workload.n     16    32
+plan                   A  B
+           plan.parts  2  3
+because    +40  exchanges deliver more words: 'scatter' +40
+           +32  work is split over tiles less evenly: 'multiply chunks' +32
+           +30  workers issue more: 'multiply chunks' +30
+           -20  fewer tiles compute nothing: 'multiply chunks' -20
+           -20  a word takes the busiest lane less time: 'scatter' -20
+           -15  stream copies that are waited for move less: 'load' -15
+           -12  workers of a tile have more equal work: 'multiply chunks' -12
+           -10  an issue takes a tile less time: 'multiply chunks' -10
+            +7  steps that only B has: 'bring' +7
+            -5  steps that only A has: 'reduce' -5
+            +5  more barriers
+            +5  a streamed byte is waited for longer: 'load' +5
+            +4  a byte between chips is waited for longer: 'swap' +4
+            +3  a barrier takes longer
+            +1  the control program takes longer
+           +45  together
+steps      largest change first    A    B  change  mostly because
+           multiply chunks       100  120     +20  work is split over tiles less evenly
+           scatter                50   70     +20  exchanges deliver more words
+           load                   30   20     -10  stream copies that are waited for move less
+           bring                   0    7      +7  steps that only B has
+           reduce                  5    0      -5  steps that only A has
+           swap                    8   12      +4  a byte between chips is waited for longer
+figures                   A     B
+           cycles       210   255  21.4 % more
+           seconds      0.5  0.25  50.0 % less
+           phases.sync   10    18  80.0 % more
+)");
+    // members are places in the lists of the kind
+    std::vector<std::vector<std::size_t>> members;
+    for (const compare::Group& group : found.groups) {
+        members.push_back(group.members_a);
+        members.push_back(group.members_b);
+    }
+    CHECK(members == std::vector<std::vector<std::size_t>>{
+                         {0}, {0, 1}, {0}, {0}, {0}, {0}, {}, {2}, {1}, {}, {0}, {0}});
+}
+
+TEST_CASE("a comparison as JSON has all that its text has, and what is equal too") {
+    const ByHand results;
+    const Json found = compare::comparison_json(compare::compare(results.a, results.b));
+    CHECK((found["a"] == Json{{"name", "w on m"}, {"cycles", 210}}));
+    CHECK((found["b"] == Json{{"name", "w on m2"}, {"cycles", 255}}));
+    CHECK(found["has_steps"] == true);
+    CHECK(found["change"] == 255 - 210);
+    const auto rows = [](const Json& all) {
+        std::string text;
+        for (const Json& one : all) {
+            text += one["path"].get<std::string>() + " " + one["a"].dump() + " " + one["b"].dump() +
+                    "\n";
+        }
+        return text;
+    };
+    CHECK(rows(found["settings"]) == "chip.clock_hz 2 null\n"
+                                     "machine \"m\" \"m2\"\n"
+                                     "sync.cycles null 2\n"
+                                     "workload.list null [1]\n"
+                                     "workload.n 16 32\n");
+    CHECK(rows(found["plan"]) == "plan.parts 2 3\n");
+    CHECK(rows(found["figures"]) == "cycles 210.0 255.0\n"
+                                    "seconds 0.5 0.25\n"
+                                    "phases.sync 10.0 18.0\n"
+                                    "flops 5.0 5.0\n");
+    std::string steps;
+    for (const Json& one : found["steps"]) {
+        double sum = 0;
+        for (const Json& reason : one["reasons"]) {
+            sum += reason["cycles"].get<double>();
+        }
+        CHECK(sum == Approx(one["b"].get<double>() - one["a"].get<double>()));
+        steps += one["kind"].get<std::string>() + " " + one["name"].get<std::string>() + " " +
+                 one["steps_a"].dump() + " " + one["steps_b"].dump() + " " + one["a"].dump() + " " +
+                 one["b"].dump() + " " + one["reasons"][0]["reason"].get<std::string>() + "\n";
+    }
+    CHECK(steps == "compute_set multiply chunks 1 2 100.0 120.0 uneven_splits\n"
+                   "exchange scatter 1 1 50.0 70.0 words\n"
+                   "stream load 1 1 30.0 20.0 stream_bytes\n"
+                   "exchange bring 0 1 0.0 7.0 steps_only_of_b\n"
+                   "compute_set reduce 1 0 5.0 0.0 steps_only_of_a\n"
+                   "link_exchange swap 1 1 8.0 12.0 link_time\n");
+    CHECK((found["reasons"][0] == Json{{"reason", "words"},
+                                       {"sentence", "exchanges deliver more words"},
+                                       {"cycles", 40.0}}));
+    CHECK(found["reasons"][4]["sentence"] == "a word takes the busiest lane less time");
+}
+
+TEST_CASE("parts of a compute set are no less than 0 and sum to its cycles") {
+    // a set of 100 cycles on four tiles beside one of 0 cycles that computes as much
+    const auto parts = [](double mean, double of_active, int active, int critical_more,
+                          double mean_more) {
+        Json before = result_of_scene();
+        before["exchanges"] = Json::array();
+        before["compute_sets"] = {set_of("s", 0, 0, 0, 4, 0, 0, 0)};
+        Json after = before;
+        after["compute_sets"] = {
+            set_of("s", 100, mean, of_active, active, critical_more, mean_more, 0)};
+        const auto change = compare::compare(before, after).groups.at(0).change;
+        CHECK(change.sum() == Approx(100));
+        return std::vector<double>{change.at(Reason::IssueTime), change.at(Reason::UnusedTiles),
+                                   change.at(Reason::UnequalWorkers),
+                                   change.at(Reason::UnevenSplits)};
+    };
+    using Parts = std::vector<double>;
+    CHECK(parts(40, 70, 3, 10, 0) == Parts{40, 30, 10, 20});
+    CHECK(parts(40, 70, 2, 20, 4) == Parts{40, 30, 20 - 4 / 2 * 4, 30 - (20 - 4 / 2 * 4)});
+    CHECK(parts(40, 70, 0, 30, 5) == Parts{40, 30, 30 - 4 * 5, 20}); // as of one tile
+    CHECK(parts(40, 70, 4, 31, 0) == Parts{40, 30, 30, 0});          // no more than is left
+    CHECK(parts(40, 70, 4, 3, 5) == Parts{40, 30, 0, 30});           // other tiles have more
+    CHECK(parts(40, 30, 4, 3, 0) == Parts{40, 0, 3, 57});
+    CHECK(parts(120, 130, 4, 3, 0) == Parts{100, 0, 0, 0});
+    CHECK(parts(40, 130, 4, 3, 0) == Parts{40, 60, 0, 0});
+}
+
+TEST_CASE("an amount is a reason where both have some of it") {
+    const auto exchange = [](int bound_a, int bytes_a, int bound_b, int bytes_b) {
+        Json before = result_of_scene();
+        Json after = before;
+        before["exchanges"] = {move_of("e", 50, bound_a, bytes_a)};
+        after["exchanges"] = {move_of("e", 50, bound_b, bytes_b)};
+        const auto change = compare::compare(before, after).change;
+        return std::vector<double>{change.at(Reason::Words), change.at(Reason::WordTime),
+                                   change.at(Reason::ExchangeOverhead)};
+    };
+    using Changes = std::vector<double>;
+    CHECK(exchange(10, 4, 40, 8) == Changes{10, 20, -30});
+    CHECK(exchange(10, 0, 40, 8) == Changes{0, 30, -30});
+    CHECK(exchange(10, 4, 40, 0) == Changes{0, 30, -30});
+    CHECK(exchange(60, 4, 70, 4) == Changes{0, 0, 0}); // bounds of several rounds that are shorter
+}
+
+TEST_CASE("steps are alike by kind, role and name, and a reason counts from half a cycle on") {
+    Json before = result_of_scene();
+    before["exchanges"] = {move_of("e round 3", 50, 0, 0), move_of("e part 12", 50, 0, 0)};
+    Json after = before;
+    after["exchanges"][0]["role"] = "other";
+    const auto found = compare::compare(before, after);
+    REQUIRE(found.groups.size() == 2);
+    CHECK(found.groups[0].name == "e rounds");
+    CHECK(found.change.at(Reason::StepsOnlyOfA) == -50);
+    CHECK(found.change.at(Reason::StepsOnlyOfB) == 50);
+
+    compare::Cycles cycles;
+    cycles.at(Reason::Words) = 0.5;
+    cycles.at(Reason::Issues) = -0.5;
+    cycles.at(Reason::Control) = 0.499;
+    CHECK(cycles.largest_first() == std::vector<Reason>{Reason::Issues, Reason::Words});
+
+    for (const char* const list : {"compute_sets", "exchanges"}) {
+        Json without = before;
+        without.erase(list);
+        for (const auto& [a, b] : {std::pair{before, without}, {without, before}}) {
+            const auto short_one = compare::compare(a, b);
+            CHECK_FALSE(short_one.has_steps);
+            CHECK(short_one.groups.empty());
+            CHECK(has(compare::comparison_text(short_one), "has no steps to compare"));
+        }
+    }
+}
+
+TEST_CASE("a side is told as more or less than the other where the other has cycles") {
+    const auto told = [](double a, double b) {
+        compare::Comparison made = made_up(0, 0);
+        made.a = a;
+        made.b = b;
+        const std::string text = compare::comparison_text(made);
+        const std::size_t begin = text.find("B  ");
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    CHECK(told(0, 0) == "B          v on m: 0 cycles, the same");
+    CHECK(told(7, 7) == "B          v on m: 7 cycles, the same");
+    CHECK(told(0, 7) == "B          v on m: 7 cycles");
+    CHECK(told(8, 7) == "B          v on m: 7 cycles, 12.5 % less");
+    CHECK(told(8, 9) == "B          v on m: 9 cycles, 12.5 % more");
+}

@@ -169,6 +169,25 @@ TEST_CASE("the range of an energy is what descriptions of its coefficients say")
     CHECK(energy.high_j == Approx(high));
 }
 
+TEST_CASE("each part of an area is its amount times its coefficient") {
+    spec::MachineSpec machine = machine_with("chip.tiles=6");
+    machine.tile.workers = 5;
+    machine.exchange.lane_bytes = 8;
+    machine.area = {.memory_mm2_per_mib = 2,
+                    .worker_mm2 = 0.5,
+                    .matrix_mm2_per_mac = 0.25,
+                    .exchange_mm2_per_lane_byte = 0.125,
+                    .rest_mm2 = 7};
+    const cost::Area area = cost::area_of(machine);
+    const double mib = static_cast<double>(machine.memory.bytes()) / (1U << 20U);
+    CHECK(area.memory_mm2 == Approx(6 * 2 * mib));
+    CHECK(area.workers_mm2 == Approx(6 * 0.5 * 5));
+    CHECK(area.matrix_mm2 ==
+          Approx(6 * 0.25 * static_cast<double>(spec::matrix_unit(machine).macs_f16_f16)));
+    CHECK(area.exchange_mm2 == Approx(6 * 0.125 * 8));
+    CHECK(area.other_mm2 == 7);
+}
+
 TEST_CASE("the area of a GC200 closes on its die, and each coefficient is part of it") {
     constexpr double kDie = 823; // mm2; docs/evidence.md#area
     const auto gc200 = spec::load_machine("gc200", test::source_paths()).spec;

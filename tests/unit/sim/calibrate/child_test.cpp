@@ -170,6 +170,16 @@ TEST_CASE("a child that takes too long is ended, others go on") {
     }
 }
 
+TEST_CASE("who waits for children is told each second") {
+    int seconds = 0;
+    static_cast<void>(process::run_children({[] {
+                                                usleep(1'300'000);
+                                                return process::ChildOutcome{};
+                                            }},
+                                            1, {}, {.each_second = [&] { ++seconds; }}));
+    CHECK(seconds == 2); // and when it has ended
+}
+
 #ifndef __SANITIZE_ADDRESS__ // which takes all addresses that there are
 TEST_CASE("a child has no more memory than its limit, others all that there is") {
     constexpr std::size_t kMiB = std::size_t{1} << 20U;
