@@ -429,6 +429,90 @@ TEST_CASE("loads and stores move rows that there are, by the rounds of the inner
           Lines{"/tensors/rows/shape: got rows of 6 bytes, expected whole words of 4 bytes"});
 }
 
+TEST_CASE("a tensor in rows says so in one way, and in rows of whole words", "[unit][catalog]") {
+    const auto read = step("relu", {"h"}, "y");
+    const auto used = step("gelu", {"x"}, "z");
+    const auto of_rows = [&](workload::Place place) {
+        auto made = of_x_and_rows({load(0, 1), read, used});
+        made.tensors.back().place = place;
+        return made;
+    };
+    using workload::Place;
+    for (const Place place : {Place::Remote, Place::Host, Place::TileRows}) {
+        CAPTURE(static_cast<int>(place));
+        auto workload = of_rows(place);
+        CHECK(told(workload).empty());
+        const auto made = catalog::resolve(workload, toy_families()).pipeline.tensors.at(1);
+        CHECK(made.in_rows == (place == Place::TileRows));
+        CHECK(made.outside ==
+              (place == Place::Remote ? std::optional(program::RemoteBuffer::Place::StreamingMemory)
+               : place == Place::Host ? std::optional(program::RemoteBuffer::Place::Host)
+                                      : std::nullopt));
+        workload.tensors.back().row_major = true;
+        CHECK(told(workload) ==
+              Lines{"/tensors/rows/layout: got row_major, expected it of a tensor on the tiles "
+                    "alone; outside the tiles all tensors stand so"});
+        workload.tensors.back().row_major = false;
+        workload.tensors.back().known = true;
+        CHECK(told(workload) ==
+              (place == Place::TileRows
+                   ? Lines{"/tensors/rows/known: got it of a tensor in rows on the tiles, expected "
+                           "it of one elsewhere: timing mode does not follow such rows"}
+                   : Lines{}));
+        // a row has what timing mode knows of all of them
+        CHECK(catalog::resolve(workload, toy_families()).pipeline.tensors.at(2).type.known);
+        workload.tensors.back().known = false;
+        CHECK_FALSE(catalog::resolve(workload, toy_families()).pipeline.tensors.at(2).type.known);
+    }
+    CHECK(told(of_x_and_rows({step("relu", {"rows"}, "y"), used})) ==
+          Lines{"/steps/0/inputs/0: got 'rows', which is outside the tiles, expected one on them; "
+                "a step \"load\" brings a row of it"});
+    auto on_tiles = of_rows(Place::TileRows);
+    on_tiles.steps = {step("relu", {"rows"}, "y"), used};
+    CHECK(told(on_tiles) ==
+          Lines{"/steps/0/inputs/0: got 'rows', which is in rows on the tiles, expected one as a "
+                "whole; a step \"load\" brings a row of it"});
+}
+
+TEST_CASE("rows on the tiles are moved in each round, and not ahead", "[unit][catalog]") {
+    const auto read = step("relu", {"h"}, "y");
+    const auto used = step("gelu", {"x"}, "z");
+    const auto on_tiles = [](std::vector<PipelineStep> steps) {
+        auto made = of_x_and_rows(std::move(steps));
+        made.tensors.back().place = workload::Place::TileRows;
+        made.tensors.push_back(dense("n", {1}));
+        made.tensors.back().type = ElementType::I32;
+        made.io_tiles = 2;
+        return made;
+    };
+    const auto count = step("relu", {"n"}, "n");
+    auto ahead = load(0, 1);
+    ahead.prefetch = 1;
+    const std::string in_a_round =
+        "got rows of 'rows' to be moved inside an if or a while, expected "
+        "it in each round of the repeat: they stand on the tiles";
+    PipelineStep decides;
+    decides.kind = PipelineStep::Kind::If;
+    decides.word = "n";
+    for (const bool loads : {true, false}) {
+        CAPTURE(loads);
+        const PipelineStep moved = loads ? load(0, 1) : store("x");
+        decides.children = loads ? std::vector{moved, read} : std::vector{moved};
+        const std::string key = loads ? "/load: " : "/store: ";
+        const auto behind = loads ? std::vector{moved, read, count} : std::vector{moved, count};
+        CHECK(told(on_tiles({used, times(2, behind)})).empty());
+        CHECK(told(on_tiles({used, times(2, {decides})})) ==
+              Lines{"/steps/1/steps/0/then/0" + key + in_a_round});
+        CHECK(told(on_tiles({used, decides})).empty()); // there are no rounds
+        auto elsewhere = on_tiles({used, times(2, {decides})});
+        elsewhere.tensors[1].place = workload::Place::Host;
+        CHECK(told(elsewhere).empty());
+    }
+    CHECK(told(on_tiles({used, times(2, {ahead, read, count})})) ==
+          Lines{"/steps/1/steps/0/prefetch: got rows of 'rows' to be brought ahead, expected 0: "
+                "they stand on the tiles"});
+}
+
 namespace {
 
 /// A repeat whose load brings rows `prefetch` rounds ahead and whose store writes some of the same rows.
@@ -673,4 +757,174 @@ TEST_CASE("a dynamic matrix is planned for the passes that its steps make", "[un
     CHECK(passes({product, with(step("other", {"x", "a"}, "z"), "transpose_a")}) ==
           std::pair(false, false));
     CHECK(passes({product, step("of_values", {"x", "a", "v"}, "g")}) == std::pair(false, false));
+}
+
+namespace {
+
+/// A dynamic matrix with a sequence of `patterns`, which a step brings, and norms of its blocks on the host.
+struct OfSequence {
+    OfDynamic scene;
+
+    explicit OfSequence(const std::string& next = "a") : scene({}) {
+        PipelineStep brought;
+        brought.kind = PipelineStep::Kind::Next;
+        brought.inputs = {next};
+        brought.outputs = {next};
+        PipelineStep kept = move_row(PipelineStep::Kind::Store, "norm", "norms", 0, 0);
+        kept.name = "kept";
+        auto& workload = scene.workload;
+        workload.steps = {step("other", {"v", "x"}, "n1"),
+                          step("other", {"turned", "batch"}, "n2"),
+                          step("spmm", {"a", "x"}, "y"),
+                          step("other", {"norm", "x"}, "n3"),
+                          kept,
+                          brought};
+        auto& sequence = workload.tensors.front().sequence.emplace();
+        sequence.patterns = 3;
+        sequence.regrow = workload::Schedule::Regrow::Gradient;
+        sequence.gradients = "norms";
+        auto norm = dense("norm", {2, 3}); // a block is 16 x 16
+        norm.type = ElementType::F32;
+        auto norms = dense("norms", {1, 2, 3});
+        norms.type = ElementType::F32;
+        norms.place = workload::Place::Host;
+        workload.tensors.push_back(norm);
+        workload.tensors.push_back(norms);
+    }
+    [[nodiscard]] PipelineTensor& tensor(const std::string& name) {
+        return *std::ranges::find(scene.workload.tensors, name, &PipelineTensor::name);
+    }
+    PipelineTensor& add_like(const std::string& name, const std::string& like) {
+        PipelineTensor made;
+        made.name = name;
+        made.like = like;
+        scene.workload.tensors.push_back(made);
+        scene.workload.steps.push_back(step("other", {name, "x"}, "of_" + name));
+        return scene.workload.tensors.back();
+    }
+    [[nodiscard]] Lines told() const {
+        Lines lines;
+        for (const auto& mistake : scene.resolved().mistakes) {
+            lines.push_back(mistake.pointer + ": " + mistake.message +
+                            (mistake.hint.empty() ? "" : "; " + mistake.hint));
+        }
+        return lines;
+    }
+};
+
+} // namespace
+
+TEST_CASE("norms of gradients are on the host, one for each block, and some step stores them",
+          "[unit][catalog]") {
+    OfSequence good;
+    REQUIRE(good.told().empty());
+    const auto made = good.scene.resolved().pipeline;
+    CHECK(made.tensors.at(0).gradients == 6);
+    CHECK(made.tensors.at(0).is_returned);
+    CHECK_FALSE(made.tensors.at(1).is_returned);
+    const std::string at = "/tensors/a/sequence/gradients: ";
+    const auto not_wanted = [&](const std::string& type) {
+        return Lines{at + "got 'norms' of " + type +
+                     ", expected f32 1 x 2 x 3 with place host: a norm for each block of 'a'"};
+    };
+    OfSequence remote;
+    remote.tensor("norms").place = workload::Place::Remote;
+    CHECK(remote.told() == not_wanted("f32 1 x 2 x 3"));
+    OfSequence half;
+    half.tensor("norms").type = ElementType::F16;
+    half.tensor("norms").shape = {1, 2, 6};
+    half.tensor("norm").type = ElementType::F16;
+    half.tensor("norm").shape = {2, 6};
+    CHECK(half.told() == not_wanted("f16 1 x 2 x 6"));
+    half.tensor("norms").shape = {1, 2, 4};
+    half.tensor("norm").shape = {2, 4};
+    CHECK(half.told() == not_wanted("f16 1 x 2 x 4"));
+    OfSequence two;
+    two.tensor("norms").shape = {2, 2, 3};
+    CHECK(two.told() == not_wanted("f32 2 x 2 x 3"));
+    OfSequence unwritten;
+    std::erase_if(unwritten.scene.workload.steps,
+                  [](const PipelineStep& one) { return one.name == "kept"; });
+    CHECK(unwritten.told() == Lines{at + "no step stores into 'norms', expected one that does"});
+    OfSequence other;
+    other.tensor("a").sequence->gradients = "norm_";
+    CHECK(other.told() == Lines{
+                              at + "unknown tensor 'norm_'; did you mean 'norm'?",
+                          });
+    OfSequence random;
+    random.tensor("a").sequence->regrow = workload::Schedule::Regrow::Random;
+    CHECK(random.told() ==
+          Lines{at + "got a tensor of norms, which \"regrow\": \"random\" does not use, expected "
+                     "\"gradient\" with it"});
+}
+
+TEST_CASE("tensors in the buckets of a matrix come with each of its patterns", "[unit][catalog]") {
+    OfSequence scene;
+    scene.add_like("second", "a");
+    scene.add_like("first", "a");
+    CHECK(scene.told().empty());
+    const auto made = scene.scene.resolved().pipeline;
+    const auto index_of = [&](const std::string& name) {
+        return static_cast<std::size_t>(
+            std::ranges::find(made.tensors, name, &pipeline::Tensor::name) - made.tensors.begin());
+    };
+    for (const char* name : {"first", "second"}) {
+        const auto& one = made.tensors.at(index_of(name));
+        CHECK(one.like == index_of("a"));
+        CHECK(one.type.shape == made.tensors.at(0).type.shape);
+        REQUIRE(one.type.capacity);
+        CHECK(one.is_returned);
+    }
+    const std::vector<std::size_t> all{index_of("a"), index_of("second"), index_of("first")};
+    const auto& next =
+        *std::ranges::find(made.steps, pipeline::Node::Kind::Next, &pipeline::Node::kind);
+    CHECK(next.inputs == all);
+    CHECK(std::ranges::equal(next.outputs, all));
+
+    const std::string expected = ", expected a tensor with \"mode\": \"dynamic\" and a sequence";
+    const auto refused = [&](const std::string& like) {
+        OfSequence one;
+        one.add_like("state", like);
+        return one.told();
+    };
+    CHECK(refused("x") == Lines{"/tensors/state/like: got 'x'" + expected});
+    CHECK(refused("turne") ==
+          Lines{"/tensors/state/like: got 'turne'" + expected + "; did you mean 'turned'?"});
+    CHECK(refused("state") == Lines{"/tensors/state/like: got 'state'" + expected});
+    // what stands in the buckets of another is no matrix to multiply with or to sample
+    for (const std::string family : {"spmm", "of_values"}) {
+        OfSequence used;
+        used.add_like("state", "a");
+        auto& last = used.scene.workload.steps.back();
+        last.family = family;
+        last.inputs = family == "spmm" ? Lines{"state", "x"} : Lines{"state", "x", "v"};
+        CHECK(used.told() == Lines{"/steps/6/inputs/0: got 'state', which is in the buckets of "
+                                   "'a', expected that one"});
+    }
+}
+
+TEST_CASE("a step has the inputs of its family, some of which may be left out", "[unit][catalog]") {
+    static const family::Family kOneToThree{.name = "sum",
+                                            .inputs = {"a", "b", "c"},
+                                            .options = {},
+                                            .make =
+                                                [](const family::Request& request) {
+                                                    return toy_step(ElementType::F16,
+                                                                    request.inputs[0].shape);
+                                                },
+                                            .optional_inputs = 2};
+    const auto told_of = [](Lines inputs) {
+        Lines lines;
+        const std::vector<const family::Family*> families{&kOneToThree};
+        for (const auto& mistake :
+             catalog::resolve(of_x({step("sum", std::move(inputs), "y")}), families).mistakes) {
+            lines.push_back(mistake.pointer + ": " + mistake.message);
+        }
+        return lines;
+    };
+    CHECK(told_of({"x"}).empty());
+    CHECK(told_of({"x", "x"}).empty());
+    CHECK(told_of({"x", "x", "x"}).empty());
+    CHECK(told_of({"x", "x", "x", "x"}) ==
+          Lines{"/steps/0/inputs: got 4 tensors, expected 1 to 3: a, b, c"});
 }
