@@ -172,6 +172,132 @@ TEST_CASE("values and their files are those of the operands that they are said o
           test::source_path("configs/data/cora.mtx"));
 }
 
+TEST_CASE("a file of an operand has the sizes that the product reads it in", "[unit][catalog]") {
+    const test::ScratchFolder scratch;
+    // m, k, n = 2, 3, 4: no two operands are alike
+    using Sizes = std::vector<std::int64_t>;
+    const std::vector<Sizes> all{{2, 3},    {3, 2},    {3, 4},    {4, 3},    {2, 4},
+                                 {4, 2},    {1, 4},    {5, 2, 3}, {5, 3, 2}, {5, 3, 4},
+                                 {5, 4, 3}, {5, 2, 4}, {5, 1, 4}};
+    const auto name_of = [](const Sizes& sizes) {
+        return fmt::format("of_{}.npy", fmt::join(sizes, "_"));
+    };
+    for (const Sizes& sizes : all) {
+        std::size_t elements = 1;
+        for (const std::int64_t size : sizes) {
+            elements *= static_cast<std::size_t>(size);
+        }
+        static_cast<void>(scratch.write(
+            name_of(sizes), workload::npy_bytes("<f4", sizes, std::string(4 * elements, 0))));
+    }
+    const auto taken = [&](const std::string& text) {
+        std::vector<Sizes> some;
+        for (const Sizes& sizes : all) {
+            try {
+                static_cast<void>(
+                    load(fmt::format(fmt::runtime(text), name_of(sizes)), scratch.path("a.json")));
+                some.push_back(sizes);
+            } catch (const ConfigError& error) {
+                CHECK(error.diagnostics().size() == 1);
+                CHECK(error.diagnostics().front().message.find("shape: got") != std::string::npos);
+            }
+        }
+        return some;
+    };
+    const auto of_matmul = [&](const std::string& key, const std::string& more) {
+        return taken(R"({{"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4, )" + more +
+                     "\"" + key + R"(": "{}"}})");
+    };
+    const std::string turned_a = R"("transpose_a": true, )";
+    const std::string turned_b = R"("transpose_b": true, )";
+    for (const std::string more : {"", R"("groups": 5, )"}) {
+        const auto grouped = [&](Sizes sizes) {
+            if (!more.empty()) { // one below the other will do as well, but no file here is so long
+                sizes.insert(sizes.begin(), 5);
+            }
+            return std::vector<Sizes>{sizes};
+        };
+        CAPTURE(more);
+        CHECK(of_matmul("values_a", more) == grouped({2, 3}));
+        CHECK(of_matmul("values_a", more + turned_a) == grouped({3, 2}));
+        CHECK(of_matmul("values_a", more + turned_b) == grouped({2, 3}));
+        CHECK(of_matmul("values_b", more) == grouped({3, 4}));
+        CHECK(of_matmul("values_b", more + turned_b) == grouped({4, 3}));
+        CHECK(of_matmul("values_b", more + turned_a) == grouped({3, 4}));
+        CHECK(of_matmul("values_bias", more + R"("bias": true, )") == grouped({1, 4}));
+        CHECK(of_matmul("values_c", more + R"("accumulate": true, )" + turned_a) ==
+              grouped({2, 4}));
+    }
+    const auto of_spmm = [&](const std::string& key, const std::string& more,
+                             const std::string& sizes, const std::string& pattern) {
+        return taken(R"({{"schema_version": 1, "kind": "spmm", "n": 4, )" + sizes + more + "\"" +
+                     key + R"(": "{}", "pattern": )" + pattern + "}}");
+    };
+    static_cast<void>(
+        scratch.write("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n"));
+    static_cast<void>(scratch.write(
+        "a_turned.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 2 1\n1 1\n"));
+    const std::string generated = R"({{"generator": "uniform", "density": 0.5}})";
+    const std::string of_file = R"({{"file": "a.mtx"}})";
+    const std::string of_turned = R"({{"file": "a_turned.mtx"}})";
+    const std::string sums = R"("accumulate": true, )";
+    for (const auto& [sizes, pattern, more] :
+         {std::tuple<std::string, std::string, std::string>{R"("m": 2, "k": 3, )", generated, ""},
+          {R"("m": 2, "k": 3, )", generated, turned_a},
+          {"", of_file, ""},
+          {"", of_turned, turned_a}}) {
+        CAPTURE(pattern, more);
+        CHECK(of_spmm("values_b", more, sizes, pattern) == std::vector<Sizes>{{3, 4}});
+        CHECK(of_spmm("values_b", more + turned_b, sizes, pattern) == std::vector<Sizes>{{4, 3}});
+        CHECK(of_spmm("values_c", more + sums, sizes, pattern) == std::vector<Sizes>{{2, 4}});
+        CHECK(of_spmm("values_b", more + sums, sizes, pattern) == std::vector<Sizes>{{3, 4}});
+    }
+    CHECK(
+        taken(
+            R"({{"schema_version": 1, "kind": "top_k", "rows": 4, "n": 3, "k": 1, "values": "{}"}})") ==
+        std::vector<Sizes>{{4, 3}});
+}
+
+TEST_CASE("rows of shuffled numbers are as long as their type has numbers", "[unit][catalog]") {
+    const auto told = [](const std::string& dtype, std::int64_t n) {
+        return refusal(fmt::format(
+            R"({{"schema_version": 1, "kind": "top_k", "n": {}, "k": 1, "dtype": "{}", "values": "shuffled"}})",
+            n, dtype));
+    };
+    const std::int64_t most = 2048; // binary16 has all whole numbers up to 2^11
+    CHECK(told("f16", most).empty());
+    CHECK(told("f16", most + 1)
+              .find("/values: got shuffled rows of 2049 elements in f16, expected at most 2048: "
+                    "f16 does not have all larger numbers") != std::string::npos);
+    CHECK(told("f32", most + 1).empty());
+}
+
+TEST_CASE("a tensor is named of files that have several", "[unit][catalog]") {
+    CHECK(refusal(spmm("", R"({"file": "cora.mtx", "tensor": "w"})"))
+              .find("/pattern/tensor: got 'w' of cora.mtx, expected a tensor of a .safetensors "
+                    "file") != std::string::npos);
+}
+
+TEST_CASE("a path of a workload is one that --set takes", "[unit][catalog]") {
+    const auto resolved = load(R"({"schema_version": 1, "kind": "pipeline", "sizes": {"width": 8},
+                 "tensors": {"x": {"shape": [4, "width"]}},
+                 "steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]})")
+                              .resolved;
+    for (const std::string path :
+         {"workload.sizes.width", "workload.tensors.x.values", "workload.seed"}) {
+        CHECK(catalog::is_workload_path(path, resolved));
+    }
+    for (const std::string path : {"workload.sizes.height", "workload.sizes", "workload.sizes.",
+                                   "workload.tensors.w.values", "sizes.width"}) {
+        CHECK_FALSE(catalog::is_workload_path(path, resolved));
+    }
+    const auto without = load(matmul(4, 4, 4)).resolved;
+    CHECK(catalog::is_workload_path("workload.m", without));
+    CHECK_FALSE(catalog::is_workload_path("workload.sizes.m", without));
+    CHECK_FALSE(catalog::is_workload_path("workload.sizes.m"));
+    CHECK(catalog::is_workload_path("workload.m"));
+}
+
 TEST_CASE("overrides that begin with 'workload.' are the workload's", "[unit][catalog]") {
     const auto split = catalog::split_overrides(
         {"chip.tiles=4", "workload.m=3", "a.workload.m=3", "workloads.m=1", "workload.n=7"});
