@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <variant>
+#include <vector>
 
 using namespace tessera;
 
@@ -160,4 +162,152 @@ TEST_CASE("tensors that only training reads are no mistake beside sparse weights
     CHECK(pruned(tensors, of_w, "w$", R"(, "train": {"outputs": ["y"], "with_respect_to": ["x"]})")
               .empty());
     CHECK(pruned(tensors, of_w).find("/tensors/y_gradient: no step reads it") != std::string::npos);
+}
+
+namespace {
+
+/// "spmm w x [transpose_a] = y, ..." of steps that are all of families.
+std::string text_of(const std::vector<workload::PipelineStep>& steps) {
+    std::string text;
+    for (const auto& step : steps) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", step.family,
+                            fmt::join(step.inputs, " "));
+        for (const auto& [key, value] : step.options) {
+            const auto* word = std::get_if<std::string>(&value);
+            text += fmt::format(" [{}{}]", key, word == nullptr ? "" : " " + *word);
+        }
+        text += fmt::format(" = {}{}", fmt::join(step.outputs, " "),
+                            step.name.empty() ? "" : " as " + step.name);
+    }
+    return text;
+}
+
+/// The steps that a product with `a` and `b`, 16 x 16 like the others, becomes where those called w are
+/// sparse; `more`: other keys of it.
+std::string made_of(const std::string& inputs, const std::string& more = "") {
+    std::string tensors = R"("b": {"shape": [16]})";
+    std::string used; // all are read
+    for (const std::string name : {"w", "x", "c", "b"}) {
+        tensors += name == "b" ? "" : ", \"" + name + R"(": {"shape": [16, 16]})";
+        if (name != "w") {
+            used += fmt::format(R"(, {{"family": "relu", "inputs": ["{0}"], "output": "of_{0}"}})",
+                                name);
+        }
+    }
+    const std::string text = fmt::format(
+        R"({{"schema_version": 1, "kind": "pipeline", "tensors": {{{}}},
+            "steps": [{{"family": "matmul", "inputs": [{}], "output": "y"{}}}{}],
+            "sparsity": {{"level": 0.5, "block": 8, "param_name_patterns": "w$"}}}})",
+        tensors, inputs, more, used);
+    const auto loaded = catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
+                                               {.roots = {test::source_path("configs")}});
+    auto steps = std::get<workload::PipelineWorkload>(loaded.workload.kind).steps;
+    steps.resize(steps.size() - 3);
+    return text_of(steps);
+}
+
+} // namespace
+
+TEST_CASE("a product with a sparse matrix becomes a sparse one and what is done to it",
+          "[unit][catalog]") {
+    const std::string turned_a = R"(, "transpose_a": true)";
+    const std::string turned_b = R"(, "transpose_b": true)";
+    // the sparse one on the left
+    const std::string w_x = R"("w", "x")";
+    CHECK(made_of(w_x) == "spmm w x = y");
+    CHECK(made_of(w_x, turned_a) == "spmm w x [transpose_a] = y");
+    CHECK(made_of(w_x, turned_b) == "spmm w x [transpose_b] = y");
+    CHECK(made_of(w_x, R"(, "name": "n", "partials": "f32", "plan": "published")") ==
+          "spmm w x [partials f32] [plan published] = y as n");
+    // x w = (w' x')'
+    const std::string x_w = R"("x", "w")";
+    const std::string turned = "transpose y_turned = y";
+    CHECK(made_of(x_w) == "spmm w x [transpose_a] [transpose_b] = y_turned, " + turned);
+    CHECK(made_of(x_w, turned_a) == "spmm w x [transpose_a] = y_turned, " + turned);
+    CHECK(made_of(x_w, turned_b) == "spmm w x [transpose_b] = y_turned, " + turned);
+    CHECK(made_of(x_w, turned_a + turned_b) == "spmm w x = y_turned, " + turned);
+    CHECK(made_of(x_w, R"(, "name": "n", "partials": "f32")") ==
+          "spmm w x [partials f32] [transpose_a] [transpose_b] = n_turned, "
+          "transpose n_turned = y as n");
+    // what follows
+    CHECK(made_of(R"("w", "x", "b")") == "spmm w x = y_product, bias y_product b = y");
+    CHECK(made_of(R"("w", "x", "c")", R"(, "accumulate": true)") ==
+          "spmm w x = y_product, add y_product c = y");
+    CHECK(made_of(w_x, R"(, "activation": "none")") == "spmm w x = y");
+    CHECK(made_of(w_x, R"(, "activation": "relu")") == "spmm w x = y_product, relu y_product = y");
+    CHECK(made_of(w_x, R"(, "activation": "gelu")") == "spmm w x = y_product, gelu y_product = y");
+    CHECK(made_of(R"("w", "x", "b")", R"(, "activation": "relu")") ==
+          "spmm w x = y_product, bias y_product b = y_biased, relu y_biased = y");
+    CHECK(made_of(R"("x", "w", "b", "c")", R"(, "accumulate": true)") ==
+          "spmm w x [transpose_a] [transpose_b] = y_turned, transpose y_turned = y_product, "
+          "bias y_product b = y_biased, add y_biased c = y");
+}
+
+TEST_CASE("products inside repeats are rewritten too, and mistakes are told of the product",
+          "[unit][catalog]") {
+    const std::string tensors = R"("x": {"shape": [16, 32]}, "w": {"shape": [32, 16]})";
+    const std::string of_w = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"})";
+    const auto load_steps = [&](const std::string& steps) {
+        const std::string text = fmt::format(
+            R"({{"schema_version": 1, "kind": "pipeline", "tensors": {{{}}}, "steps": [{}],
+                "sparsity": {{"level": 0.5, "block": 8, "param_name_patterns": "w$"}}}})",
+            tensors, steps);
+        return std::get<workload::PipelineWorkload>(
+            catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
+                                   {.roots = {test::source_path("configs")}})
+                .workload.kind);
+    };
+    const auto made = load_steps(R"({"repeat": 3, "steps": [)" + of_w + "]}");
+    REQUIRE(made.steps.size() == 1);
+    CHECK(text_of(made.steps.front().children) ==
+          "spmm w x [transpose_a] [transpose_b] = y_turned, transpose y_turned = y");
+    // the file's pointer, wherever the step stands behind rewritten ones
+    const std::string clash = R"({"family": "relu", "inputs": ["x"], "output": "y_turned"})";
+    CHECK(
+        pruned(tensors, clash + ", " + of_w)
+            .find("/steps/1: got a tensor or step 'y_turned', expected another name: one that the "
+                  "sparse product makes is called so") != std::string::npos);
+    const std::string inside = R"({"repeat": 2, "steps": [)" + clash + "]}, ";
+    CHECK(pruned(tensors, inside + of_w).find("/steps/1: got a tensor or step 'y_turned'") !=
+          std::string::npos);
+    // of one operand it is no product: that is all that is told
+    const std::string one = pruned(tensors, R"({"family": "matmul", "inputs": ["w"], "output": "y"},
+                           {"family": "relu", "inputs": ["x"], "output": "z"})");
+    CHECK(one.find("got 1 tensors") != std::string::npos);
+    CHECK(lines(one) == 1);
+    CHECK(pruned(tensors,
+                 R"({"family": "matmul", "inputs": ["x", "w"], "unmirrored": true, "output": "y"})")
+              .find("/steps/0/unmirrored: got true, expected false for a product with 'w'") !=
+          std::string::npos);
+}
+
+TEST_CASE("a tensor that cannot be sparse says why at the key that does not allow it",
+          "[unit][catalog]") {
+    const std::string used =
+        R"({"load": "w", "output": "h"}, {"family": "relu", "inputs": ["h"], "output": "z"})";
+    struct Case {
+        std::string w, steps, told;
+    };
+    const std::string why = ", since 'w$' in sparsity names it";
+    const std::string product = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"})";
+    const std::string relu = R"({"family": "relu", "inputs": ["w"], "output": "z"})";
+    for (const auto& [w, steps, told] :
+         {Case{R"({"shape": [2, 32, 16], "place": "host"})", used,
+               "/tensors/w/shape: got 2 x 32 x 16, expected rows and columns" + why},
+          Case{R"({"shape": [32, 16], "place": "host"})", used,
+               "/tensors/w/place: got a tensor outside the tiles, expected one on the tiles" + why},
+          Case{R"({"shape": [32, 16], "type": "i32", "below": 4})",
+               R"({"family": "add", "inputs": ["w", "w"], "output": "z"})",
+               "/tensors/w/type: got i32, expected f16 or f32" + why},
+          Case{R"({"shape": [32], "known": true})", relu,
+               "/tensors/w/shape: got 32, expected rows and columns" + why},
+          Case{R"({"shape": [32, 16], "pattern": {"generator": "uniform", "density": 0.5}})",
+               R"({"family": "spmm", "inputs": ["w", "x"], "transpose_b": false, "output": "y"})",
+               "/tensors/w: got a sparse matrix, expected a dense one" + why}}) {
+        const std::string text =
+            pruned(R"("x": {"shape": [16, 32]}, "w": )" + w,
+                   steps + R"(, {"family": "relu", "inputs": ["x"], "output": "other"})");
+        INFO(text);
+        CHECK(text.find(told) != std::string::npos);
+    }
 }
