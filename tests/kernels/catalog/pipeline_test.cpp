@@ -160,3 +160,76 @@ TEST_CASE("the pipelines of configs go together", "[unit][catalog]") {
     }
     CHECK(pipelines >= 3);
 }
+
+namespace {
+
+/// Expects that `resolved` says all that a file says; it may say more.
+void expect_said(const nlohmann::json& told, const nlohmann::json& resolved,
+                 const std::string& pointer) {
+    INFO(pointer);
+    if (told.is_object() && resolved.is_object()) {
+        for (const auto& [key, value] : told.items()) {
+            INFO(key);
+            REQUIRE(resolved.contains(key));
+            expect_said(value, resolved.at(key), pointer + "/" + key);
+        }
+    } else if (told.is_array() && resolved.is_array()) {
+        REQUIRE(told.size() == resolved.size());
+        for (std::size_t i = 0; i < told.size(); ++i) {
+            expect_said(told.at(i), resolved.at(i), pointer + "/" + std::to_string(i));
+        }
+    } else {
+        CHECK(told == resolved);
+    }
+}
+
+} // namespace
+
+TEST_CASE("what a workload's file says stands in its resolved form, which loads to the same",
+          "[unit][catalog]") {
+    std::size_t workloads = 0;
+    for (const auto& entry : config::list_configs(source_paths(), "workloads")) {
+        auto document = config::read_document(entry.file);
+        if (document.root.contains("sizes") || document.root.contains("extends") ||
+            document.root.dump().find("\"use\"") != std::string::npos) {
+            continue; // its resolved form is flat
+        }
+        INFO(entry.name);
+        ++workloads;
+        auto told = document.root;
+        told.erase("description");
+        const auto resolved = catalog::load_workload(document, entry.file, source_paths()).resolved;
+        expect_said(told, resolved, "");
+        document.root = resolved;
+        CHECK(catalog::load_workload(document, entry.file, source_paths()).resolved == resolved);
+    }
+    CHECK(workloads >= 40);
+    // keys that few files have
+    const std::string text = R"({"schema_version": 1, "kind": "pipeline", "seed": 11, "io_tiles": 4,
+"tensors": {
+    "x": {"shape": [4, 8], "type": "f32", "values": "constant", "constant": 0.25, "known": true},
+    "n": {"shape": [2], "type": "u32", "below": 7, "known": true},
+    "r": {"shape": [5, 4, 8], "type": "f32", "place": "host"},
+    "t": {"shape": [3, 4, 8], "type": "f32", "place": "tile_rows"},
+    "m": {"shape": [4, 8], "layout": "row_major", "grain_bytes": 24},
+    "d": {"shape": [32, 32], "block": 16, "mode": "dynamic", "capacity": 0.5, "excess": 2,
+          "pattern": {"generator": "n_of_m", "density": 0.5, "group": 2, "seed": 5},
+          "sequence": {"patterns": 9, "fraction": 0.25, "decay": "none", "prune": "random", "seed": 3}},
+    "y": {"shape": [6, 32]}},
+"steps": [
+    {"name": "first", "family": "relu", "inputs": ["m"], "output": "h"},
+    {"repeat": 2, "steps": [
+        {"name": "in", "load": "r", "output": "b", "row": 3, "row_a_round": -2, "prefetch": 2},
+        {"family": "add", "inputs": ["x", "b"], "output": "x"},
+        {"name": "out", "store": "x", "into": "t", "row": 1, "row_a_round": 0}]},
+    {"if": "n", "element": 1, "then": [{"family": "gelu", "inputs": ["m"], "output": "g"}],
+                              "else": [{"name": "other", "family": "relu", "inputs": ["m"], "output": "g"}]},
+    {"name": "next", "next": "d"},
+    {"family": "spmm", "inputs": ["d", "y"], "output": "z", "transpose_b": true}]})";
+    auto document = config::parse_document(text, "a.json");
+    const auto told = document.root;
+    const auto resolved = catalog::load_workload(document, "a.json", source_paths()).resolved;
+    expect_said(told, resolved, "");
+    document.root = resolved;
+    CHECK(catalog::load_workload(document, "a.json", source_paths()).resolved == resolved);
+}

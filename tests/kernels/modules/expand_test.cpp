@@ -438,3 +438,166 @@ TEST_CASE("a model file with tensors or steps of another type is told as any pip
     CHECK(of(R"({"x": {"shape": [4, 8]}})", "3") ==
           Lines{"a.json:6:10: /steps: got number 3, expected a list of 1..100000 steps"});
 }
+
+TEST_CASE("what is wrong in a module of one line is told once too", "[unit][modules]") {
+    const auto found = mistakes(
+        R"({"schema_version": 1, "kind": "pipeline", "modules": {"m": {"inputs": ["x"], "outputs": ["y"], )"
+        R"("steps": [{"family": "bias", "inputs": ["x", "g"], "output": "y"}]}}, )"
+        R"("tensors": {"x": {"shape": [4, 8]}}, )"
+        R"("steps": [{"module": "m", "name": "l", "for": 5, "inputs": ["x"], "output": "z"}]})");
+    CHECK(found.size() == 1);
+}
+
+TEST_CASE("modules and files of them are told where they are wrong", "[unit][modules]") {
+    const auto of = [](const std::string& more) {
+        return mistakes("{\"schema_version\": 1, \"kind\": \"pipeline\",\n" + more + R"(,
+"tensors": {"x": {"shape": [4, 8]}}, "steps": [{"family": "relu", "inputs": ["x"], "output": "y"}]})");
+    };
+    CHECK(of(R"("include": "shared.json")") ==
+          Lines{"a.json:2:12: /include: got string \"shared.json\", expected a list of files"});
+    CHECK(of(R"("include": 3)") ==
+          Lines{"a.json:2:12: /include: got number 3, expected a list of files"});
+    CHECK(of(R"("include": [["a"]])") ==
+          Lines{"a.json:2:13: /include/0: got an array, expected the name of a file"});
+    CHECK(of(R"("modules": [])") ==
+          Lines{"a.json:2:12: /modules: got an array, expected an object of modules"});
+    CHECK(of(R"("sizes": [3])") ==
+          Lines{"a.json:2:10: /sizes: got an array, expected an object of sizes"});
+    CHECK(of(R"("sizes": {"a b": 3})") ==
+          Lines{"a.json:2:11: /sizes/a b: got name 'a b', expected letters, digits and '_', the "
+                "first no digit"});
+    CHECK(of(R"("sizes": {"a": "b", "b": "c", "c": "a"})") ==
+          Lines{"a.json:2:16: /sizes/a: size 'a' depends on itself, expected one that does not"});
+    CHECK(of(R"("sizes": {"a": "a"})") ==
+          Lines{"a.json:2:16: /sizes/a: size 'a' depends on itself, expected one that does not"});
+}
+
+TEST_CASE("a module is in one file, and files are at most a hundred", "[unit][modules]") {
+    const ScratchFolder scratch;
+    const std::string once = R"({"modules": {"m": {"inputs": ["x"], "outputs": ["y"], "steps": [
+{"family": "relu", "inputs": ["x"], "output": "y"}]}}})";
+    static_cast<void>(scratch.write("a.json", once));
+    static_cast<void>(scratch.write("b.json", once));
+    const auto of = [&](const std::string& include) {
+        const std::string file = scratch.write(
+            "model.json", R"({"schema_version": 1, "kind": "pipeline", "include": [)" + include +
+                              R"(],
+"tensors": {"x": {"shape": [4, 8]}}, "steps": [{"module": "m", "inputs": ["x"], "output": "y"}]})");
+        return mistakes_of(
+            [&] {
+                static_cast<void>(catalog::load_workload(catalog::read_workload(file), file,
+                                                         source_paths(), {}, toy_shape(),
+                                                         toy_families()));
+            },
+            scratch.path());
+    };
+    CHECK(of(R"("a.json")").empty());
+    CHECK(of(R"("a.json", "./a.json")").empty()); // the same file
+    CHECK(of(R"("a.json", "b.json")") ==
+          Lines{"b.json:1:14: /modules/m: got a second module 'm', expected one; the other is at "
+                "a.json:1:14: /modules/m: "});
+    std::string chain = R"("a.json")";
+    for (int i = 1; i < 100; ++i) {
+        const std::string name = fmt::format("more{}.json", i);
+        static_cast<void>(scratch.write(name, R"({"modules": {}})"));
+        chain += ", \"" + name + "\"";
+    }
+    CHECK(of(chain).empty());
+    static_cast<void>(scratch.write("last.json", R"({"modules": {}})"));
+    const Lines more = of(chain + R"(, "last.json")");
+    REQUIRE(more.size() == 1);
+    CHECK(more.front().ends_with(": /include/100: got more files, expected at most 100"));
+}
+
+TEST_CASE("a use says what of it does not go with the module or with its rounds",
+          "[unit][modules]") {
+    const auto of = [](const std::string& keys, const std::string& of_module = "") {
+        Lines lines = mistakes(R"({"schema_version": 1, "kind": "pipeline", "io_tiles": 2,
+"modules": {"m": {"inputs": ["x"], "outputs": ["y"], "tensors": {"w": {"shape": [8])" +
+                               of_module + R"(}},
+"steps": [{"family": "bias", "inputs": ["x", "w"], "output": "y"}]},
+"none": {"tensors": {"v": {"shape": [8]}},
+"steps": [{"family": "relu", "inputs": ["v"], "output": "h"}]}},
+"tensors": {"a": {"shape": [4, 8]}},
+"steps": [
+{)" + keys + R"(},
+{"family": "relu", "name": "used", "inputs": ["a"], "output": "of_a"}]})");
+        for (std::string& line : lines) { // without the place in the file
+            line.erase(0, line.find('/'));
+        }
+        return lines;
+    };
+    const std::string m = R"("module": "m", "inputs": ["a"], "output": "z")";
+    const std::string rounds = m + R"(, "for": 3, "phased": true)";
+    CHECK(of(m).empty());
+    CHECK(of(rounds).empty());
+    CHECK(of(m + R"(, "prefetch": 1)") ==
+          Lines{"/steps/0/prefetch: got rows to be brought ahead, expected a phased "
+                "use, which has rows"});
+    CHECK(of(m + R"(, "rows": "tiles")") ==
+          Lines{"/steps/0/rows: got a place of rows, expected a phased use, which has "
+                "rows"});
+    CHECK(of(m + R"(, "for": 2, "rows": "remote")").empty());
+    CHECK(of(rounds + R"(, "prefetch": -1)") ==
+          Lines{"/steps/0/prefetch: got -1 rows, expected a whole number from 0 to "
+                "100000"});
+    CHECK(of(rounds + R"(, "prefetch": "1 / 2")") ==
+          Lines{"/steps/0/prefetch: got 0.5 rows, expected a whole number from 0 to "
+                "100000"});
+    for (const auto& [times, is_good] :
+         {std::pair{"100000", true}, {"100001", false}, {"0", false}}) {
+        const auto found = of(R"("module": "none", "for": )" + std::string(times));
+        // so many are too many steps, which is another mistake
+        CHECK(std::ranges::any_of(found, [](const std::string& line) {
+                  return line.find("times, expected a whole number from 1 to 100000") !=
+                         std::string::npos;
+              }) == !is_good);
+    }
+    CHECK(of(R"("module": "none", "inputs": ["a"])") ==
+          Lines{"/steps/0/inputs: got 1 tensors, expected none"});
+    CHECK(of(R"("module": "m", "inputs": ["a"])") ==
+          Lines{"/steps/0/outputs: got 0 tensors, expected 1: y"});
+    CHECK(of(R"("module": "m", "inputs": ["a"], "outputs": ["y", "z"])") ==
+          Lines{"/steps/0/outputs: got 2 tensors, expected 1: y"});
+    CHECK(of(R"("module": "m", "inputs": ["b"], "output": "z")") ==
+          Lines{"/steps/0/inputs/0: unknown tensor 'b'"});
+    CHECK(of(m + R"(, "sizes": {"n": 3})") ==
+          Lines{"/steps/0/sizes/n: module 'm' has no size 'n'"});
+    // rows have no other place or pattern
+    CHECK(of(rounds, R"(, "place": "host")") ==
+          Lines{"/modules/m/tensors/w/place: got 'place' of a tensor in a phased use, "
+                "expected none: its rows stand in streaming memory, in m.round"});
+    CHECK(of(rounds + R"(, "rows": "tiles")", R"(, "layout": "row_major")") ==
+          Lines{"/modules/m/tensors/w/layout: got 'layout' of a tensor in a phased "
+                "use, expected none: its rows stand on the tiles, in m.round"});
+}
+
+TEST_CASE("tensors of codelets in modules are called by their paths", "[unit][modules]") {
+    const ScratchFolder scratch;
+    const json document = json::parse(R"({"schema_version": 1, "kind": "pipeline",
+"modules": {"m": {"inputs": ["x"], "outputs": ["y"], "tensors": {"w": {"shape": [8]}}, "steps": [
+  {"codelet": "c.s", "vertex": "c.json", "inputs": {"left": "x", "right": "w"},
+   "outputs": {"y": {}, "more": {"shape": [4]}, "third": {"tensor": "t"}}},
+  {"codelet": "c.s", "vertex": "c.json", "inputs": ["x", "more"], "outputs": {"other": {"tensor": "y"}}}]}},
+"tensors": {"a": {"shape": [4, 8]}},
+"steps": [{"module": "m", "name": "u", "inputs": ["a"], "output": "z"}]})");
+    const auto file = config::parse_document(document.dump(), "a.json");
+    const auto& shape = toy_shape();
+    const auto& pipeline = *std::ranges::find_if(shape.alternatives, [](const auto& kind) {
+                                return kind.name == "pipeline";
+                            })->shape;
+    const auto made =
+        modules::expand(file, "a.json", source_paths(), *pipeline.find("tensors")->shape,
+                        *pipeline.find("steps")->shape);
+    CHECK(made.mistakes.empty());
+    const json& steps = made.document.root.at("steps");
+    REQUIRE(steps.size() == 2);
+    CHECK(steps[0]["inputs"] == json{{"left", "a"}, {"right", "u.w"}});
+    CHECK(steps[0]["outputs"] == json{{"y", {{"tensor", "z"}}},
+                                      {"more", {{"shape", {4}}, {"tensor", "u.more"}}},
+                                      {"third", {{"tensor", "u.t"}}}});
+    CHECK_FALSE(steps[0].contains("name")); // its first output has one that is its own
+    CHECK(steps[1]["inputs"] == json{"a", "u.more"});
+    CHECK(steps[1]["outputs"] == json{{"other", {{"tensor", "z"}}}});
+    CHECK(steps[1]["name"] == "u.y");
+}
