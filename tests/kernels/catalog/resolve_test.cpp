@@ -192,6 +192,16 @@ TEST_CASE("that nothing reads a tensor is not told where a mistake hides who may
     CHECK(told(with_hidden).empty());
     with_hidden.steps.front() = step("rleu", {}, "h");
     CHECK(told(with_hidden, {"/steps/0"}).empty());
+    // nor a load or a store that does not say of what
+    for (const auto kind : {PipelineStep::Kind::Load, PipelineStep::Kind::Store}) {
+        for (const bool reads : {true, false}) {
+            auto moved = of_z;
+            PipelineStep& last = moved.steps.emplace_back();
+            last.kind = kind;
+            (reads ? last.inputs : last.outputs) = {"z"};
+            CHECK(told(moved, {"/steps/1/load", "/steps/1/store", "/steps/1/into"}).empty());
+        }
+    }
 }
 
 namespace {
@@ -901,6 +911,43 @@ TEST_CASE("tensors in the buckets of a matrix come with each of its patterns", "
         CHECK(used.told() == Lines{"/steps/6/inputs/0: got 'state', which is in the buckets of "
                                    "'a', expected that one"});
     }
+}
+
+TEST_CASE("a next pattern is not asked for of a tensor whose type a mistake hides",
+          "[unit][catalog]") {
+    OfSequence scene;
+    const std::vector<const family::Family*> families{&kProduct, &kGradient, &kOther};
+    scene.tensor("a").sequence.reset();
+    CHECK_FALSE(scene.told().empty());
+    CHECK(catalog::resolve(scene.scene.workload, families, scene.scene.matrices,
+                           {"/tensors/a/sequence"})
+              .mistakes.empty());
+}
+
+TEST_CASE("a second step of one name is told at the first of its outputs", "[unit][catalog]") {
+    static const family::Family kTwo{
+        .name = "two",
+        .inputs = {"x"},
+        .options = {},
+        .make = [](const family::Request& request) -> std::unique_ptr<family::Step> {
+            return std::make_unique<ToyStep>(
+                std::vector{request.inputs.front(), request.inputs.front()});
+        },
+        .outputs = {"one", "other"}};
+    const std::vector<const family::Family*> families{&kTwo};
+    PipelineStep two = step("two", {"x"}, "a");
+    two.outputs = {"a", "b"};
+    auto workload = of_x({two, two});
+    const auto found = catalog::resolve(workload, families).mistakes;
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().pointer == "/steps/1/outputs/0");
+    workload.steps.back().name = "again";
+    CHECK(catalog::resolve(workload, families).mistakes.empty());
+    workload.steps.back().outputs = {"c", "c"};
+    const auto twice = catalog::resolve(workload, families).mistakes;
+    REQUIRE(twice.size() == 1);
+    CHECK(twice.front().pointer + ": " + twice.front().message ==
+          "/steps/1/outputs/1: got 'c' again, expected each name once");
 }
 
 TEST_CASE("a step has the inputs of its family, some of which may be left out", "[unit][catalog]") {

@@ -377,6 +377,142 @@ TEST_CASE("a repeat whose rounds are layers goes back from the last row to the f
                 "kernels in it, expected no others: they have no gradient"});
 }
 
+namespace {
+
+/// A repeat of `times` rounds whose steps read a row r of w, which stands in `place`, and carry y.
+std::string of_rounds(const std::string& steps, const std::string& train,
+                      const std::string& place = "remote", const std::string& more = "") {
+    return kHead +
+           (R"("tensors": {"y": {"shape": [8, 8]}, "y_gradient": {"shape": [8, 8]}, )" + more +
+            R"("w": {"shape": [3, 8, 8], "place": ")" + place +
+            R"("}}, "steps": [{"repeat": 3, "steps": [{"load": "w", "output": "r"}, )" + steps +
+            R"(]}], "train": {"outputs": ["y"], "with_respect_to": ["w")" + train + "}}");
+}
+
+} // namespace
+
+TEST_CASE("what goes with rows of weights stands where these do, and a stash where it is told",
+          "[unit][catalog][gradient]") {
+    using workload::Place;
+    const std::string layer = R"({"family": "matmul", "inputs": ["y", "r"], "output": "y"})";
+    for (const auto& [word, place] :
+         {std::pair<std::string, Place>{"remote", Place::Remote}, {"tile_rows", Place::TileRows}}) {
+        for (const auto& [stash, stash_place] :
+             {std::pair<std::string, Place>{"remote", Place::Remote}, {"tiles", Place::TileRows}}) {
+            CAPTURE(word, stash);
+            const auto place_of =
+                [&, told = expanded(
+                        of_rounds(layer,
+                                  R"(], "stash": ")" + stash +
+                                      R"(", "optimiser": {"family": "descent", "momentum": 0.5})",
+                                  word))](const std::string& name) {
+                    const auto found =
+                        std::ranges::find(told.tensors, name, &workload::PipelineTensor::name);
+                    REQUIRE(found != told.tensors.end());
+                    CHECK(found->shape == std::vector<std::int64_t>{3, 8, 8});
+                    return found->place;
+                };
+            CHECK(place_of("w_momentum") == place);
+            CHECK(place_of("y_stash") == stash_place);
+        }
+    }
+}
+
+TEST_CASE("a gradient that the first backward step makes goes to its row",
+          "[unit][catalog][gradient]") {
+    const auto workload =
+        expanded(of_rounds(R"({"family": "matmul", "inputs": ["r", "y"], "output": "y"})", "]"));
+    REQUIRE(workload.steps.size() == 3);
+    Lines lines;
+    for (const PipelineStep& step : workload.steps[2].children) {
+        lines.push_back(step.kind == PipelineStep::Kind::Family
+                            ? line_of(step)
+                            : fmt::format("{} {}", step.inputs.front(), step.outputs.front()));
+    }
+    CHECK(lines == Lines{"y_stash y_before",
+                         "matmul y_next_gradient y_before -> w_row_gradient transpose_b",
+                         "w_row_gradient w_gradient", "w w_row",
+                         "matmul w_row y_next_gradient -> y_before_gradient transpose_a",
+                         "scale y_before_gradient -> y_next_gradient"});
+}
+
+TEST_CASE("sums of gradients over rounds are refused", "[unit][catalog][gradient]") {
+    const std::string steps = R"({"family": "matmul", "inputs": ["y", "r"], "output": "h"},
+{"family": "matmul", "inputs": ["h", "v"], "output": "y"})";
+    const std::string v = R"("v": {"shape": [8, 8]}, )";
+    CHECK(mistakes_in(of_rounds(steps, "]", "remote", v)).empty());
+    const Lines told = mistakes_in(of_rounds(steps, R"(, "v"])", "remote", v));
+    REQUIRE(told.size() == 1);
+    CHECK(told.front().ends_with("/steps/0: got 'v', which each round reads and whose gradient is "
+                                 "wanted, expected rows of a "
+                                 "tensor that the rounds load: sums over rounds are not modelled"));
+}
+
+TEST_CASE("what a step reads that does not run again stands", "[unit][catalog][gradient]") {
+    const std::string steps =
+        R"({"family": "matmul", "inputs": ["x", "w"], "output": "h", "recompute": "a"},
+{"family": "gelu", "inputs": ["h"], "output": "g", "recompute": "a"},
+{"family": "add", "inputs": ["g", "h"], "output": "y"},
+{"family": "relu", "inputs": ["b"], "output": "read"})";
+    CHECK(made(expanded(trained(steps, R"("outputs": ["y"], "with_respect_to": ["w"])")).steps,
+               4) == Lines{"gelu_gradient h y_gradient -> h_gradient_2",
+                           "add y_gradient h_gradient_2 -> h_gradient",
+                           "matmul x h_gradient -> w_gradient transpose_a"});
+}
+
+TEST_CASE("updates say what they cannot do", "[unit][catalog][gradient]") {
+    const auto told = [](const std::string& train) {
+        Lines lines = mistakes_in(trained(kProduct, train));
+        for (std::string& line : lines) {
+            line.erase(0, line.find('/'));
+        }
+        return lines;
+    };
+    const std::string w = R"("outputs": ["y"], "with_respect_to": ["w"])";
+    const std::string descent = R"(, "optimiser": {"family": "descent"})";
+    const std::string needs =
+        ": got it without an optimiser, whose updates it is for, expected one";
+    CHECK(told(w + R"(, "accumulate": 2)") == Lines{"/train/accumulate" + needs});
+    CHECK(told(w + R"(, "loss_scale": 2)") ==
+          Lines{"/train/loss_scale: got a gradient of the loss, expected a \"loss\"",
+                "/train/loss_scale" + needs});
+    CHECK(told(w + descent + R"(, "loss_scale": 2)") ==
+          Lines{"/train/loss_scale: got a gradient of the loss, expected a \"loss\""});
+    CHECK(told(w + descent + R"(, "accumulate": 2)").empty());
+    CHECK(
+        told(R"("outputs": ["y"], "with_respect_to": ["h"])" + descent) ==
+        Lines{"/train/with_respect_to/0: got 'h', which a step writes, expected a given tensor, as "
+              "the optimiser changes it"});
+    CHECK(told(R"("outputs": ["y"], "with_respect_to": ["h"])").empty());
+    const Lines of_rows =
+        mistakes_in(of_rounds(R"({"family": "matmul", "inputs": ["y", "r"], "output": "y"})",
+                              R"(], "accumulate": 2, "optimiser": {"family": "descent"})"));
+    REQUIRE(of_rows.size() == 1);
+    CHECK(
+        of_rows.front().ends_with("/train/accumulate: got sums of gradients of 'w', expected none: "
+                                  "those of rows that rounds load are not summed"));
+}
+
+TEST_CASE("gradients are of floating-point tensors, and of the type and shape of theirs",
+          "[unit][catalog][gradient]") {
+    const auto told = [](const std::string& gradient) {
+        const Lines lines = mistakes_in(
+            kHead +
+            (R"("tensors": {"x": {"shape": [4, 8]}, "w": {"shape": [8, 6]}, "y_gradient": {)" +
+             gradient + R"(}},
+"steps": [{"family": "matmul", "inputs": ["x", "w"], "output": "y"},
+{"family": "relu", "inputs": ["y_gradient"], "output": "read"}],
+"train": {"outputs": ["y"], "with_respect_to": ["w"]}})"));
+        return lines.empty() ? "" : lines.front().substr(lines.front().find("/train"));
+    };
+    CHECK(told(R"("shape": [4, 6])").empty());
+    const std::string expected = ", expected the same";
+    CHECK(told(R"("shape": [6, 4])") ==
+          "/train/outputs/0: got 'y' of f16 4 x 6 with a gradient of f16 6 x 4" + expected);
+    CHECK(told(R"("shape": [4, 6], "type": "f32")") ==
+          "/train/outputs/0: got 'y' of f16 4 x 6 with a gradient of f32 4 x 6" + expected);
+}
+
 TEST_CASE("an activation's argument is made again, without what was added behind it",
           "[unit][catalog][gradient]") {
     const auto steps = [](const std::string& inputs, const std::string& options) {
