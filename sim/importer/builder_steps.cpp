@@ -373,7 +373,8 @@ Value Builder::quotient(const Value& a, const Value& b) {
     }
     // a quotient in FP32 of numbers of 16 bits is rounded to no whole number that it is not
     const ElementKind single{ValueType::F32, "FLOAT"};
-    return cast(of_two("divide", cast(a, single), cast(b, single)), a.kind);
+    const Value dividend = cast(a, single);
+    return cast(of_two("divide", dividend, cast(b, single)), a.kind);
 }
 
 Value Builder::larger(const Value& a, const Value& b) {

@@ -123,7 +123,8 @@ std::vector<Value> absolute(Call& call) {
 std::vector<Value> leaky_relu(Call& call) {
     const double alpha = call.number("alpha", double{0.01F});
     Builder& build = call.build();
-    return {build.sum(build.mapped("relu", call.input(0)), build.scaled(below(call), -alpha))};
+    const Value above = build.mapped("relu", call.input(0));
+    return {build.sum(above, build.scaled(below(call), -alpha))};
 }
 
 std::vector<Value> parametric_relu(Call& call) {
@@ -138,8 +139,9 @@ std::vector<Value> parametric_relu(Call& call) {
     if (common_shape(x.shape, slope.shape) != x.shape) {
         throw Refused("a slope of more elements than x has");
     }
-    return {
-        build.sum(build.mapped("relu", x), build.product(below(call), build.scaled(slope, -1)))};
+    const Value above = build.mapped("relu", x);
+    const Value less = below(call);
+    return {build.sum(above, build.product(less, build.scaled(slope, -1)))};
 }
 
 std::vector<Value> cast(Call& call) {

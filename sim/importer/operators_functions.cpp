@@ -59,7 +59,8 @@ std::vector<Value> softplus(Call& call) {
     Builder& build = call.build();
     const Value& x = call.input(0);
     const Value decayed = build.mapped("exp", build.scaled(magnitude(build, x), -1));
-    return {build.sum(above(build, x), build.mapped("log", build.sum(decayed, one_like(x))))};
+    const Value logarithm = build.mapped("log", build.sum(decayed, one_like(x)));
+    return {build.sum(above(build, x), logarithm)};
 }
 
 std::vector<Value> softsign(Call& call) {
@@ -144,8 +145,8 @@ std::vector<Value> error_function(Call& call) {
     }
     const Value decayed = build.mapped("exp", build.scaled(build.product(x, x), -1));
     const Value made = build.difference(build.broadcast(one, x.shape), build.product(p, decayed));
-    const Value signs = build.difference(where_above(build, x, made),
-                                         where_above(build, build.scaled(x, -1), made));
+    const Value upper = where_above(build, x, made);
+    const Value signs = build.difference(upper, where_above(build, build.scaled(x, -1), made));
     return {build.cast(signs, call.input(0).kind)};
 }
 
@@ -314,7 +315,8 @@ std::vector<Value> less_or_equal(Call& call) {
 }
 std::vector<Value> equal(Call& call) {
     Builder& build = call.build();
-    return {opposite(build, larger(build, greater(call).front(), less(call).front()))};
+    const Value above = greater(call).front();
+    return {opposite(build, larger(build, above, less(call).front()))};
 }
 
 void require_truth(const Value& x) {
@@ -339,7 +341,8 @@ std::vector<Value> logical_xor(Call& call) {
     if (const auto known = computed(x, y, [](auto a, auto b) { return a != b ? 1 : 0; })) {
         return {*known};
     }
-    return {build.difference(build.larger(x, y), build.smaller(x, y))};
+    const Value either = build.larger(x, y);
+    return {build.difference(either, build.smaller(x, y))};
 }
 std::vector<Value> logical_not(Call& call) {
     require_truth(call.input(0));
@@ -363,20 +366,23 @@ std::vector<Value> where(Call& call) {
         }
         const Value chosen = build.cast(truth, x.kind);
         const Value rest = build.cast(opposite(build, truth), x.kind);
-        return {build.sum(build.product(chosen, x), build.product(rest, y))};
+        const Value kept_x = build.product(chosen, x);
+        return {build.sum(kept_x, build.product(rest, y))};
     }
     require_float(x);
     require_alike(x, y);
     const Value chosen = build.cast(truth, x.kind);
     const Value rest = build.cast(opposite(build, truth), x.kind);
-    return {build.sum(where_above(build, chosen, x), where_above(build, rest, y))};
+    const Value kept_x = where_above(build, chosen, x);
+    return {build.sum(kept_x, where_above(build, rest, y))};
 }
 
 } // namespace
 
 Value truth_of(Builder& build, const Value& x) {
     const Value zero = Builder::number(x, 0);
-    return build.larger(is_above(build, x, zero), is_above(build, zero, x));
+    const Value above = is_above(build, x, zero);
+    return build.larger(above, is_above(build, zero, x));
 }
 
 std::vector<Operator> function_operators() {

@@ -83,9 +83,9 @@ std::vector<Value> batch_normalization(Call& call) {
     std::vector<Value> all{put_back(build, build.cast(made, rows.matrix.kind), rows)};
     if (trains) {
         const auto moved = [&](std::size_t input, const Value& from, const Value& to) {
-            return build.cast(
-                build.sum(build.scaled(from, momentum), build.scaled(to, 1 - momentum)),
-                call.input(input).kind);
+            const Value kept = build.scaled(from, momentum);
+            return build.cast(build.sum(kept, build.scaled(to, 1 - momentum)),
+                              call.input(input).kind);
         };
         all.push_back(moved(3, given_mean, moments.mean));
         all.push_back(moved(4, given_variance, moments.variance));
@@ -110,7 +110,8 @@ std::vector<Value> instance_normalization(Call& call) {
         return spread(build, build.broadcast(channels, {x.shape[0], x.shape[1]}), matrix);
     };
     const Value made = normal(build, moments.less, moments.variance, epsilon);
-    const Value moved = build.sum(build.product(made, of_channel(1)), of_channel(2));
+    const Value scaled = build.product(made, of_channel(1));
+    const Value moved = build.sum(scaled, of_channel(2));
     return {build.reshaped(build.cast(moved, x.kind), x.shape)};
 }
 

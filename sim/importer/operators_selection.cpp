@@ -240,7 +240,7 @@ std::vector<Value> gather(Call& call) {
     const std::int64_t columns = product_of(others);
     const Value table = build.reshaped(build.permuted(x, order), {size, columns});
     const std::int64_t count = indices.elements();
-    const Value ids = from_end(build, build.reshaped(indices, {count}), size);
+    const Value ids = build.reshaped(from_end(build, indices, size), {count});
     const Value rows = build.step("gather", {table, ids}, {count, columns});
     Sizes parts{count};
     parts.insert(parts.end(), others.begin(), others.end());
@@ -292,7 +292,7 @@ std::vector<Value> gather_elements(Call& call) {
     const std::int64_t inner =
         product_of({x.shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.shape.end()});
     const auto count = static_cast<std::int64_t>(from.size());
-    Value ids = from_end(build, build.reshaped(call.input(1), {count}), x.shape[axis]);
+    Value ids = build.reshaped(from_end(build, call.input(1), x.shape[axis]), {count});
     ids = build.product(ids, Builder::number(ids, static_cast<double>(inner)));
     Value rest = Builder::known("rest", *as_type(whole_elements(from), *ids.kind.type));
     rest.kind = ids.kind;

@@ -89,7 +89,7 @@ json fill_json(const dynamic::Spread& spread, std::int64_t buckets) {
     return {{"least", spread.least}, {"mean", spread.mean(buckets)}, {"most", spread.most}};
 }
 
-/// The first steps, of which equal neighbours are counted.
+/// Names the first steps and counts the others.
 std::string steps_text(const std::vector<std::string>& steps) {
     constexpr std::size_t kMost = 12;
     const std::size_t shown = std::min(steps.size(), kMost);

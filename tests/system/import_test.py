@@ -14,7 +14,7 @@ import numpy
 
 sys.dont_write_bytecode = True # no folder among the sources
 from cli_case import BINARY, SOURCE, CliTest
-from onnx_model import external_tensor, field, model, node, port, tensor
+from onnx_model import external_tensor, field, listed_tensor, model, node, port, tensor
 
 SKIPPED = 77
 RNG = numpy.random.default_rng(1)
@@ -517,6 +517,116 @@ class NumbersTest(ImportTest):
         self.assertEqual(got.tolist(), [loss])
 
 
+class ReaderTest(ImportTest):
+    """What a file says, however it says it."""
+    FLOAT, BFLOAT16 = 1, 16
+
+    def known(self):
+        """The elements of the only known tensor."""
+        data = (self.scratch / "m.safetensors").read_bytes()
+        head = int.from_bytes(data[:8], "little")
+        return numpy.frombuffer(data[8 + head:], "<f4").tolist()
+
+    def test_elements_of_every_type_are_bytes_or_a_list(self):
+        for dtype, values in (("f4", [0.1, -2]), ("f8", [0.5, -2]), ("f2", [0.5, -65504]), ("?", [True, False]),
+                              ("u1", [255, 1]), ("i1", [-128, 127]), ("u2", [65535, 1]), ("i2", [-32768, 32767]),
+                              ("i4", [-1 << 31, 7]), ("u4", [1 << 31, 7]), ("i8", [-1 << 40, 7]), ("u8", [1 << 40, 7])):
+            elements = numpy.array(values, dtype)
+            for write in (tensor, listed_tensor):
+                with self.subTest(dtype, write=write.__name__):
+                    self.import_model(model([node("Cast", ["c"], ["y"], to=self.FLOAT)], [], [port("y", [2])], [write("c", elements)]))
+                    self.assertEqual(self.known(), elements.astype("f4").tolist())
+        bits = numpy.array([0x3fc0, 0xc040], "u2")
+        self.import_model(model([node("Cast", ["c"], ["y"], to=self.FLOAT)], [], [port("y", [2])],
+                                [listed_tensor("c", bits, self.BFLOAT16)]))
+        self.assertEqual(self.known(), [1.5, -3])
+
+    def test_attributes_are_read_by_their_kind(self):
+        for value, expected in ((tensor("", numpy.array([3, 4], "f4")), [3, 4]), ([0.5, -2.0], [0.5, -2])):
+            key = "value" if isinstance(value, bytes) else "value_floats"
+            self.import_model(model([node("Constant", [], ["y"], **{key: value})], [], [port("y", [2])]))
+            self.assertEqual(self.known(), expected)
+        for key, value in (("value_int", 3), ("value_float", 3.0), ("value_ints", [3])):
+            self.import_model(model([node("Constant", [], ["c"], **{key: value}), node("Cast", ["c"], ["y"], to=self.FLOAT)], [],
+                                    [port("y", [1])]))
+            self.assertEqual(self.known(), [3])
+
+    def test_tensors_that_are_refused(self):
+        def of(*initialisers, **more):
+            return model([node("Add", ["x", "w"], ["y"])], [port("x", [4])], [port("y", [4])], initialisers, **more)
+
+        good = tensor("w", numbers(4))
+        for kind, name in ((8, "STRING"), (14, "COMPLEX64"), (15, "COMPLEX128"), (17, "type 17"), (0, "type 0")):
+            self.assertEqual(self.mistakes(of(field(1, 4) + field(2, kind) + field(8, "w") + field(9, bytes(16)))),
+                             [f"initialiser 'w': elements of {name}, expected numbers or truth values"])
+        self.assertEqual(self.mistakes(of(good + field(3, field(1, 0) + field(2, 4)))),
+                         ["initialiser 'w': got a segment of a tensor, expected a whole one"])
+        self.assertEqual(self.mistakes(of(good, tensor("w", numbers(4)))), ["initialiser 'w': is given twice"])
+        self.assertEqual(self.mistakes(of(field(1, 4) + field(2, 1) + field(9, bytes(15)), good)),
+                         ["initialiser without a name: got 15 bytes, expected 4 elements of 4 bytes"])
+        self.assertEqual(self.mistakes(of(good, more=field(15, field(1, tensor("s", numbers(1)))))),
+                         ["initialiser 's': got a sparse tensor, expected a dense one"])
+        short = field(1, 4) + field(2, 1) + field(9, bytes(12))
+        self.assertEqual(self.mistakes(model([node("Constant", [], ["y"], name="n", value=short),
+                                              node("Constant", [], ["z"], value=short)], [], [port("y", [4])])),
+                         [f"node {name} (Constant): attribute 'value': got 12 bytes, expected 4 elements of 4 bytes"
+                          for name in ("'n'", "without a name")])
+
+    def test_domains_and_inputs(self):
+        x = numbers(4)
+        relu = node("Relu", ["x"], ["y"])
+        port_of_x = [port("x", [4]), port("w", [4])] # the second one is an initialiser too
+        self.import_model(model([relu + field(7, "ai.onnx"), node("Add", ["y", "w"], ["z"])], port_of_x, [port("z", [4])],
+                                [tensor("w", x)]))
+        self.assert_near(self.run_model("z", x=x)["z"], numpy.maximum(x, 0) + x)
+        graph = field(7, field(1, relu) + field(11, port("x", [4])) + field(12, port("y", [4])))
+
+        def sets(*domains):
+            return field(1, 8) + graph + b"".join(field(8, (field(1, domain) if domain else b"") + field(2, version))
+                                                  for domain, version in domains)
+
+        self.import_model(sets(("com.acme", 99), ("ai.onnx", 17)))
+        self.import_model(sets(("", 17), ("com.acme", 99)))
+        for name in ("m.json", "m.safetensors"):
+            (self.scratch / name).unlink(missing_ok=True)
+        (told,) = self.mistakes(sets(("com.acme", 1), ("ai.onnx", 18)))
+        self.assertEqual(told, "got operator set 18, expected at most 17; export the model with an older one")
+        for data in (field(1, 8) + graph, field(1, 8) + field(8, field(2, 17))):
+            (told,) = self.mistakes(data)
+            self.assertEqual(told, "got no graph and operator set, expected an ONNX model; the file may be truncated, or none of ONNX")
+        sequence = field(1, "x") + field(2, field(4, b""))
+        self.assertEqual(self.mistakes(model([relu], [sequence], [port("y", [4])])), ["input 'x': got no tensor, expected one"])
+
+    def test_files_in_folders_below_the_model(self):
+        w = numbers(4)
+        (self.scratch / "sub").mkdir()
+        self.write("sub/w.bin", w.tobytes()) # no byte more
+        for location, options in (("sub/w.bin", {}), ("./sub/w.bin", {"length": 16})):
+            self.import_model(model([], [], [port("w", [4])], [external_tensor("w", w.shape, location, 0, **options)]))
+            self.assertEqual(self.known(), w.tolist())
+        (self.scratch / "m.json").unlink()
+        (self.scratch / "m.safetensors").unlink()
+        for location in ("sub/../sub/w.bin", ".."):
+            self.assertEqual(self.mistakes(model([], [], [port("w", [4])], [external_tensor("w", w.shape, location, 0)])),
+                             [f"initialiser 'w': external data: location: got '{location}', expected a file in the model's folder "
+                              "or below it"])
+
+    def test_what_was_written_is_told(self):
+        data = model([node("MatMul", ["a/b", "w"], ["p"]), node("Add", ["p", "b"], ["y"]), node("Relu", ["p"], ["r"])],
+                     [port("a/b", [2, 30])], [port("y", [2, 30]), port("r", [2, 30])],
+                     [tensor("w", numbers(30, 30)), tensor("b", numbers(30))])
+        self.assertEqual(self.import_model(data).stdout,
+                         "m.json: 3 steps of 3 nodes\nm.safetensors: 2 tensors of 3,720 bytes\n"
+                         "inputs: a.b ('a/b')\noutputs: y, r\n")
+        one = model([node("Mul", ["x", "c"], ["y"])], [port("x", [2], 11)], [port("y", [2], 11)], [tensor("c", numpy.array([2.0, 3.0]))])
+        self.assertEqual(self.import_model(one).stdout,
+                         "m.json: 1 step of 1 node\nm.safetensors: 1 tensor of 8 bytes\nDOUBLE is f32: c, x, y\n"
+                         "inputs: x\noutputs: y\n")
+        self.assertEqual(self.import_model(model([node("Constant", [], ["y"], value_ints=[1, 2])], [], [port("y", [2])])).stdout,
+                         "m.json: 1 step of 1 node\nm.safetensors: 1 tensor of 8 bytes\ninputs: none\noutputs: y\n")
+        self.assertEqual(self.import_model(one, "-q").stdout, "")
+
+
 class MistakesTest(ImportTest):
     def test_ten_unknown_operators_are_all_named(self):
         nodes = [node(f"Unknown{i}", ["x" if i == 0 else f"t{i - 1}"], [f"t{i}"], name=f"/layer.{i}")
@@ -698,11 +808,18 @@ class MistakesTest(ImportTest):
 
     def test_a_wrong_command_line(self):
         self.write("m.onnx", b"")
-        for arguments, told in ((["m.onnx"], "expected a model and a workload's file"),
-                                (["m.onnx", "-o", "m.txt"], "expected a name that ends in .json"),
-                                (["m.onnx", "-o", "m.json", "--size", "n"], "expected NAME=VALUE"),
-                                (["m.onnx", "-o", "m.json", "--size", "n=0"], "expected a number from 1 on")):
-            self.assertIn(told, self.tessera("import", *arguments, code=2).stderr)
+        with_out = ["m.onnx", "-o", "m.json"]
+        self.assertIn("expected a model and a workload's file", self.tessera("import", "m.onnx", code=2).stderr)
+        for arguments, told in ((["m.onnx", "-o", "m.txt"], "--out: got 'm.txt', expected a name that ends in .json"),
+                                ([*with_out, "--size", "n"], "--size: got 'n', expected NAME=VALUE"),
+                                ([*with_out, "--size", "=3"], "--size: got '=3', expected NAME=VALUE"),
+                                ([*with_out, "--size", "n="], "--size: got 'n=', expected NAME=VALUE"),
+                                ([*with_out, "--constant", "c.npy"], "--constant: got 'c.npy', expected NAME=VALUE"),
+                                *(([*with_out, "--size", f"n={size}"], f"--size: got '{size}', expected a number from 1 on")
+                                  for size in ("0", "-1", "1x", "x", "1.5", 1 << 63))):
+            self.assertEqual(self.tessera("import", *arguments, code=2).stderr, f"tessera: import: {told}\n")
+        # the name is all before the last sign
+        self.import_model(model([node("Relu", ["x"], ["y"])], [port("x", ["n=m"])], [port("y", [1])]), "--size", "n=m=1")
 
 
 if __name__ == "__main__":

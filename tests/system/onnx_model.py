@@ -132,6 +132,20 @@ def tensor(name, elements):
             field(8, name) + field(9, elements.tobytes()))
 
 
+def listed_tensor(name, elements, kind=None):
+    """The same with its elements in a list of their type. `kind`: of numbers that are the bits of one that numpy has not."""
+    elements = numpy.asarray(elements)
+    kind = kind or NUMBERS[elements.dtype]
+    typed = {1: (4, "<f4"), 11: (10, "<f8")}
+    if kind in typed:
+        number, dtype = typed[kind]
+        data = field(number, elements.astype(dtype).tobytes())
+    else:
+        bits = elements.view("u2") if elements.dtype.kind == "f" else elements
+        data = field({7: 7, 12: 11, 13: 11}.get(kind, 5), b"".join(number_bytes(int(one)) for one in bits.ravel()))
+    return b"".join(field(1, size) for size in elements.shape) + field(2, kind) + field(8, name) + data
+
+
 def external_tensor(name, shape, location, offset, **others):
     """Of f32, in a file of its own. `others`: further entries, such as the length."""
     entries = {"location": location, "offset": str(offset), **{key: str(value) for key, value in others.items()}}
@@ -148,6 +162,10 @@ def attribute(name, value):
         return made + field(3, value) + field(20, 2)
     if isinstance(value, str):
         return made + field(4, value) + field(20, 3)
+    if isinstance(value, bytes): # a tensor
+        return made + field(5, value) + field(20, 4)
+    if value and isinstance(value[0], float):
+        return made + b"".join(field(7, one) for one in value) + field(20, 6)
     return made + b"".join(field(8, one) for one in value) + field(20, 7)
 
 
@@ -163,8 +181,9 @@ def port(name, shape, kind=1):
     return field(1, name) + field(2, field(1, field(1, kind) + field(2, sizes)))
 
 
-def model(nodes, inputs, outputs, initialisers=(), opset=17):
+def model(nodes, inputs, outputs, initialisers=(), opset=17, more=b""):
+    """`more`: further fields of the graph."""
     graph = (b"".join(field(1, one) for one in nodes) + field(2, "graph") +
              b"".join(field(5, one) for one in initialisers) + b"".join(field(11, one) for one in inputs) +
-             b"".join(field(12, one) for one in outputs))
+             b"".join(field(12, one) for one in outputs) + more)
     return field(1, 8) + field(7, graph) + field(8, field(2, opset))

@@ -3,9 +3,11 @@
 """`tessera pattern` beside SciPy and NumPy, which read what it writes and write what it reads.
 Usage: pattern_test.py BINARY SOURCE_DIRECTORY TEST_CLASS; needs python3-scipy"""
 
+import collections
 import gzip
 import io
 import json
+import math
 import re
 import sys
 import unittest
@@ -394,6 +396,33 @@ class MakeTest(PatternCase):
             products.append(self.result("w.json", "--machine", "tiny", "--mode", "timing"))
         self.assertEqual(products[0]["cycles"], products[1]["cycles"])
 
+    def test_what_was_written_is_told(self):
+        self.assertEqual(self.pattern("make", "uniform", "64x32", "density=0.75", "--block", 8, "-o", "a.mtx").stdout,
+                         "a.mtx: 64 x 32, 1,536 entries, mask\n")
+        done = self.pattern("convert", "a.mtx", "--type", "f16", "--transpose", "-o", "b.npz")
+        self.assertEqual((done.stdout, done.stderr), ("b.npz: 32 x 64, 1,536 entries, f16\n", ""))
+        self.assertEqual(self.pattern("make", "uniform", "1x1", "density=1", "-o", "-.mtx").stdout,
+                         "-.mtx: 1 x 1, 1 entries, mask\n")
+        for zeros in (0, 1, 1200): # a dense file does not tell them from others
+            values = numpy.ones(1200, "<f4")
+            values[:zeros] = 0
+            stored = scipy.sparse.coo_matrix((values, numpy.divmod(numpy.arange(1200), 40)), (30, 40))
+            scipy.sparse.save_npz(self.scratch / "a.npz", stored)
+            for target in ("b.npy", "b.safetensors", "b.mtx"):
+                done = self.pattern("convert", "a.npz", "-o", target)
+                self.assertEqual(done.stdout, f"{target}: 30 x 40, 1,200 entries, f32\n")
+                self.assertEqual(done.stderr, "" if zeros == 0 or target == "b.mtx" else
+                                 f"tessera: warning: {target}: {zeros:,} entries have the value 0, which this format does not "
+                                 "tell from elements without an entry; --type mask keeps them\n")
+
+    def test_sizes_are_from_one_to_a_most(self):
+        most = 1 << 24
+        for size, is_taken in ((f"{most}x1", True), (f"{most + 1}x1", False), (f"1x{most}", True), (f"1x{most + 1}", False),
+                               ("1x1", True), ("0x1", False), ("1x0", False)):
+            done = self.pattern("make", "banded", size, "density=0.0001", "--block", 1024, "-o", "a.smtx", code=None)
+            self.assertEqual(done.stderr, "" if is_taken else f"tessera: pattern make: got '{size}', expected "
+                             f"ROWSxCOLUMNS of 1..{most} each, as in 768x3072\n")
+
     def test_mistakes_are_told_together(self):
         done = self.pattern("make", "uniform", "8x8", "density=2", "sed=1", "-o", "a.mtx", code=3)
         self.assertIn("density: got 2, expected 1e-06..1", done.stderr)
@@ -644,6 +673,21 @@ class EvolveTest(PatternCase):
             self.assertNotEqual(all_of(tensor), all_of(tensor, "other"))
         self.assertNotEqual(all_of("fc1.weight"), all_of("fc2.weight"))
         self.assertEqual(all_of("fc1.weight")[0], all_of("fc2.weight")[0])
+
+    def test_what_was_done_is_told(self):
+        kept, rows, columns, block = 1100, 80, 84, 2
+        grid = numpy.arange(rows // block * columns // block).reshape(rows // block, -1) < kept
+        weights = numpy.where(grid.repeat(block, 0).repeat(block, 1), numpy.float32(1), numpy.float32(numpy.nan))
+        self.checkpoint(bias=weights[0], fc1__weight=weights, last=weights)
+        head = "tensor size blocks kept patterns first change moves last".split()
+        for patterns, names in ((1, ["last"]), (2, ["fc1.weight"]), (4, ["fc1.weight", "last"])):
+            schedule = self.schedule(patterns=patterns, param_name_patterns=names)
+            told = [f"{int(share(schedule, change) * kept + 0.5):,}" for change in range(patterns - 1)]
+            done = self.evolve(block=block, out=f"out{patterns}")
+            self.assertEqual([line.split() for line in done.stdout.splitlines()], [
+                head, *([name, f"{rows}", "x", f"{columns}", f"{grid.size:,}", f"{kept:,}", f"{patterns}", *told[:1], *told[-1:]]
+                        for name in names)])
+        self.assertEqual(self.evolve("-q", block=block, out="quiet").stdout, "")
 
     def test_types_and_shapes_of_files(self):
         weights = self.weights()
@@ -902,6 +946,68 @@ class EncodeTest(PatternCase):
         self.assertIn("the end", text)
         self.assertEqual(self.encode("-q").stdout, "")
         self.assertEqual(json.loads(self.encode("--json", "-", "--bucket", 0).stdout), told)
+
+    @staticmethod
+    def lines(told, tiles):
+        """The lines of the text that says what the JSON says."""
+        def count(number, what):
+            return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+        def percent(share):
+            return f"{100 * share:.4g} %"
+
+        def spread(fill, room):
+            return (f"{fill['least']:,} the least, {fill['mean']:.4g} the mean, {fill['most']:,} the most; "
+                    f"{percent(fill['mean'] / room)} of the room")
+
+        pattern, plan, travel, spills = told["pattern"], told["plan"], told["travel"], told["spills"]
+        split, part, room, end = plan["split"], plan["part"], plan["bucket"], travel["end"]
+        unit = "element" if plan["block"] == 1 else "block"
+        blocks = lambda number, block: count(number, unit) + ("" if block == 1 else f" of {block} x {block}")
+        dense = count(told["capacity"]["n"], "column")
+        buckets = math.prod(split.values())
+        grid = math.prod(-(-pattern[side] // pattern["block"]) for side in ("rows", "columns"))
+        empty, codes = told["fill"]["empty"], travel["codes"]
+        said = ["a.npz in buckets of w on tiny",
+                f"pattern {pattern['rows']} x {pattern['columns']}: {pattern['blocks']:,} of "
+                f"{blocks(grid, pattern['block'])} are kept, {percent(pattern['density'])}",
+                f"capacity {percent(told['capacity']['density'])} of the {unit}s, and "
+                f"{percent(told['capacity']['excess'])} more of it in each bucket",
+                f"plan x: rows in {count(split['x'], 'part')}, y: columns in {split['y']}, z: {dense} of the dense "
+                f"operand in {split['z']}",
+                f"part {part['rows']} x {part['columns']} {unit}s, {count(part['n'], 'column')} of the dense operand",
+                f"buckets {buckets:,}, on {buckets:,} of {tiles:,} tiles; room for "
+                f"{blocks(room['blocks'], plan['block'])} and {room['words']:,} words, {room['bytes']:,} bytes",
+                f"{unit}s in a bucket {spread(told['fill']['blocks'], room['blocks'])}" +
+                (f"; {empty:,} have none" if empty else ""),
+                f"words in a bucket {spread(told['fill']['words'], room['words'])}",
+                "over-full " + (count(spills["overfull"], "bucket") + ", of whose own blocks others have some"
+                                if spills["overfull"] else "none"),
+                "away from home " + (f"{count(spills['away'], unit)}, in {count(spills['hosts'], 'bucket')} of other parts"
+                                     if spills["away"] else "none")]
+        if not travel["steps"]:
+            return [*said, "travel none: each tile finds its blocks in the buckets of its part"]
+        more = f" and {len(codes) - 12} more" if len(codes) > 12 else ""
+        return [*said, f"travel x ends at {end['x']}, y at {end['y']}, z at {end['z']}; x in use: "
+                f"{' '.join(map(str, travel['x_in_use']))}; {count(travel['steps'], 'step')}",
+                f"codes {count(travel['looks'], 'look')}, {count(travel['moves_x'], 'move')} along x, "
+                f"{travel['moves_y']} along y: {', '.join(codes[:12])}{more}"]
+
+    def test_the_text_says_what_the_numbers_are(self):
+        self.skewed()
+        lengths, splits = set(), set()
+        for tiles, *keys in ((4,), (4, "capacity=0.95"), (4, "block=1"), (16, "n=1", "capacity=0.1"),
+                             (16, "n=1", "capacity=0.06"), (16, "n=64", "capacity=0.06", "excess=3"),
+                             (64, "n=8", "capacity=0.3", "excess=3")):
+            with self.subTest(tiles=tiles, keys=keys):
+                sets = [f"chip.tiles={tiles}", *(f"workload.{key}" for key in keys)]
+                options = [word for one in sets for word in ("--set", one)]
+                told, _ = self.encoded(*options)
+                self.assertEqual(self.encode(*options).stdout.split(), " ".join(self.lines(told, tiles)).split())
+                lengths.add(len(told["travel"]["codes"]))
+                splits.add(tuple(told["plan"]["split"][axis] > 1 for axis in "yz"))
+        self.assertLessEqual({0, 2, 12, 13}, lengths) # twelve are named
+        self.assertEqual(len(splits), 3)
 
     def test_the_schema_is_that_of_what_is_told(self):
         text = self.tessera("schema", "buckets").stdout
