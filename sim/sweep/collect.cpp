@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <sqlite3.h>
+#include <string_view>
 #include <system_error>
 #include <unordered_map>
 #include <unordered_set>
@@ -132,6 +133,10 @@ void for_each_file_content(
     });
 }
 
+std::size_t hash_of(const PointLine& point) {
+    return std::hash<std::string_view>{}(point.text());
+}
+
 /// The primary key of a line in a database, whatever else there is.
 std::string line_text(const PointLine& point) {
     return fmt::format("{}-{:016x}", point.key().text(), point.name());
@@ -141,7 +146,7 @@ std::string line_text(const PointLine& point) {
 
 Merged::Merged(std::vector<fs::path> stores) : stores_(std::move(stores)) {
     KnownPoints known;
-    std::unordered_map<LineId, std::size_t, LineId::Hash> line_of;
+    std::unordered_map<LineId, std::size_t, LineId::Hash> text_of;
     std::set<std::string, std::less<>> changed;
     std::set<std::string, std::less<>> results;
     const auto add_to = [](std::set<std::string, std::less<>>& paths) {
@@ -154,34 +159,32 @@ Merged::Merged(std::vector<fs::path> stores) : stores_(std::move(stores)) {
     for (const fs::path& store : stores_) {
         need_store(store);
         damage_.add(for_each_point(store, [&](const PointLine& point) {
-            counts_.push_back(known.add(point));
-            if (!counts_.back()) {
+            ++lines_;
+            if (!known.add(point)) {
                 return;
             }
-            const auto [found, is_new] = line_of.try_emplace(point.id(), counts_.size() - 1);
+            const std::size_t text = hash_of(point);
+            const auto [found, is_new] = text_of.try_emplace(point.id(), text);
             if (!is_new) { // this line says more
-                counts_[found->second] = false;
-                found->second = counts_.size() - 1;
+                kept_.erase(std::exchange(found->second, text));
             }
+            kept_.insert(text);
             point.for_each_value("changes", add_to(changed));
             for_each_file_content(point, add_to(changed));
             point.for_each_value("result", add_to(results));
         }));
     }
-    points_ = line_of.size();
     changed_.assign(changed.begin(), changed.end());
     results_.assign(results.begin(), results.end());
 }
 
 void Merged::for_each(const std::function<void(const PointLine&)>& visit) const {
-    std::size_t line = 0;
+    std::unordered_set<std::size_t> left = kept_; // lines that came since are for the next time
     for (const fs::path& store : stores_) {
         for_each_point(store, [&](const PointLine& point) {
-            // lines that came since are for the next time
-            if (line < counts_.size() && counts_[line]) {
+            if (left.erase(hash_of(point)) > 0) {
                 visit(point);
             }
-            ++line;
         });
     }
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace tessera::sweep {
@@ -23,21 +24,22 @@ public:
     explicit Merged(std::vector<std::filesystem::path> stores);
 
     /// Returns the number of kept lines, which is the number of rows in tables.
-    [[nodiscard]] std::size_t points() const { return points_; }
+    [[nodiscard]] std::size_t points() const { return kept_.size(); }
     [[nodiscard]] const Damage& damage() const { return damage_; }
     /// Returns the number of lines that were read.
-    [[nodiscard]] std::size_t lines() const { return counts_.size(); }
+    [[nodiscard]] std::size_t lines() const { return lines_; }
     /// Return the paths of changed settings, and the paths of values in results. Both are sorted.
     [[nodiscard]] const std::vector<std::string>& changed() const { return changed_; }
     [[nodiscard]] const std::vector<std::string>& results() const { return results_; }
 
-    /// Reads the stores again and visits the kept lines, in the order of stores and files.
+    /// Reads the stores again and visits the kept lines, in the order of stores and files. Lines
+    /// that were written since are left out.
     void for_each(const std::function<void(const PointLine& point)>& visit) const;
 
 private:
     std::vector<std::filesystem::path> stores_;
-    std::vector<bool> counts_; ///< for each line that was read: whether it is kept
-    std::size_t points_ = 0;
+    std::size_t lines_ = 0;
+    std::unordered_set<std::size_t> kept_; ///< hashes of the texts of kept lines
     Damage damage_;
     std::vector<std::string> changed_;
     std::vector<std::string> results_;
