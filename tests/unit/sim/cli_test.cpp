@@ -4,8 +4,10 @@
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -371,13 +373,82 @@ TEST_CASE("threads are one to a most, and an array's file has a name before its 
     }
 }
 
-TEST_CASE("completions and the manual page have every command and option") {
-    const std::string bash = cli::completion_text({"bash"});
-    const std::string zsh = cli::completion_text({"zsh"});
+namespace {
+
+/// The manual page without the signs that keep a dash.
+std::string plain_manual() {
     std::string manual = cli::manual_text();
     for (std::size_t at = 0; (at = manual.find("\\-", at)) != std::string::npos;) {
         manual.replace(at, 2, "-");
     }
+    return manual;
+}
+
+} // namespace
+
+TEST_CASE("an option is told with its value, its words and what holds without it") {
+    struct Told {
+        std::string command, option, head, manual_head, behind;
+    };
+    const std::string manual = plain_manual();
+    for (const Told& told : {
+             Told{"run", "threads", "--threads N", R"(\fB--threads\fR \fIN\fR)",
+                  " (default all cores)"},
+             {"run", "machine", "--machine M", R"(\fB--machine\fR \fIM\fR)", " (default bow)"},
+             {"run", "mode", "--mode MODE", R"(\fB--mode\fR \fIMODE\fR)",
+              ": functional, timing, auto, estimate"},
+             {"run", "quiet", "-q, --quiet", R"(\fB-q\fR, \fB--quiet\fR)", ""},
+             {"pattern make", "block", "--block B", R"(\fB--block\fR \fIB\fR)", " (default 1)"},
+         }) {
+        CAPTURE(told.command, told.option);
+        const auto all = cli::all_options(cli::command_named(told.command));
+        const auto option = std::find_if(all.begin(), all.end(),
+                                         [&](const auto& one) { return one.name == told.option; });
+        REQUIRE(option != all.end());
+        const std::string text = option->sentence + told.behind;
+        CHECK(manual.find(".TP\n" + told.manual_head + "\n" + text + "\n") != std::string::npos);
+        const std::string help = cli::help_text(told.command, {.columns = 1000, .color = false});
+        const std::size_t at = help.find("\n  " + told.head + " ");
+        REQUIRE(at != std::string::npos);
+        const std::string line = help.substr(at + 1, help.find('\n', at + 1) - at - 1);
+        CHECK(line.substr(line.size() - text.size()) == text);
+        CHECK(line.find_first_not_of(' ', 2 + told.head.size()) == line.size() - text.size());
+    }
+}
+
+TEST_CASE("the help of the program has four examples, that of a group one of each command") {
+    const auto count = [](const std::string& text, const std::string& part) {
+        std::size_t found = 0;
+        for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) {
+            ++found;
+        }
+        return found;
+    };
+    const std::string whole = cli::help_text("");
+    CHECK(count(whole.substr(whole.find("\nexamples\n")), "\n  tessera ") == 4);
+    std::map<std::string, std::vector<std::string>> groups;
+    for (const auto& command : cli::commands()) {
+        const std::size_t space = command.name.find(' ');
+        if (space != std::string::npos) {
+            groups[command.name.substr(0, space)].push_back(command.name.substr(space + 1));
+        }
+    }
+    for (const auto& [word, seconds] : groups) {
+        const std::string text = cli::help_text(word, {.columns = 1000, .color = false});
+        CHECK(text.find(fmt::format("tessera {} {} ...\n", word, fmt::join(seconds, "|"))) == 0);
+        CHECK(count(text.substr(text.find("\nexamples\n")), "\n  tessera ") == seconds.size());
+        CHECK(text.find(fmt::format("`tessera help {} {}` shows options.\n", word,
+                                    seconds.front())) != std::string::npos);
+        for (const std::string& second : seconds) {
+            CHECK(text.find(fmt::format("\n  {} {} ", word, second)) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("completions and the manual page have every command and option") {
+    const std::string bash = cli::completion_text({"bash"});
+    const std::string zsh = cli::completion_text({"zsh"});
+    const std::string manual = plain_manual();
     CHECK(zsh.find("#compdef tessera\n") == 0);
     const std::size_t first = bash.find("COMP_CWORD == 1");
     const std::string words = bash.substr(first, bash.find("return", first) - first);

@@ -105,6 +105,14 @@ TEST_CASE("a gain is listed from a thousandth of the run on, the largest first",
         all.insert(all.begin(), change);
     }
     CHECK(changes(explain::gains_of(ascending)) == all);
+    // of equal ones the first stands in front
+    Json equal = plain();
+    Texts in_order;
+    for (const auto& [key, change] : kinds) {
+        equal["explanation"][key]["cycles"] = kLeastGain;
+        in_order.push_back(change);
+    }
+    CHECK(changes(explain::gains_of(equal)) == in_order);
 }
 
 TEST_CASE("lanes of twice the width take half the bounds of exchanges", "[unit][sim]") {

@@ -218,8 +218,9 @@ TEST_CASE("what is described is what was named, and settings are of the same kin
 TEST_CASE("every kind of file has a schema of its own, and a result's is that of the rest",
           "[unit][sim]") {
     std::map<std::string, std::string> by_text;
-    for (const char* what : {"machine", "workload", "results", "memory", "vertex", "vertex_result",
-                             "calibration", "sweep", "schedule", "pattern", "result"}) {
+    for (const char* what :
+         {"machine", "workload", "results", "memory", "vertex", "vertex_result", "calibration",
+          "sweep", "schedule", "pattern", "buckets", "diff", "result"}) {
         CAPTURE(what);
         const std::string text = inquire::schema_text({.what = what});
         CHECK(nlohmann::json::parse(text).is_object());
@@ -228,6 +229,8 @@ TEST_CASE("every kind of file has a schema of its own, and a result's is that of
     CHECK(inquire::schema_text({.what = "result"}) == result::json_text(result::result_schema()));
     const Lines versions = lines_of(inquire::version_text());
     REQUIRE(versions.size() == 4);
+    CHECK(versions[0].find("tessera ") == 0);
+    CHECK(versions[3] == fmt::format("compiler {}", __VERSION__));
     CHECK(versions[1] == fmt::format("model {}", result::kModelVersion));
     CHECK(versions[2] == fmt::format("result schema {}", result::kResultSchemaVersion));
 }

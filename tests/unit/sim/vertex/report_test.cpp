@@ -350,6 +350,18 @@ TEST_CASE("what races come to is told", "[unit][vertex]") {
     result.order->words = 1;
     result.order->first_word = 0x1234;
     CHECK(first_word() == 0x1234);
+    CHECK(told() ==
+          accesses +
+              "their order decides 1 word of memory, the first at 0x1234, and the cycles, "
+              "99 if one context runs after the other; shown is the machine's, slot by slot");
+    result.order->other_cycles = result.tile_cycles;
+    CHECK(told() == accesses +
+                        "their order decides 1 word of memory, the first at 0x1234; shown is "
+                        "the machine's, slot by slot");
+    result.phases[0].racing_accesses = 1;
+    CHECK(told().find("order 1 pair of accesses races; ") == 0);
+    result.phases[0].racing_accesses = 15;
+    result.order->other_cycles = 99;
     result.order->words = 2;
     CHECK(told() == accesses +
                         "their order decides 2 words of memory, the first at 0x1234, and the "
