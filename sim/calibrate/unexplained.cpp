@@ -41,7 +41,7 @@ Unexplained unexplained(const std::vector<Gap>& gaps) {
         out.cycles += gap.measured_cycles - gap.simulated_cycles;
         measured += gap.measured_cycles;
     }
-    out.share = measured > 0 ? out.cycles / measured : 0;
+    out.share = gaps.empty() ? 0 : out.cycles / measured;
     return out;
 }
 

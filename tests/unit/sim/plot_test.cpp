@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -364,4 +365,93 @@ TEST_CASE("a script of curves leaves out what is not finite", "[unit][sim]") {
     CHECK_THAT(plot::script_of(chart, "svg"), !Contains("there is nothing to show"));
     chart.series.pop_back();
     CHECK_THAT(plot::script_of(chart, "svg"), Contains("there is nothing to show"));
+}
+
+namespace {
+
+/// A store whose points were asked for one by one, and what is good of them.
+struct Store {
+    explicit Store(const Json& objectives) {
+        static_cast<void>(scratch.write("s/sweeps/s-1.json", Json{{"schema_version", 1},
+                                                                  {"machine", "tiny"},
+                                                                  {"workload", "tiny_matmul"},
+                                                                  {"objectives", objectives}}
+                                                                 .dump()));
+        static_cast<void>(
+            scratch.write("s/sweeps/s-1/places.json", R"({"places": {}, "is_asked": true})"));
+    }
+    void add(const Json& changes, const Json& result) {
+        Json line{{"key", fmt::format("{:064x}", ++points)},
+                  {"status", result.is_null() ? "crash" : "ok"},
+                  {"machine", "tiny"},
+                  {"workload", "tiny_matmul"},
+                  {"mode", "timing"},
+                  {"changes", changes}};
+        if (!result.is_null()) {
+            line["result"] = result;
+        }
+        lines += line.dump() + "\n";
+        static_cast<void>(scratch.write("s/x.jsonl", lines));
+    }
+    [[nodiscard]] Chart chart(const char* name) const {
+        return plot::chart_of_store(name, scratch.path("s"));
+    }
+
+    test::ScratchFolder scratch;
+    std::string lines;
+    int points = 0;
+};
+
+} // namespace
+
+TEST_CASE("a store's points and front stand in its first two objectives", "[unit][sim]") {
+    Store store(
+        {{{"path", "cycles"}}, {{"path", "tiles_busy"}, {"goal", "max"}}, {{"path", "seconds"}}});
+    const auto add = [&](int workers, double cycles, int busy, double seconds) {
+        store.add({{"tile.workers", workers}},
+                  {{"cycles", cycles}, {"tiles_busy", busy}, {"seconds", seconds}});
+    };
+    add(1, 100, 4, 9);
+    add(2, 50, 2, 8);
+    add(3, 60, 1, 1); // the best in the third alone
+    store.add({{"tile.workers", 4}}, {});
+    const Chart chart = store.chart("scatter");
+    CHECK(chart.title == "points of " + store.scratch.path("s"));
+    CHECK(chart.x_label == "cycles");
+    CHECK(chart.y_label == "tiles_busy");
+    CHECK(chart.form == Form::Points);
+    REQUIRE(names_of(chart) == Texts{"points", "front"});
+    CHECK(chart.series[0].x == Numbers{100, 50, 60});
+    CHECK(chart.series[0].y == Numbers{4, 2, 1});
+    CHECK_FALSE(chart.series[0].has_line);
+    CHECK(chart.series[1].x == Numbers{50, 100});
+    CHECK(chart.series[1].y == Numbers{2, 4});
+    CHECK(chart.series[1].has_line);
+    Store one(Json::array({{{"path", "cycles"}}}));
+    one.add({}, {{"cycles", 1}});
+    CHECK_THROWS_WITH(one.chart("scatter"),
+                      "plot: the sweep has one objective, and 'scatter' shows two");
+}
+
+TEST_CASE("bars of sensitivity are what paths do to the first objective, twenty at most",
+          "[unit][sim]") {
+    Store store({{{"path", "cycles"}}, {{"path", "seconds"}}});
+    store.add({{"a", 1}, {"b", "x"}}, {{"cycles", 100}, {"seconds", 1}});
+    store.add({{"a", 2}, {"b", "x"}}, {{"cycles", 400}, {"seconds", 2}});
+    store.add({{"a", 1}, {"b", "y"}}, {{"cycles", 200}, {"seconds", 9}});
+    store.add({{"a", 2}, {"b", "y"}}, {{"cycles", 800}, {"seconds", 90}});
+    const Chart chart = store.chart("sensitivity");
+    CHECK(chart.title == store.scratch.path("s") + ": what cycles hangs on");
+    CHECK(chart.x_label == "largest over smallest mean, less 1");
+    CHECK(chart.form == Form::Bars);
+    CHECK(chart.labels == Texts{"a", "b"});
+    REQUIRE(chart.series.size() == 1);
+    CHECK(chart.series[0].x == Numbers{4 - 1, 2 - 1});
+    Store many(Json::array({{{"path", "cycles"}}}));
+    many.add(Json::object(), {{"cycles", 10}});
+    for (int i = 0; i < 21; ++i) {
+        CHECK(many.chart("sensitivity").labels.size() == static_cast<std::size_t>(std::min(i, 20)));
+        many.add({{"path" + std::to_string(i), 1}}, {{"cycles", 20 + i}});
+    }
+    CHECK(many.chart("sensitivity").labels.size() == 20);
 }

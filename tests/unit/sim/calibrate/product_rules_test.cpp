@@ -305,6 +305,8 @@ TEST_CASE("a best rate is that of the run that is fastest, over the columns that
     results[4] = run_of(80.0 * 1024);
     CHECK(eighth.read(results) == Approx(2.0 * 1024 * 512 / 8 * kClock / 80 / 1e12));
     CHECK(eighth.decides(results) == std::vector<std::size_t>{4});
+    results[1] = run_of(80.0 * 16); // of equal rates the first counts
+    CHECK(eighth.decides(results) == std::vector<std::size_t>{1});
     const std::vector<json> none(results.size());
     CHECK_THROWS_WITH(eighth.read(none), "the product fits with no number of columns");
 }

@@ -252,6 +252,11 @@ TEST_CASE("JSON tells of a group what was asked of it and what it came to") {
     CHECK(group["error_most"].get<double>() == Approx(1 / 0.9 - 1));
     CHECK(group["target"] == json{{"error_most", 0.25}});
     CHECK(group["reached"] == false);
+    CHECK(group["read_from_rows"] == false);
+    CHECK(group["timing_chosen"] == false);
+    CHECK(group["mostly_constant"] == true);
+    CHECK(group["not_modelled"] == 0);
+    CHECK(group.size() == 13); // and nothing that only kernels have
     CHECK(calibration_json(calibration)["other_files"] ==
           json::parse(R"([{"file": "z.csv", "reason": "no column 'id'", "rows": 7}])"));
     auto measurement = std::get<Measurement>(calibration.rows[0].mapped);
