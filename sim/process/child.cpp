@@ -34,7 +34,7 @@ void write_all(int descriptor, const std::string& text) {
         if (now < 0 && errno != EINTR) {
             throw IoError(fmt::format("result pipe: {}", std::strerror(errno)));
         }
-        written += now > 0 ? static_cast<std::size_t>(now) : 0;
+        written += static_cast<std::size_t>(std::max<ssize_t>(now, 0));
     }
 }
 

@@ -194,13 +194,15 @@ std::string_view Recording::place_of(const json& place, std::size_t count) const
     const bool is_place = place.is_object() && place.contains("type") && place.contains("offset") &&
                           place["offset"].is_number_unsigned() &&
                           (place["type"] == kU32 || place["type"] == kF64);
-    const std::size_t size = is_place && place["type"] == kF64 ? sizeof(double) : 4;
-    const std::size_t offset = is_place ? place["offset"].get<std::size_t>() : 0;
     const std::string_view all = arrays();
-    if (!is_place || offset > all.size() || count > (all.size() - offset) / size) {
-        throw IoError(fmt::format("'{}' is damaged: an array is not there", file_.string()));
+    if (is_place) {
+        const std::size_t size = place["type"] == kF64 ? sizeof(double) : sizeof(std::uint32_t);
+        const auto offset = place["offset"].get<std::size_t>();
+        if (offset <= all.size() && count <= (all.size() - offset) / size) {
+            return all.substr(offset, count * size);
+        }
     }
-    return all.substr(offset, count * size);
+    throw IoError(fmt::format("'{}' is damaged: an array is not there", file_.string()));
 }
 
 std::vector<double> Recording::numbers(const json& place, std::size_t count) const {

@@ -19,6 +19,7 @@
 #include <optional>
 #include <pty.h>
 #include <string>
+#include <sys/time.h>
 #include <system_error>
 #include <tuple>
 #include <unistd.h>
@@ -124,6 +125,22 @@ TEST_CASE("how another program ends is told", "[unit][sim]") {
     CHECK(after.sa_handler == before.sa_handler);
 }
 
+TEST_CASE("signals on the way lose nothing of what another program writes", "[unit][sim]") {
+    struct sigaction noted {};
+    noted.sa_handler = [](int) {}; // calls are not begun again
+    struct sigaction before {};
+    REQUIRE(sigaction(SIGALRM, &noted, &before) == 0);
+    const itimerval often{{0, 20'000}, {0, 20'000}};
+    REQUIRE(setitimer(ITIMER_REAL, &often, nullptr) == 0);
+    const auto done =
+        filtered_by({"sh", "-c", "sleep 0.1; cat; exec >&- 2>&-; sleep 0.1"}, long_text(300'001));
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sigaction(SIGALRM, &before, nullptr);
+    CHECK((done.out == long_text(300'001)));
+    CHECK(done.exit_code == 0);
+}
+
 TEST_CASE("a new folder appears when all is in it", "[unit][sim]") {
     namespace fs = std::filesystem;
     const test::ScratchFolder scratch;
@@ -191,6 +208,15 @@ TEST_CASE("files of older results are removed from a folder, and no others", "[u
     CHECK_THROWS_WITH(folder.remove("output.c.npy"),
                       scratch.path("output.c.npy") +
                           ": of an older run cannot be removed: Directory not empty");
+}
+
+TEST_CASE("a folder of results may have the lowest descriptor", "[unit][sim]") {
+    const test::ScratchFolder scratch;
+    const int before = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    CHECK_NOTHROW(process::OutFolder(scratch.path("out")));
+    dup2(before, STDIN_FILENO);
+    close(before);
 }
 
 TEST_CASE("each class of error has its words", "[unit][sim]") {

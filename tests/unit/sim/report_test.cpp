@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What a page has of a large store, and that names in it are no HTML.
+#include "base/error.h"
+#include "sim/cli/cli.h"
+#include "sim/report/beside.h"
+#include "sim/report/command/report_command.h"
 #include "sim/report/command/store_entry.h"
 #include "sim/report/page.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/unit/sim/made_recording.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -196,4 +202,206 @@ TEST_CASE("a page has the bytes of a recording, up to the most", "[report]") {
         CHECK(text.size() == (size + 2) / 3 * 4);
         CHECK((decoded(text) == recording)); // not printed
     }
+}
+
+namespace {
+
+/// What stands in a page under an id; empty where it has no such part.
+std::string part_of(const std::string& html, const std::string& id) {
+    const std::string before = "<script type=\"application/octet-stream\" id=\"" + id + "\">";
+    const std::size_t begin = html.find(before);
+    if (begin == std::string::npos) {
+        return "";
+    }
+    const std::size_t end = html.find('<', begin + before.size());
+    return decoded(
+        std::string_view(html).substr(begin + before.size(), end - begin - before.size()));
+}
+
+nlohmann::json data_of(const std::string& html) {
+    const std::string packed = part_of(html, "page");
+    std::string text(1U << 22U, '\0');
+    auto length = static_cast<uLongf>(text.size());
+    REQUIRE(uncompress(reinterpret_cast<Bytef*>(text.data()), &length,
+                       reinterpret_cast<const Bytef*>(packed.data()),
+                       static_cast<uLong>(packed.size())) == Z_OK);
+    return nlohmann::json::parse(text.substr(0, length));
+}
+
+/// A result of the run that test::Made records, with what its memory report must say.
+nlohmann::json result_of(const std::string& name) {
+    return {{"cycles", 10'000},
+            {"workload", {{"name", name}}},
+            {"machine", {{"name", "m"}}},
+            {"memory", {{"max_bytes", 300}}}};
+}
+
+nlohmann::json memory_of(const std::string& name) {
+    return {{"workload", name},
+            {"machine", "m"},
+            {"tiles", {{{"peak_bytes", 200}}, {{"peak_bytes", 300}}, {{"peak_bytes", 100}}}}};
+}
+
+} // namespace
+
+TEST_CASE("the data of a page are its entries, in their order", "[report]") {
+    const nlohmann::json failed{
+        {"status", "failed"}, {"workload", {{"name", "w"}}}, {"message", "it does not fit"}};
+    const nlohmann::json run = result_of("w");
+    std::vector<report::Entry> entries{report::entry_of_run(run, {{"tiles", 1}}, "a.json"),
+                                       report::entry_of_run(failed), report::entry_of_run(run)};
+    entries[2].recording = "bytes";
+    const std::string html = report::page_html(entries, 17);
+    const nlohmann::json data = data_of(html);
+    const auto version = data["version"].get<std::string>();
+    CHECK(data == nlohmann::json{{"version", version},
+                                 {"model_version", 17},
+                                 {"entries",
+                                  {{{"kind", "run"},
+                                    {"label", "w on m"},
+                                    {"source", "a.json"},
+                                    {"result", run},
+                                    {"memory", {{"tiles", 1}}}},
+                                   {{"kind", "failed"},
+                                    {"label", "w on "},
+                                    {"source", ""},
+                                    {"message", "it does not fit"}},
+                                   {{"kind", "run"},
+                                    {"label", "w on m"},
+                                    {"source", ""},
+                                    {"result", run},
+                                    {"memory", nullptr},
+                                    {"recording", "recording-2"}}}}});
+    CHECK(part_of(html, "recording-2").rfind("\x1f\x8b", 0) == 0); // packed, if it was not
+    CHECK(part_of(html, "recording-0").empty());
+    CHECK(part_of(html, "recording-1").empty());
+    CHECK(html.find("Made by tessera " + version + ", model 17.") != std::string::npos);
+    report::Entry entry = report::entry_of_run(run);
+    entry.recording.assign("\x1f\x8b");
+    entry.recording.resize(report::kMostRecordingBytes + (std::size_t{3} << 19U));
+    CHECK(data_of(report::page_html({std::move(entry)}, 1))["entries"][0]["no_recording"] ==
+          "It has 15.5 MiB, and a page has room for 14 MiB.");
+}
+
+TEST_CASE("a result has the memory report beside it, where that is of its run", "[report]") {
+    const test::ScratchFolder scratch;
+    const std::string file = scratch.write("result.json", "");
+    const auto beside = [&](const std::string& text, const std::string& of = "result.json") {
+        static_cast<void>(scratch.write("memory.json", text));
+        return report::entry_of_file(result_of("w"), scratch.path(of)).data["memory"];
+    };
+    const nlohmann::json its = memory_of("w");
+    CHECK(report::entry_of_file(result_of("w"), file).data["memory"].is_null());
+    CHECK(beside(its.dump()) == its);
+    CHECK(report::entry_of_file(result_of("w"), file).data["source"] == file);
+    CHECK(beside(its.dump(), "other.json").is_null()); // of a file that is no folder's
+    CHECK(beside("[]").is_null());
+    for (const auto& [key, value] : std::vector<std::pair<const char*, nlohmann::json>>{
+             {"workload", "v"},
+             {"workload", nullptr},
+             {"machine", "n"},
+             {"tiles", nlohmann::json::array()},
+             {"tiles", {{{"peak_bytes", 299}}}},
+             {"tiles", {{{"peak_bytes", 301}}, {{"peak_bytes", 300}}}}}) {
+        nlohmann::json other = its;
+        other[key] = value;
+        CAPTURE(other);
+        CHECK(beside(other.dump()).is_null());
+    }
+    CHECK_THROWS_AS(beside("{"), ConfigError);
+}
+
+TEST_CASE("a result has the recording beside it, where that is of its run", "[report]") {
+    test::Made made;
+    const auto entry = [&](const nlohmann::json& result, const char* of = "result.json") {
+        return report::entry_of_file(result, made.scratch.path(of));
+    };
+    CHECK(entry(result_of("w")).recording.empty());
+    CHECK_FALSE(entry(result_of("w")).data.contains("no_recording"));
+    const std::filesystem::path recording = made.written();
+    CHECK(entry(result_of("w")).recording == test::read_text(recording));
+    CHECK_FALSE(entry(result_of("w")).data.contains("no_recording"));
+    CHECK(entry(result_of("w"), "other.json").recording.empty());
+    nlohmann::json other = result_of("w");
+    other["cycles"] = 1;
+    CHECK(entry(other).recording.empty());
+    CHECK(entry(other).data["no_recording"] == "The one beside the result is of another run.");
+    other["status"] = "failed"; // which has no recording
+    CHECK_FALSE(entry(other).data.contains("no_recording"));
+    static_cast<void>(made.written(1));
+    const report::Entry damaged = entry(result_of("w"));
+    CHECK(damaged.recording.empty());
+    CHECK(damaged.data["no_recording"] ==
+          "'" + recording.string() + "' is no recording: its header is cut off");
+}
+
+TEST_CASE("a page is made of results, of folders with results in them, and of stores", "[report]") {
+    const test::ScratchFolder scratch;
+    const auto write = [&](const std::string& name, const nlohmann::json& document) {
+        return scratch.write(name, document.dump());
+    };
+    static_cast<void>(write("of_one/result.json", result_of("one")));
+    static_cast<void>(write("of_one/deeper/result.json", result_of("not looked for")));
+    static_cast<void>(write("of_two/b/result.json", result_of("b")));
+    static_cast<void>(write("of_two/a/deep/result.json", result_of("a")));
+    static_cast<void>(write("of_two/a/other.json", result_of("no result's name")));
+    static_cast<void>(write("s.sweep/x.jsonl", {{"key", std::string(64, 'a')},
+                                                {"status", "ok"},
+                                                {"machine", "tiny"},
+                                                {"workload", "tiny_matmul"},
+                                                {"mode", "timing"},
+                                                {"changes", nlohmann::json::object()},
+                                                {"result", {{"cycles", 5}}}}));
+    static_cast<void>(
+        scratch.write("s.sweep/x.jsonl", test::read_text(scratch.path("s.sweep/x.jsonl")) + "\n"));
+    const std::string runs = write(
+        "runs.json", {{"runs", {result_of("first"), {{"status", "failed"}}, result_of("last")}}});
+    const std::string page = scratch.path("page.html");
+    const auto labels = [&](const std::vector<std::string>& names, const std::string& said = "") {
+        std::vector<std::string> inputs;
+        for (const std::string& name : names) {
+            inputs.push_back(scratch.path(name));
+        }
+        const std::string text = report::report_text({inputs, page, said.empty()});
+        const std::string html = test::read_text(page);
+        CHECK(text == (said.empty() ? ""
+                                    : fmt::format("{}: {}, {:.1f} MiB\n", page, said,
+                                                  static_cast<double>(html.size()) / (1U << 20U))));
+        std::string all;
+        const nlohmann::json data = data_of(html);
+        for (const nlohmann::json& entry : data["entries"]) {
+            all += entry["label"].get<std::string>() + "; ";
+        }
+        return all;
+    };
+    CHECK(labels({"of_one"}, "1 entry") == "one on m; ");
+    CHECK(labels({"of_one/result.json", "of_two"}, "3 entries") == "one on m; a on m; b on m; ");
+    CHECK(labels({"runs.json"}) == "first on m;  on ; last on m; ");
+    CHECK(labels({"s.sweep", "of_one"}) == "s.sweep; one on m; ");
+    CHECK(labels({"s.sweep/"}) == "s.sweep; ");
+
+    const auto refused = [&](const std::string& name) -> std::string {
+        try {
+            static_cast<void>(report::report_text({{scratch.path(name)}, page, true}));
+        } catch (const std::exception& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    std::filesystem::create_directory(scratch.path("empty"));
+    CHECK(refused("empty") ==
+          "'" + scratch.path("empty") + "': neither a result nor a store there");
+    static_cast<void>(write("other.json", {{"cycles", 1}}));
+    CHECK(refused("other.json") ==
+          scratch.path("other.json") +
+              ": got other JSON, expected a result of `tessera run --json`");
+    static_cast<void>(write("list.json", {{"runs", {result_of("a"), 3}}}));
+    CHECK(refused("list.json").find("got other JSON") != std::string::npos);
+    static_cast<void>(write("list.json", {{"runs", 3}}));
+    CHECK(refused("list.json").find("got other JSON") != std::string::npos);
+    CHECK_THROWS_WITH(report::report_text({{runs}, runs, true}),
+                      "report: --output: '" + runs +
+                          "' is what the command reads, expected another file");
+    // what goes to stdout is the page alone
+    CHECK(report::report_text({{runs}, "/dev/null", true}).empty());
 }
