@@ -376,6 +376,139 @@ TEST_CASE("a tile that does something for one cycle is busy") {
     CHECK(result["tiles_busy"] == 3);
 }
 
+TEST_CASE("a result of several chips has each of them, each way between them, and all energy") {
+    using Json = nlohmann::json;
+    Scene scene;
+    scene.machine.system.chips = 2;
+    scene.program.link_exchanges.resize(1);
+    scene.program.link_exchanges[0].name = "to the other";
+    listeners::Account first(scene.program, 4);
+    listeners::Account last(scene.program, 4);
+    test::Told run_first(4, {&first});
+    run_first.phase(Doing::ComputeSet, 0, {{0, 30}},
+                    {.counts = test::counted({{Group::WorkerBundles, 1000}}), .uneven = {}});
+    test::Told run_last(4, {&last});
+    run_last.phase(Doing::ComputeSet, 0, {{0, 100}},
+                   {.counts = test::counted({{Group::WorkerBundles, 5000}}), .uneven = {}});
+    run_last.released(7);
+    run_last.phase(Doing::Link, 0, {{0, 20}});
+    run_last.phase(Doing::Exchange, 0, {{0, 40}});
+
+    CHECK_FALSE(scene.result_of(last).contains("chips"));
+    CHECK_FALSE(scene.result_of(last).contains("edges"));
+    CHECK_FALSE(scene.result_of(last).contains("link_exchanges"));
+    auto facts = scene.facts_of(last);
+    facts.chips = {&first, &last};
+    facts.edges = {{0, 1, 2, 100, 120, 30, 4}, {1, 0, 3, 5, 8, 1, 0}};
+    const auto result = result::make_result(facts);
+    CHECK(schema_accepts(result));
+    CHECK(result["chips"] == Json::parse(R"([
+        {"chip": 0, "cycles": 30, "compute": 30, "exchange": 0, "sync": 0, "stream": 0, "link": 0, "idle": 0},
+        {"chip": 1, "cycles": 167, "compute": 100, "exchange": 40, "sync": 7, "stream": 0, "link": 20,
+         "idle": 0}])"));
+    CHECK(result["edges"] == Json::parse(R"([
+        {"from": 0, "to": 1, "links": 2, "bytes": 100, "link_bytes": 120, "busy_cycles": 30, "most_waiting": 4},
+        {"from": 1, "to": 0, "links": 3, "bytes": 5, "link_bytes": 8, "busy_cycles": 1, "most_waiting": 0}])"));
+    REQUIRE(result["link_exchanges"].size() == 1);
+    CHECK(result["link_exchanges"][0]["name"] == "to the other");
+    CHECK(result["link_exchanges"][0]["cycles"] == 20);
+    CHECK(result["explanation"]["link"]["cycles"] == 20.0);
+    CHECK(result["activity"]["instructions"] == 1000 + 5000);
+    CHECK(result["activity"]["link_bytes"] == 120 + 8);
+
+    const auto& energy = result["energy"];
+    const double total = energy["total_j"].get<double>();
+    double kinds = 0;
+    for (const auto& joules : energy["by_kind"]) {
+        kinds += joules.get<double>();
+    }
+    CHECK(kinds == Approx(total));
+    CHECK(energy["mean_w"].get<double>() == Approx(total / 167e-9));
+    CHECK(energy["pj_per_flop"].get<double>() == Approx(1e12 * total / 4000));
+    double of_steps = 0;
+    std::vector<std::string> steps;
+    for (const auto& step : energy["steps"]) {
+        of_steps += step["events_j"].get<double>() + step["idle_j"].get<double>();
+        steps.push_back(step["kind"].get<std::string>() + " " + step["name"].get<std::string>());
+        // what one chip takes anyway in the step's cycles
+        const auto& machine = scene.machine;
+        const double watts =
+            machine.energy.static_w + machine.energy.clock_w_per_ghz * 1e-9 * machine.chip.clock_hz;
+        const double cycles = steps.back() == "compute_set multiply"         ? 100
+                              : steps.back() == "exchange scatter"           ? 40
+                              : steps.back() == "link_exchange to the other" ? 20
+                                                                             : 0;
+        CHECK(step["idle_j"].get<double>() == Approx(watts * cycles / machine.chip.clock_hz));
+        CHECK((step["events_j"].get<double>() > 0) == (cycles == 100));
+    }
+    CHECK(steps == std::vector<std::string>{"compute_set multiply", "compute_set reduce_sum",
+                                            "exchange scatter", "link_exchange to the other"});
+    CHECK(energy["outside_steps_j"].get<double>() == Approx(total - of_steps));
+    scene.job.flops = 0;
+    CHECK_FALSE(result::make_result(facts)["energy"].contains("pj_per_flop"));
+}
+
+TEST_CASE("what only some runs have stands in their results alone") {
+    using Json = nlohmann::json;
+    Scene scene;
+    listeners::Account account(scene.program, 4);
+    test::Told run(4, {&account});
+    run.phase(Doing::ComputeSet, 0, {{0, 100}},
+              {.counts = test::counted({{Group::WorkerBundles, 3000}}), .uneven = {}});
+    auto facts = scene.facts_of(account);
+    const auto plain = result::make_result(facts);
+    for (const char* key : {"timing", "rounds", "patterns", "trace"}) {
+        CAPTURE(key);
+        CHECK((!plain.contains(key) || plain[key].is_null()));
+    }
+    CHECK(plain["results"] == Json::array());
+    CHECK(plain["empty_matrices"] == 0);
+    CHECK(plain["host"]["bundles_per_s"] == 0.0); // in no time
+    facts.timing = ipu::TimingFacts{100, 30, 2, 5};
+    facts.rounds = std::vector<listeners::Round>{{0, 60, {{"a", 50}, {"b", 7}}}, {60, 40, {}}};
+    facts.results = {{"y", "output.npy"}, {"z", "output.z.npy"}};
+    facts.host = {
+        .plan_s = 1, .simulate_s = 2, .check_s = 3, .encode_s = 0.5, .wall_s = 7, .threads = 4};
+    facts.check = job::CheckOutcome{};
+    facts.check->json = {{"passed", true}};
+    facts.trace = traces::TraceSummary{};
+    facts.trace->format = "vcd";
+    facts.trace->slices = 9;
+    facts.trace->tiles = {1, 3};
+    facts.trace->truncated = true;
+    scene.job.sequences = {{"w", 3, {4, 0}, true}};
+    scene.job.empty = 2;
+    const auto result = result::make_result(facts);
+    CHECK(schema_accepts(result));
+    CHECK(result["empty_matrices"] == 2);
+    const auto& timing = result["timing"];
+    CHECK(timing["phases"] == 100);
+    CHECK(timing["phases_run"] == 30);
+    CHECK(timing["phases_counted"] == 70);
+    CHECK(timing["audited_tiles"] == 2);
+    CHECK(timing["unknown_addresses"] == 5);
+    CHECK(timing["missing"].size() == 3);
+    CHECK(result["rounds"] ==
+          Json::parse(R"([{"begin": 0, "cycles": 60, "kernels": {"a": 50, "b": 7}},
+                                              {"begin": 60, "cycles": 40, "kernels": {}}])"));
+    CHECK(
+        result["patterns"] ==
+        Json::parse(R"([{"tensor": "w", "patterns": 3, "went": [4, 0], "drawn_instead": true}])"));
+    CHECK(result["results"] == Json::parse(R"([{"name": "y", "file": "output.npy"},
+                                               {"name": "z", "file": "output.z.npy"}])"));
+    CHECK(result["check"] == Json{{"passed", true}});
+    CHECK(result["trace"] ==
+          Json::parse(R"({"clock": "cycles", "format": "vcd", "slices": 9, "tiles": [1, 3],
+                                             "truncated": true})"));
+    auto host = result["host"];
+    CHECK(host["peak_rss_bytes"].get<double>() > 1 << 20);
+    host.erase("peak_rss_bytes");
+    CHECK(host ==
+          Json::parse(
+              R"({"plan_s": 1.0, "simulate_s": 2.0, "check_s": 3.0, "encode_s": 0.5, "wall_s": 7.0,
+                                  "threads": 4, "bundles": 3000, "bundles_per_s": 1500.0})"));
+}
+
 TEST_CASE("the schema accepts results and refuses what is none") {
     Scene scene;
     auto result = scene.result();

@@ -26,6 +26,8 @@ public:
         return job::ProductWork{flops, 64000, partials, ElementType::F16, vector_flops};
     }
     std::vector<std::string> notes() const override { return noted; }
+    std::vector<job::PatternFacts> patterns() const override { return sequences; }
+    std::int64_t empty_matrices() const override { return empty; }
     Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
 
@@ -34,6 +36,8 @@ public:
     std::int64_t flops = 4000;
     std::int64_t vector_flops = 0;
     std::vector<std::string> noted;
+    std::vector<job::PatternFacts> sequences;
+    std::int64_t empty = 0;
 
 private:
     program::Program program_;
@@ -83,20 +87,22 @@ struct Scene {
                                   .host = {}});
     }
 
+    result::RunFacts facts_of(const listeners::Account& account) {
+        return {.machine = machine,
+                .machine_resolved = machine_json,
+                .unused_parameters = {{"host.latency_us", "the run has no x"}},
+                .workload_name = "by_hand",
+                .workload_resolved = workload_json,
+                .job = job,
+                .program = program,
+                .account = account,
+                .check = std::nullopt,
+                .trace = std::nullopt,
+                .output_digest = "00000000",
+                .host = {}};
+    }
     nlohmann::json result_of(const listeners::Account& account) {
-        return result::make_result(
-            result::RunFacts{.machine = machine,
-                             .machine_resolved = machine_json,
-                             .unused_parameters = {{"host.latency_us", "the run has no x"}},
-                             .workload_name = "by_hand",
-                             .workload_resolved = workload_json,
-                             .job = job,
-                             .program = program,
-                             .account = account,
-                             .check = std::nullopt,
-                             .trace = std::nullopt,
-                             .output_digest = "00000000",
-                             .host = {}});
+        return result::make_result(facts_of(account));
     }
 
     spec::MachineSpec machine;

@@ -548,3 +548,25 @@ TEST_CASE("several results and what timing mode left out have lines of their own
     result["timing"] = nullptr;
     CHECK(result::summary_text(result).find("\ncheck      not made\n") != std::string::npos);
 }
+
+TEST_CASE("energies have three digits and the unit in which they are at least one") {
+    Scene scene;
+    auto result = scene.result();
+    auto& energy = result["energy"];
+    const auto told = [&](double joules) {
+        energy["total_j"] = joules;
+        const auto text = result::summary_text(result);
+        const auto begin = text.find("\nenergy     about ") + 18;
+        return text.substr(begin, text.find(" (", begin) - begin);
+    };
+    CHECK(told(1234) == "1.23e+03 J");
+    CHECK(told(1) == "1 J");
+    CHECK(told(0.9995) == "1 J"); // not 1000 mJ
+    CHECK(told(0.9994) == "999 mJ");
+    CHECK(told(1e-3) == "1 mJ");
+    CHECK(told(0.99951e-3) == "1 mJ");
+    CHECK(told(0.9994e-3) == "999 uJ");
+    CHECK(told(2e-9) == "2 nJ");
+    CHECK(told(2e-12) == "0.002 nJ"); // there is no smaller one
+    CHECK(told(0) == "0 J");
+}

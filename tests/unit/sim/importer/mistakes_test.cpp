@@ -151,6 +151,16 @@ TEST_CASE("attributes are those of the operator") {
           of_node("Softmax", "got axis 2 of a tensor of 2 sizes"));
     CHECK(with("Softmax", "axis", std::int64_t{-3}) ==
           of_node("Softmax", "got axis -3 of a tensor of 2 sizes"));
+    const std::string trains = "in training (is_test is 0), which draws random numbers";
+    for (const std::int64_t opset : {std::int64_t{6}, std::int64_t{7}}) {
+        CHECK(told(node("Dropout", {"x"}, {"y"}), x, {}, opset) ==
+              (opset < 7 ? of_node("Dropout", trains) : Lines{}));
+    }
+    CHECK(told(node("BatchNormalization", {"x", "s", "s", "s", "s"}, {"y"},
+                    {{"spatial", std::int64_t{0}}}),
+               x, {{"s", numbers({1, 2, 3}, {3})}},
+               7) == of_node("BatchNormalization",
+                             "got a norm of another meaning than that of operator sets from 9 on"));
     CHECK(with("Cast", "to", std::int64_t{8}) == // texts
           of_node("Cast", "to a type that no tensor of a pipeline has, expected FLOAT or FLOAT16"));
     CHECK(told(node("Constant", {}, {"y"}, {{"value_string", std::string("a")}}), x) ==

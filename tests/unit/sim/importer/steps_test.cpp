@@ -343,6 +343,29 @@ TEST_CASE("types change by a cast, and by their bits where those are fewer") {
           Lines{"multiply(i16, i16) -> y_multiply", "narrow(y_multiply; bits=16) -> y"});
 }
 
+TEST_CASE("attributes that say nothing more, or that older operator sets had, are taken") {
+    const std::map<std::string, Elements> known{
+        {"w", numbers({1, 2, 3, 4, 5, 6}, {3, 2})}, {"b", numbers({1, 2}, {2})}, {"k", whole({2})}};
+    constexpr std::int64_t kOne = 1;
+    CHECK(steps("Gemm", {"x", "w", "b"}, {{"broadcast", kOne}}, known, 6) ==
+          Lines{"matmul(x, w, b) -> y"});
+    CHECK(steps("TopK", {"x", "k"}, {{"sorted", kOne}}, known) ==
+          Lines{"top_k(x; k=2) -> y, null"});
+    CHECK(steps("TopK", {"x"}, {{"k", kOne}}, {}, 9) == Lines{"top_k(x; k=1) -> y, null"});
+    const Lines same{"reshape(x; size_1=2, size_2=3) -> y"};
+    CHECK(steps("Dropout", {"x"}, {{"is_test", kOne}, {"ratio", 0.5F}}, {}, 6) == same);
+    CHECK(steps("Dropout", {"x"}, {{"seed", kOne}}) == same);
+    CHECK(steps("Dropout", {"x"}, {{"ratio", 0.5F}}, {}, 10) == same);
+    CHECK(steps("Cast", {"x"}, {{"to", kOne}}) == same);
+    const std::map<std::string, Elements> of_channels{{"s", numbers({1, 2, 3}, {3})}};
+    const auto norm = [&](const std::map<std::string, Attribute>& attributes, std::int64_t opset) {
+        return steps("BatchNormalization", {"x", "s", "s", "s", "s"}, attributes, of_channels,
+                     opset);
+    };
+    CHECK(norm({{"spatial", kOne}}, 7) == norm({}, 9));
+    CHECK(norm({{"is_test", kOne}}, 6) == norm({}, 9));
+}
+
 TEST_CASE("names are those of the model where it has some, each once") {
     // what is seen first has its name first: outputs, then what is given
     CHECK(steps({node("Relu", {"x"}, {"a b"}), node("Tanh", {"a b"}, {"a_b"})}, {}, {"a_b"}) ==
