@@ -225,6 +225,7 @@ Value Builder::taken(const Value& value, std::size_t axis, const Sizes& from) {
         made.kind = value.kind;
         return made;
     }
+    require_elements({value.kind, shape, called_}); // what is left is named, not its list of rows
     const Axes order = first_in_order(axis, value.rank());
     const Value turned = permuted(value, order);
     const std::int64_t columns = size == 0 ? 0 : value.elements() / size;

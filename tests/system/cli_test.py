@@ -89,8 +89,9 @@ class ErrorsTest(CliTest):
         words = self.file("words.txt", "19001000 0x18000000\n  19001000\n\t 190010zz 1\n")
         self.refused("disasm", words, "--hex", code=3,
                      says="words.txt:3:3: got '190010zz', expected a word of up to 8 hexadecimal digits")
-        self.refused("disasm", self.file("one.txt", "123456789"), "--hex", code=3,
-                     says="one.txt:1:1: got")
+        for text, shown in (("123456789", "123456789"), ("0X1", "0X1"), ("x" * 40, "x" * 40), ("x" * 41, "x" * 40)):
+            done = self.refused("disasm", self.file("one.txt", f"00000000\n {text}\n"), "--hex", code=3, says="one.txt:2:2: ")
+            self.assertEqual(done.stderr, f"{self.scratch}/one.txt:2:2: got '{shown}', expected a word of up to 8 hexadecimal digits\n")
         self.refused("disasm", self.file("odd.bin", "12345"), code=3,
                      says="got 5 bytes, expected words of 4")
         good = self.file("good.txt", "19001000\n0x19001000 ")
@@ -325,6 +326,9 @@ loop:   bri loop
         self.assertEqual((self.scratch / "x.npy").read_bytes(),
                          (self.scratch / "out" / "x.npy").read_bytes())
         self.tessera(*one, "--expect", "out/y.npy")
+        done = self.tessera(*one, "--expect", "y=x.npy", "--expect", "x.npy", "-q", code=1)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"^tessera: scaled_add: WRONG: \d+ of 24 elements of y\n$")
         done = self.tessera(*one, "--expect", "y=x.npy", code=1)
         self.assertRegex(done.stdout, r"y: WRONG: \d+ of 24 elements")
         self.assertIn("[0] got", done.stdout)
@@ -338,6 +342,13 @@ loop:   bri loop
         self.assertGreater((self.scratch / "t.pftrace").stat().st_size, 1000)
         self.assertIn("expected one",
                       self.tessera("vertex", "scaled_add", "--konata", "k.txt", code=2).stderr)
+
+    def test_arrays_that_there_are_not(self):
+        for option, value in (("expect", "z.npy"), ("expect", "yy=y.npy"), ("dump", "yy=y.npy")):
+            name = value.split("=")[0].removesuffix(".npy")
+            hint = "" if name == "z" else "; did you mean 'y'?"
+            self.assertEqual(self.tessera("vertex", "scaled_add", "--set", "parameters.length=24", f"--{option}", value, code=2).stderr,
+                             f"tessera: vertex: --{option}: unknown array '{name}'{hint}\n")
 
     def test_machine_options(self):
         done = self.tessera("vertex", "scaled_add", "--set", "tile.workers=4", "--set",

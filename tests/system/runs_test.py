@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs workloads by the program `tessera` as a user does. Usage: runs_test.py BINARY SOURCE_DIRECTORY TEST_CLASS"""
 
+import collections
 import copy
 import csv
 import fcntl
@@ -105,6 +106,29 @@ class RunsTest(CliTest):
                 result = self.result("collective", "--machine", "tiny4", "--mode", "timing", "--set", f"workload.collective={collective}",
                                      "--set", "workload.elements=64", "--set", "workload.dtype=f32", "--set", f"workload.repeats={repeats}")
                 self.assertEqual(result["sentence"], f"{words} of 64 f32 elements on 4 chips{times}")
+
+    def test_a_table_of_edges_adds_up_to_the_result(self):
+        result = self.result("collective", "--machine", "tiny4", "--mode", "timing", "--edges", "e.csv", "--set", "workload.elements=640")
+        text = (self.scratch / "e.csv").read_bytes().decode()
+        self.assertTrue(text.startswith("from,to,begin_cycle,end_cycle,payload_bytes,bytes\r\n"))
+        self.assertEqual(text.count("\n"), text.count("\r\n"))
+        sums, last = collections.defaultdict(lambda: [0, 0]), {}
+        for row in csv.DictReader(text.splitlines()):
+            edge = int(row["from"]), int(row["to"])
+            begin, end = int(row["begin_cycle"]), int(row["end_cycle"])
+            self.assertLess(begin, end)
+            self.assertGreaterEqual(begin, last.get(edge, 0)) # one behind the other
+            last[edge] = end
+            self.assertGreater(int(row["bytes"]), 0)
+            for i, key in enumerate(("payload_bytes", "bytes")):
+                sums[edge][i] += int(row[key])
+        self.assertEqual(dict(sums), {(edge["from"], edge["to"]): [edge["bytes"], edge["link_bytes"]]
+                                      for edge in result["edges"] if edge["link_bytes"]})
+        chips = [chip["cycles"] for chip in result["chips"]]
+        self.assertEqual(result["cycles"], max(chips))
+        # all chips do the same
+        of_chip = sum(step["executions"] * step["active_tiles"] for step in result["compute_sets"])
+        self.assertEqual(result["timing"]["phases"], len(chips) * of_chip)
 
     def test_phases_of_a_stencil_can_be_read(self):
         result = self.result("stencil", "--set", "workload.width=61", "--set", "workload.height=40",

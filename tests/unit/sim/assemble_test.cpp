@@ -103,6 +103,58 @@ TEST_CASE("an assembled file is told with its symbols, its listing and its tally
     CHECK(scene.text().empty());
 }
 
+TEST_CASE("bundles, data, what a source prints and what is in none are told", "[unit][sim]") {
+    Scene scene;
+    const std::string file = scene.folder.write("c.S", R"(
+        .worker
+        .print "said"
+        .globl entry
+entry:
+        { add $m0, $m0, 1
+          f32add $a0, $a0, $a1 }
+        bri elsewhere
+        .section .data.table
+        .globl table
+table:  .word 1
+        .align 16
+        .half 2
+)");
+    scene.command.files = {file};
+    scene.command.address = "0x4d000";
+    scene.command.allow_undefined = true;
+    scene.command.summary = true;
+    const std::string place = file + ":8:13";
+    // data stands at a multiple of 8, and its second part at one of 16
+    CHECK(scene.text() == "said\n"
+                          "36 bytes at 0x4d000, 2 symbols\n"
+                          "  0x0004d000  entry\n"
+                          "  0x0004d010  table\n"
+                          "  undefined   elsewhere  " +
+                              place +
+                              "\n"
+                              "\n"
+                              "instructions 3, 2 of them in 1 bundles\n"
+                              "mnemonics    add 1, bri 1, f32add 1\n"
+                              "section                     code B    data B padding B\n"
+                              ".text                           12         0         0\n"
+                              ".data.table                      0         6        16\n");
+    const json document = scene.document();
+    CHECK(document["printed"] == json{"said"});
+    CHECK(document["undefined"] ==
+          json::parse(R"([{"name": "elsewhere"}])")
+              .patch({{{"op", "add"}, {"path", "/0/place"}, {"value", place}}}));
+    CHECK(document["summary"] == json::parse(R"({
+        "instructions": 3, "bundles": 1, "mnemonics": {"add": 1, "bri": 1, "f32add": 1},
+        "sections": [{"name": ".text", "code_bytes": 12, "data_bytes": 0, "padding_bytes": 0},
+                     {"name": ".data.table", "code_bytes": 0, "data_bytes": 6, "padding_bytes": 16}]})"));
+    CHECK(document["listing"][0]["words"].size() == 2);
+    CHECK(document["listing"][1]["address"] == 0x4d008);
+    scene.command.files = {scene.folder.write("d.S", "        .worker\n")};
+    scene.command.json.clear();
+    CHECK(scene.text().find("instructions 0, 0 of them in 0 bundles\nmnemonics    none\n") !=
+          std::string::npos);
+}
+
 TEST_CASE("equally frequent mnemonics are told by name", "[unit][sim]") {
     Scene scene;
     std::string source;

@@ -207,6 +207,40 @@ TEST_CASE("inputs of a node are there, known where they must be, and alike") {
           of_node("Reshape", "got sizes 2 for 2 x 3, expected as many elements"));
 }
 
+TEST_CASE("factors are of one type, which the units multiply") {
+    const std::vector<Port> inputs{port("x", {2, 2}), port("h", {2, 2}, kHalf),
+                                   port("i", {2, 2}, {ValueType::I32, "INT32"})};
+    for (const char* op : {"Gemm", "MatMul"}) {
+        const auto with = [&](const char* a, const char* b) {
+            return told(node(op, {a, b}, {"y"}), inputs);
+        };
+        CHECK(with("x", "x").empty());
+        CHECK(with("h", "h").empty());
+        CHECK(with("x", "h") == of_node(op, "got FLOAT and FLOAT16, expected one type"));
+        CHECK(with("i", "i") ==
+              of_node(op, "'i' has elements of INT32, expected FLOAT or FLOAT16"));
+        CHECK(with("x", "i") ==
+              of_node(op, "'i' has elements of INT32, expected FLOAT or FLOAT16"));
+    }
+}
+
+TEST_CASE("pads are of at most as many elements as a tensor has") {
+    constexpr std::int64_t kMost = importer::kMostElements;
+    const std::vector<Port> x{port("x", {4})};
+    const auto padded = [&](std::int64_t before, std::int64_t behind) {
+        return told(node("Pad", {"x"}, {"y"}, {{"pads", Sizes{before, behind}}}), x, {}, 10);
+    };
+    const Lines refused = of_node("Pad", "got a pad of more elements than a tensor has");
+    CHECK(padded(-kMost, kMost).empty());
+    CHECK(padded(kMost, -kMost).empty());
+    CHECK(padded(-kMost - 1, kMost) == refused);
+    CHECK(padded(-kMost, kMost + 1) == refused);
+    CHECK(padded(kMost + 1, -kMost) == refused);
+    CHECK(padded(kMost, -kMost - 1) == refused);
+    CHECK(padded(-5, 0) == of_node("Pad", "got a size of -1, expected 0..268435456"));
+    CHECK(padded(-4, 0) == of_node("Pad", "'y' has no elements (0)"));
+}
+
 TEST_CASE("known results are numbers that a file of values has") {
     const auto left = [](const Elements& elements) {
         return mistakes_of({.inputs = {}, .nodes = {}, .known = {{"y", elements}}});
