@@ -28,5 +28,5 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/words_test.cpp
     unit/sim/sweep/check_test.cpp unit/sim/sweep/result_paths_test.cpp unit/sim/sweep/stored_point_test.cpp
   APART
-    unit/sim/explain_test.cpp unit/sim/plot_test.cpp unit/sim/process_test.cpp unit/sim/recording_file_test.cpp unit/sim/report_test.cpp unit/sim/sweep/reckoned_test.cpp unit/sim/sweep/record_test.cpp unit/sim/sweep/standing_test.cpp
+    unit/sim/explain_test.cpp unit/sim/operand_test.cpp unit/sim/plot_test.cpp unit/sim/process_test.cpp unit/sim/recording_file_test.cpp unit/sim/report_test.cpp unit/sim/sweep/reckoned_test.cpp unit/sim/sweep/record_test.cpp unit/sim/sweep/standing_test.cpp
   LINK tessera_commands)

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a table of points is given that its lines do not have: parameters, energy, area and metrics.
-#include "models/machine_file/load.h"
-#include "sim/cost/activity.h"
 #include "sim/result/cost_tables.h"
 #include "sim/sweep/command/reckoned.h"
-#include "sim/sweep/frozen.h"
-#include "sim/sweep/source.h"
-#include "tests/unit/base/config/scratch.h"
+#include "tests/unit/sim/sweep/frozen_store.h"
 
 #include <catch2/catch.hpp>
 
@@ -17,84 +13,28 @@
 
 using namespace tessera;
 using namespace tessera::sweep;
+using test::activity;
+using test::kFlops;
+using test::kSeconds;
+using test::result_of_run;
 using Json = nlohmann::json;
 
 namespace {
 
 using Paths = std::vector<std::string>;
 
-constexpr double kSeconds = 0.25;
-constexpr double kFlops = 1e9;
-
 MetricColumn metric(const std::string& name, const std::string& text) {
     return {name, PointFormula(text)};
 }
 
-/// An activity with another number of everything.
-cost::Activity activity() {
-    cost::Activity made;
-    std::int64_t number = 1'000'000;
-    for (const cost::Amount& amount : cost::kAmounts) {
-        made.*amount.value = number += 1'234'567;
-    }
-    return made;
-}
-
-Json result_of_run() {
-    Json result{{"cycles", 100}, {"seconds", kSeconds}, {"flops", kFlops}};
-    for (const cost::Amount& amount : cost::kAmounts) {
-        result["activity"][amount.key] = activity().*amount.value;
-    }
-    return result;
-}
-
-/// A store in which a sweep of a machine and a workload in files was frozen.
-class Store {
+/// A store with what tables have of it.
+class Store : public test::FrozenStore {
 public:
-    Store() {
-        static_cast<void>(folder_.write("m.json", R"({"schema_version": 1, "extends": "tiny",
-            "name": "m", "energy": {"static_w": 3}, "memory": {"region0_bytes": 262144}})"));
-        static_cast<void>(folder_.write(
-            "w.json", R"({"schema_version": 1, "kind": "matmul", "m": 16, "k": 16, "n": 48})"));
-        source_ = read_source({folder_.write("s.json", R"({"schema_version": 1,
-            "machine": "./m.json", "workload": "./w.json"})"),
-                               {},
-                               {},
-                               {}},
-                              paths_);
-        planner_.emplace(source_->sweep, source_->document, paths_, keys_);
-        point_ = planner_->at(0);
-        REQUIRE(point_.mistakes.empty());
-        static_cast<void>(freeze(*source_, *planner_, paths_, folder_.path("store")));
-        for (const char* const name : {"m.json", "w.json"}) { // the store has its own
-            static_cast<void>(folder_.write(name, "{}"));
-        }
-    }
-    /// Adds a line, the next row of tables.
-    void add(const Json& result, const Json& changes = Json::object(), const Json& more = {}) {
-        Json line{{"key", sha256(std::to_string(lines_.size())).text()},
-                  {"status", "ok"},
-                  {"machine", point_.machine},
-                  {"workload", point_.workload},
-                  {"mode", "timing"},
-                  {"changes", changes},
-                  {"contents", point_.contents},
-                  {"result", result}};
-        if (more.is_object()) {
-            line.update(more);
-        }
-        lines_.push_back(line.dump() + "\n");
-        std::string all;
-        for (const std::string& one : lines_) {
-            all += one;
-        }
-        static_cast<void>(folder_.write("store/x.jsonl", all));
-    }
     /// The table with these columns reckoned.
     PointTable table(const Paths& asked, std::vector<MetricColumn> metrics = {}) const {
         const Paths paths = with_needs(asked, metrics);
-        PointTable made(folder_.path("store"), paths);
-        reckon(made, paths, metrics, folder_.path("store"), paths_);
+        PointTable made(path(), paths);
+        reckon(made, paths, metrics, path(), configs());
         return made;
     }
     /// What one column has by row; "" where that is nothing.
@@ -107,21 +47,6 @@ public:
         }
         return texts;
     }
-    /// The machine that was frozen, with settings.
-    [[nodiscard]] spec::MachineSpec machine(const std::vector<std::string>& sets = {}) const {
-        const auto file = FrozenNames(folder_.path("store"))
-                              .find(kMachinePath, point_.machine, point_.contents.at(kMachinePath));
-        return machine_file::load(file.value(), paths_, sets).spec;
-    }
-
-private:
-    test::ScratchFolder folder_;
-    config::ConfigPaths paths_ = test::source_paths();
-    PointKeys keys_{1};
-    std::optional<Source> source_;
-    std::optional<Planner> planner_;
-    PlannedPoint point_;
-    std::vector<std::string> lines_;
 };
 
 } // namespace
