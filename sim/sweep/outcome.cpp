@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace tessera::sweep {
 namespace {
@@ -49,13 +51,16 @@ void Outcome::add_known(const std::filesystem::path& store,
     if (points.empty()) {
         return;
     }
-    std::unordered_map<PointKey, std::string, PointKey::Hash> last; // what was said last counts
+    std::vector<std::string> lines; // a point each, in the order of the store
+    std::unordered_map<PointKey, std::size_t, PointKey::Hash> numbers;
     for_each_point(store, [&](const PointLine& point) {
         if (points.contains(point.key())) {
-            last[point.key()] = point.text();
+            const auto [known, is_new] = numbers.try_emplace(point.key(), lines.size());
+            lines.resize(numbers.size());
+            lines[known->second] = point.text(); // what was said last counts
         }
     });
-    for (const auto& [key, line] : last) {
+    for (const std::string& line : lines) {
         add(Json::parse(line));
     }
 }

@@ -485,6 +485,87 @@ class Plans(Case):
         self.says("status", "d", out=f"{name}: 3 points in d, 3 to run\n")
 
 
+class Runs(Case):
+    def stored(self, change=lambda one: None):
+        """The lines of the store d, each as `change` leaves it."""
+        file, = (self.folder / "d").glob("*.jsonl")
+        lines = [json.loads(one) for one in file.read_text().splitlines()]
+        for one in lines:
+            change(one)
+        file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+        return lines
+
+    def test_a_run_says_what_is_not_ok_whether_it_was_known_or_not(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+            "axes": [{"path": "workload.n", "values": [64, 1000000]}, {"path": "chip.tiles", "values": [4, 5, 7, 9, 11]},
+                     {"path": "exchange.pair_double", "values": [True, False]}]}))
+        run = "run", "./s.json", "--store", "d"
+        # an odd number of tiles has no pairs
+        odd = "".join(f"tessera: warning: --set: chip.tiles: got {tiles} tiles, expected an even number while "
+                      "exchange.pair_double is true\n" for tiles in (5, 7, 9)) + "tessera: warning: 5 more points cannot be\n"
+        done = subprocess.run([TESSERA, "sweep", *run], capture_output=True, text=True, cwd=self.folder, check=True)
+        self.assertEqual(done.stderr, odd)
+        self.assertRegex(done.stdout.splitlines()[0], "^12 points in d, 6 does_not_fit, 8 invalid, 6 ok; [0-9.]+ s$")
+
+        def point(one):
+            return f"as tiny tiny_matmul {' '.join(f'{key}={json.dumps(value)}' for key, value in one['changes'].items())}"
+
+        def shorter(one):
+            if one["status"] != "ok":
+                one["message"] = f"tile {one['changes']['chip.tiles']}: no room"
+        large = next(one for one in self.stored(shorter) if one["status"] != "ok")
+        said = f"  6 does_not_fit, {point(large)}: {large['message']}\n"
+        self.says(*run, out="12 points in d, 12 known before, 8 invalid\n" + said, err=odd)
+        self.says(*run, "-q", err=odd)
+        # a wrong answer is told in any case
+        wrong = next(one for one in self.stored() if one["status"] == "ok")
+
+        def fails(one):
+            if one["key"] == wrong["key"]:
+                one["status"], one["result"]["check"] = "check_failed", {"sentence": "row 3 is wrong"}
+        self.stored(fails)
+        failed = f"1 check_failed, {point(wrong)}: row 3 is wrong\n"
+        self.says(*run, out=f"12 points in d, 12 known before, 8 invalid\n{said}  {failed}", err=odd, code=1)
+        self.says(*run, "-q", err=f"{odd}tessera: s: {failed}", code=1)
+        self.says("status", "d", out="s: 12 points in d, 1 check_failed, 6 does_not_fit, 5 ok, 8 invalid, 0 to run\n"
+                  f"{said}  {failed}")
+
+        # one that was killed has no result
+        def killed(one):
+            if one["key"] == large["key"]:
+                one["status"] = "killed"
+        self.stored(killed)
+        self.says(*run, "--dry-run", "--retry", "check_failed", err=odd,
+                  out="12 points, 10 known in d, 2 to run\ntime: about 1 s, as stored points took\n")
+
+    def test_a_worker_says_what_is_wrong_with_a_line(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", "exclude": ["tile.workers == 2"]}))
+        for asked, answer in (
+                ({"tile.workers": 2}, {"status": "excluded"}),
+                ({"tile.workers": 99}, "--set: tile.workers: got 99 workers, expected 1..8 workers"),
+                ([], "got '[]', expected {\"PATH\": VALUE, ...}"),
+                ({"workload": 3}, "workload: got 3, expected a name"),
+                ({"tile.workers": None}, "tile.workers: got null, expected a value"),
+                ({"tile.workers": {}}, "tile.workers: got {}, expected a value")):
+            done = subprocess.run([TESSERA, "sweep", "worker", "./s.json", "--stdin"], input=f" \t\n{json.dumps(asked)}\n",
+                                  capture_output=True, text=True, cwd=self.folder, check=True)
+            told = answer if isinstance(answer, dict) else {"status": "invalid", "message": answer}
+            self.assertEqual((json.loads(done.stdout), done.stderr), (told, ""))
+        # a point that is known under another name is told, and kept, under the new one
+        shutil.copy(pathlib.Path(__file__).resolve().parents[2] / "configs/workloads/tiny_matmul.json",
+                    self.folder / "other.json")
+        lines = [{}, {"workload": "./other.json"}, {}, {"workload": "./other.json"}]
+        done = subprocess.run([TESSERA, "sweep", "worker", "./s.json", "--stdin", "--store", "d"], capture_output=True,
+                              input="".join(json.dumps(one) + "\n" for one in lines), text=True, cwd=self.folder, check=True)
+        answers = [json.loads(one) for one in done.stdout.splitlines()]
+        self.assertEqual([one["workload"] for one in answers], ["tiny_matmul", "./other.json"] * 2)
+        self.assertEqual(answers[:2], answers[2:])
+        self.assertEqual({json.dumps(one["result"]) for one in answers}, {json.dumps(answers[0]["result"])})
+        self.assertEqual(self.stored(), answers[:2])
+
+
 class Submissions(Case):
     def submit(self, *arguments, path="/nowhere"):
         return subprocess.run([TESSERA, "sweep", "submit", "tiny_matmul", "--machine", "tiny",

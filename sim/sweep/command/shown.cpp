@@ -58,8 +58,10 @@ void read_sweep(const cli::SweepShowCommand& command, Asked& asked) {
 }
 
 Condition condition(const std::string& text, const std::string& option) {
+    Diagnostic place;
+    place.file = "sweep show: " + option;
     try {
-        return Condition(text, {"sweep show: " + option, 0, 0, "", "", ""});
+        return Condition(text, place);
     } catch (const expression::Error& error) {
         throw cli::UsageError(fmt::format("sweep show: {} {}: character {}: {}", option,
                                           in_quotes(text), error.column(), error.what()));

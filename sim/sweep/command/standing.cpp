@@ -35,12 +35,9 @@ BestPoints best_points(const std::filesystem::path& store, const SweepSpec& swee
     reckon(table, paths, metrics, store, configs);
     const auto candidates = candidates_of(planner, sweep, table);
     const std::vector<Judged> judged = judge(table, candidates, objectives, constraints);
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-        if (judged[i].is_compared()) {
-            order.push_back(i);
-        }
-    }
+    std::vector<std::size_t> order(judged.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::erase_if(order, [&](std::size_t one) { return !judged[one].is_compared(); });
     std::vector<std::size_t> ranks(judged.size(), 0);
     for (std::size_t i = 0; i < objectives.size(); ++i) {
         std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {

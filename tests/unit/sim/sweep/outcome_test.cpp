@@ -62,4 +62,16 @@ TEST_CASE("of what a store knows of some points the last counts", "[unit][sweep]
     outcome.add_known(folder.path("s"), {sha256("a"), sha256("c")});
     CHECK(outcome.not_ok().lines() == Lines{std::string("1 time_limit") + kPoint + ": last"});
     CHECK(outcome.wrong().count() == 0);
+    // of points with one reason the first that the store has is named
+    std::unordered_set<PointKey, PointKey::Hash> all;
+    StoreWriter writer(folder.path("many"));
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = std::to_string(i);
+        writer.append_line(record(name, "crash", {{"machine", name}}).dump());
+        all.insert(sha256(name));
+    }
+    Outcome many;
+    many.add_known(folder.path("many"), all);
+    REQUIRE(many.not_ok().lines().size() == 1);
+    CHECK(many.not_ok().lines()[0].rfind("20 crash, as 0 dense ", 0) == 0);
 }
