@@ -5,6 +5,7 @@
 #include "kernels/pattern/blocks.h"
 #include "kernels/pattern/matrix_file.h"
 #include "kernels/pattern/npz.h"
+#include "kernels/pattern/npz_writer.h"
 #include "tests/kernels/pattern/scene.h"
 #include "tests/support/scratch_folder.h"
 
@@ -143,9 +144,127 @@ TEST_CASE("entries of one place of an .npz file are a mistake or their sum", "[p
         check_same(read_npz(bytes, "a.npz", Duplicates::Sum), matrix);
     }
     CoordinateMatrix large{1, 1, ValueType::F64, {{0, 0, 0, 1e308}, {0, 0, 0, 1e308}}};
-    CHECK_THROWS_AS(
+    CHECK_THROWS_WITH(
         read_npz(npz_bytes(large, Storage::Coo, 1, {"a.npz", ""}), "a.npz", Duplicates::Sum),
-        ConfigError);
+        Catch::Contains("the sum of its entries is not finite"));
+}
+
+namespace {
+
+using Numbers = std::vector<std::int32_t>;
+
+std::string_view bytes_of(const Numbers& numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), 4 * numbers.size()};
+}
+
+/// An array of a matrix of 4 x 6.
+struct NpzArray {
+    std::string name;
+    Numbers numbers;
+    std::vector<std::int64_t> shape = {}; ///< empty: one size
+    std::string descr = "<i4";
+};
+
+/// What is told of a file of these arrays; "" where it is read.
+std::string told_of(const std::string& format, const std::vector<NpzArray>& arrays) {
+    NpzWriter writer;
+    writer.add("format", "|S" + std::to_string(format.size()), {}, format);
+    bool has_shape = false;
+    for (const NpzArray& one : arrays) {
+        has_shape = has_shape || one.name == "shape";
+        writer.add(one.name, one.descr,
+                   one.shape.empty() ? std::vector{static_cast<std::int64_t>(one.numbers.size())}
+                                     : one.shape,
+                   bytes_of(one.numbers));
+    }
+    if (!has_shape) {
+        writer.add("shape", "<i4", {2}, bytes_of({4, 6}));
+    }
+    try {
+        static_cast<void>(read_npz(writer.bytes({"a.npz", ""}), "a.npz"));
+    } catch (const ConfigError& error) {
+        return error.diagnostics().front().text();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("what the arrays of an .npz file have wrong is told with the array", "[pattern]") {
+    const NpzArray data{"data", {1, 2, 3}};
+    const NpzArray row{"row", {0, 1, 3}};
+    const NpzArray col{"col", {5, 0, 2}};
+    CHECK(told_of("coo", {data, row, col}).empty());
+    CHECK(told_of("dia", {data, row, col}) ==
+          "a.npz: format: got 'dia', expected coo, csr, csc or bsr");
+    CHECK(told_of("coo", {data, row}) ==
+          "a.npz: col.npy is missing, expected a matrix as scipy.sparse.save_npz saves it");
+    CHECK(told_of("coo", {data, {"row", {0, 1, 4}}, col}) ==
+          "a.npz: row.npy, element 2: got 4, expected 0..3");
+    CHECK(told_of("coo", {data, {"row", {0, -1, 3}}, col}) ==
+          "a.npz: row.npy, element 1: got -1, expected 0..3");
+    CHECK(told_of("coo", {data, row, {"col", {5, 6, 2}}}) ==
+          "a.npz: col.npy, element 1: got 6, expected 0..5");
+    CHECK(told_of("coo", {data, row, {"col", {5, 0}}}) ==
+          "a.npz: col.npy: got 2 numbers, expected 3 as in row.npy");
+    CHECK(told_of("coo", {{"data", {1, 2}}, row, col}) ==
+          "a.npz: data.npy: got 2 values, expected 3 as row.npy says");
+    CHECK(told_of("coo", {{"data", {1, 2, 3, 4}}, row, col}).empty()); // one that nothing names
+    CHECK(told_of("coo", {{"data", {1, 2, 3, 4}, {2, 2}}, row, col}) ==
+          "a.npz: data.npy: got 2 sizes, expected 1");
+    CHECK(told_of("coo", {data, {"row", {0, 1, 3, 0}, {2, 2}}, col}) ==
+          "a.npz: row.npy: got 2 sizes and elements <i4, expected one size and whole numbers");
+    CHECK(told_of("coo", {data, {"row", {0, 0, 0}, {}, "<f4"}, col}) ==
+          "a.npz: row.npy: got 1 sizes and elements <f4, expected one size and whole numbers");
+    CHECK(told_of("coo", {data, row, col, {"shape", {4, 6, 1}}}) ==
+          "a.npz: shape.npy: got 3 sizes, expected 2");
+    CHECK(told_of("coo", {data, row, col, {"shape", {0, 6}}})
+              .starts_with("a.npz: shape.npy, element 0: got 0, expected 1.."));
+    CHECK(told_of("coo", {{"data", {1, 0x7f800000, 3}, {}, "<f4"}, row, col}) ==
+          "a.npz: data.npy, element 1: the value is not finite, expected a finite number");
+
+    const NpzArray indices{"indices", {5, 0, 2}};
+    const NpzArray starts{"indptr", {0, 1, 1, 2, 3}};
+    CHECK(told_of("csr", {data, indices, starts}).empty());
+    CHECK(told_of("csr", {data, {"indices", {6, 0, 2}}, starts}) ==
+          "a.npz: indices.npy, element 0: got 6, expected 0..5");
+    CHECK(told_of("csr", {data, indices, {"indptr", {0, 1, 2, 3}}}) ==
+          "a.npz: indptr.npy: got 4 numbers from 0 on, expected 5 from 0 on");
+    CHECK(told_of("csr", {data, indices, {"indptr", {1, 1, 1, 2, 3}}}) ==
+          "a.npz: indptr.npy: got 5 numbers from 1 on, expected 5 from 0 on");
+    CHECK(told_of("csr", {data, indices, {"indptr", {0, 2, 1, 2, 3}}}) ==
+          "a.npz: indptr.npy, element 2: got 1 behind 2, expected as much or more");
+    CHECK(told_of("csr", {data, indices, {"indptr", {0, 1, 1, 2, 4}}}) ==
+          "a.npz: indptr.npy, element 4: got 4, expected 0..3");
+    CHECK(told_of("csr", {{"data", {1, 2}}, indices, starts}) ==
+          "a.npz: data.npy: got 2 values, expected 3 as indptr.npy says");
+    CHECK(
+        told_of("csc", {data, {"indices", {3, 0, 2}}, {"indptr", {0, 1, 1, 2, 3, 3, 3}}}).empty());
+    CHECK(told_of("csc", {data, {"indices", {4, 0, 2}}, {"indptr", {0, 1, 1, 2, 3, 3, 3}}}) ==
+          "a.npz: indices.npy, element 0: got 4, expected 0..3");
+
+    // blocks of 2 x 3
+    const auto blocks = [](std::int64_t count, std::int64_t height, std::int64_t width) {
+        return NpzArray{"data",
+                        Numbers(static_cast<std::size_t>(count * height * width), 1),
+                        {count, height, width}};
+    };
+    const NpzArray places{"indices", {1, 0}};
+    const NpzArray of_rows{"indptr", {0, 1, 2}};
+    CHECK(told_of("bsr", {blocks(2, 2, 3), places, of_rows}).empty());
+    CHECK(told_of("bsr", {blocks(2, 4, 6), {"indices", {0, 0}}, {"indptr", {0, 1}}}).empty());
+    CHECK(told_of("bsr", {blocks(3, 1, 1), indices, starts}).empty());
+    CHECK(told_of("bsr", {blocks(1, 2, 3), places, of_rows}) ==
+          "a.npz: data.npy: got 1 blocks, expected 2 as indptr.npy says");
+    CHECK(told_of("bsr", {blocks(2, 2, 3), {"indices", {2, 0}}, of_rows}) ==
+          "a.npz: indices.npy, element 0: got 2, expected 0..1");
+    for (const auto& [height, width] : {std::pair{3, 3}, {2, 4}, {8, 3}}) {
+        CHECK(told_of("bsr", {blocks(2, height, width), places, of_rows}) ==
+              "a.npz: data.npy: got sizes 2 x " + std::to_string(height) + " x " +
+                  std::to_string(width) + ", expected blocks, and two sides that divide 4 x 6");
+    }
+    CHECK(told_of("bsr", {{"data", {1, 1}, {2, 1}}, places, of_rows}) ==
+          "a.npz: data.npy: got sizes 2 x 1, expected blocks, and two sides that divide 4 x 6");
 }
 
 TEST_CASE("a damaged .npz file gives a matrix or a mistake that names it", "[pattern]") {

@@ -104,6 +104,38 @@ TEST_CASE("a head has eight levels below its own at most", "[pattern]") {
     }
 }
 
+TEST_CASE("a head that is none says why", "[pattern]") {
+    const auto told = [](const std::string& bytes) {
+        try {
+            SafetensorsReader(source_of(bytes), "a");
+        } catch (const ConfigError& error) {
+            return error.diagnostics().front().text();
+        }
+        return std::string();
+    };
+    CHECK(told("1234567") == "a: not a .safetensors file: it ends inside the length of its head");
+    CHECK(told(std::string(8, '\x7f')).ends_with("; the file may be none of .safetensors"));
+    const auto of = [&](const std::string& head) { return told(with_length(head)); };
+    const auto tensor = [](const std::string& offsets) {
+        return R"({"dtype": "U8", "shape": [2], "data_offsets": )" + offsets + "}";
+    };
+    CHECK(of("{}").empty());
+    CHECK(of("[]") == "a: head: expected a JSON object");
+    CHECK(of("{\"w\": }") == "a: head, byte 7: expected JSON");
+    CHECK(of(R"({"w": )" + tensor("[0, 2]") + R"(, "w": )" + tensor("[0, 2]") + "}") ==
+          "a: head: tensor 'w' is given twice");
+    CHECK(of(R"({"w": {"dtype": "U8", "shape": [1e999], "data_offsets": [0, 0]}})") ==
+          "a: head: got a number that is too large, expected whole numbers of at most 2^62");
+    CHECK(of(R"({"w": )" + tensor("[1, 3]") + "}") ==
+          "a: tensor 'w': data_offsets: got bytes from 1 on, expected from 0 on, without gap or "
+          "overlap");
+    CHECK(of(R"({"v": )" + tensor("[0, 2]") + R"(, "w": )" + tensor("[3, 5]") + "}") ==
+          "a: tensor 'w': data_offsets: got bytes from 3 on, expected from 2 on, without gap or "
+          "overlap");
+    CHECK(of(R"({"w": {"dtype": "U8", "shape": [2]}})") ==
+          "a: tensor 'w': expected dtype, shape and data_offsets");
+}
+
 TEST_CASE("with marks zeros are entries and NaN is none", "[pattern]") {
     constexpr std::uint16_t kNan = 0x7e00;
     const std::vector<std::uint16_t> halves{0, 0x3c00, kNan, 0x8000};
