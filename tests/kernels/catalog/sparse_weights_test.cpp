@@ -267,6 +267,10 @@ TEST_CASE("products inside repeats are rewritten too, and mistakes are told of t
         pruned(tensors, clash + ", " + of_w)
             .find("/steps/1: got a tensor or step 'y_turned', expected another name: one that the "
                   "sparse product makes is called so") != std::string::npos);
+    const std::string named =
+        R"({"name": "n", "family": "relu", "inputs": ["x"], "output": "y_turned"}, )";
+    CHECK(pruned(tensors, named + of_w).find("/steps/1: got a tensor or step 'y_turned'") !=
+          std::string::npos);
     const std::string inside = R"({"repeat": 2, "steps": [)" + clash + "]}, ";
     CHECK(pruned(tensors, inside + of_w).find("/steps/1: got a tensor or step 'y_turned'") !=
           std::string::npos);
@@ -279,6 +283,34 @@ TEST_CASE("products inside repeats are rewritten too, and mistakes are told of t
                  R"({"family": "matmul", "inputs": ["x", "w"], "unmirrored": true, "output": "y"})")
               .find("/steps/0/unmirrored: got true, expected false for a product with 'w'") !=
           std::string::npos);
+}
+
+TEST_CASE("a section names tensors that products read", "[unit][catalog]") {
+    const std::string tensors = R"("x": {"shape": [16, 32]}, "w": {"shape": [32, 16]},
+                                   "u": {"shape": [16, 16], "known": true})";
+    const std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"},
+{"if": "n", "then": [{"family": "relu", "inputs": ["u"], "output": "z"}]})";
+    const auto with = [&](const std::string& section) {
+        const std::string text = fmt::format(
+            R"({{"schema_version": 1, "kind": "pipeline", "tensors": {{{}, "n": {{"shape": [1], "type": "i32"}}}},
+"steps": [{}], "sparsity": {}}})",
+            tensors, steps, section);
+        try {
+            static_cast<void>(catalog::load_workload(config::parse_document(text, "a.json"),
+                                                     "a.json",
+                                                     {.roots = {test::source_path("configs")}}));
+        } catch (const ConfigError& error) {
+            const std::string told = error.what();
+            return told.substr(told.find('/'));
+        }
+        return std::string();
+    };
+    CHECK(with(R"({"level": 0.5, "block": 8, "param_name_patterns": "w$"})").empty());
+    CHECK(with(R"({"level": 0.5, "block": 8})") ==
+          "/sparsity: expected param_name_patterns: expressions for names of tensors");
+    CHECK(with(R"({"level": 0.5, "block": 8, "param_name_patterns": []})") ==
+          "/sparsity/param_name_patterns: got no expression, expected one at least");
+    CHECK(with(R"({"block": 8, "param_name_patterns": {"w$": 0.5}})").empty());
 }
 
 TEST_CASE("a tensor that cannot be sparse says why at the key that does not allow it",

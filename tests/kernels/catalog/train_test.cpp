@@ -493,6 +493,102 @@ TEST_CASE("updates say what they cannot do", "[unit][catalog][gradient]") {
                                   "those of rows that rounds load are not summed"));
 }
 
+TEST_CASE("a gradient that is given takes what further readers of its tensor add",
+          "[unit][catalog][gradient]") {
+    const std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"},
+{"family": "scale", "inputs": ["y"], "output": "z", "factor": 2},
+{"family": "relu", "inputs": ["z"], "output": "v"},
+{"family": "relu", "inputs": ["b"], "output": "read"})";
+    const auto workload = expanded(
+        kHead +
+        std::string(
+            R"("tensors": {"x": {"shape": [4, 8]}, "w": {"shape": [8, 6]}, "b": {"shape": [6]},
+"y_gradient": {"shape": [4, 6]}, "v_gradient": {"shape": [4, 6]}}, "steps": [)") +
+        steps + R"(], "train": {"outputs": ["v", "y"], "with_respect_to": ["w"]}})");
+    CHECK(made(workload.steps, 4) == Lines{"relu_gradient v v_gradient -> z_gradient",
+                                           "scale z_gradient -> y_gradient_1",
+                                           "add y_gradient y_gradient_1 -> y_gradient_sum",
+                                           "matmul x y_gradient_sum -> w_gradient transpose_a"});
+    for (const PipelineStep& step : workload.steps) {
+        CHECK(step.name.empty());
+    }
+}
+
+TEST_CASE("a tensor that a repeat makes anew is none that the gradient of a step before reads",
+          "[unit][catalog][gradient]") {
+    const auto told = [](const std::string& first, const std::string& train) {
+        return mistakes_in(
+            kHead +
+            (R"("tensors": {"x": {"shape": [8, 8]}, "v": {"shape": [8, 8]}, "y_gradient": {"shape": [8, 8]},
+"w": {"shape": [3, 8, 8], "place": "remote"}}, "steps": [
+)" + first + R"(,
+{"repeat": 3, "steps": [{"load": "w", "output": "r"},
+{"family": "matmul", "inputs": ["y", "r"], "output": "y"}]}],
+"train": {"outputs": ["y"], "with_respect_to": [)" +
+             train + "]}}"));
+    };
+    const std::string product =
+        R"({"name": "first", "family": "matmul", "inputs": ["x", "v"], "output": "y"})";
+    const std::string relu =
+        R"({"name": "first", "family": "matmul", "inputs": ["x", "v"], "activation": "relu", "output": "y"})";
+    CHECK(told(product, R"("w", "v")").empty());   // reads x and v alone
+    const Lines lines = told(relu, R"("w", "v")"); // that of relu reads its result
+    REQUIRE(lines.size() == 1);
+    CHECK(
+        lines.front() ==
+        "a.json:4:1: /steps/0: got 'y', which a repeat makes anew in each round, expected another "
+        "name: the gradient of this step reads its elements");
+    CHECK(told(relu, R"("w")").empty());
+}
+
+TEST_CASE("mistakes of steps that go back through rounds are told of what they are made for",
+          "[unit][catalog][gradient]") {
+    const Lines told =
+        mistakes_in(of_rounds(R"({"family": "matmul", "inputs": ["y", "r"], "output": "h"},
+{"family": "relu", "inputs": ["h"], "output": "y"})",
+                              R"(], "optimiser": {"family": "descent", "rate": 1e9})"));
+    REQUIRE(told.size() == 1);
+    CHECK(
+        told.front().find("in step 'w_row_change' of family scale, which is made for training: got "
+                          "-1000000000, expected a number that f16 can hold") != std::string::npos);
+}
+
+TEST_CASE("what an optimiser keeps begins with zeros", "[unit][catalog][gradient]") {
+    const auto workload =
+        expanded(kHead + std::string(R"("tensors": {"x": {"shape": [1, 8]}, "w": {"shape": [8, 1]}},
+"steps": [{"family": "matmul", "inputs": ["x", "w"], "output": "loss"}],
+"train": {"loss": "loss", "with_respect_to": ["w"], "accumulate": 2, "optimiser": {"family": "adam"}}})"));
+    std::size_t kept = 0;
+    for (const auto& tensor : workload.tensors) {
+        if (tensor.name.starts_with("w_")) {
+            CAPTURE(tensor.name);
+            ++kept;
+            CHECK(tensor.values.kind == workload::ValuesSpec::Kind::Constant);
+            CHECK(tensor.values.constant == 0);
+        }
+    }
+    CHECK(kept == 4); // two moments, corrections and the total
+}
+
+TEST_CASE("gradients of sparse matrices are not summed or scaled", "[unit][catalog][gradient]") {
+    const auto told = [](const std::string& train) {
+        const Lines lines = mistakes_in(kHead + (R"("tensors": {"x": {"shape": [8, 4]},
+"w": {"shape": [8, 8], "pattern": {"generator": "uniform", "density": 0.5}}, "one": {"shape": [4, 1]}, "ones": {"shape": [1, 8]}},
+"steps": [{"family": "spmm", "inputs": ["w", "x"], "output": "y"},
+{"family": "matmul", "inputs": ["y", "one"], "output": "column"},
+{"family": "matmul", "inputs": ["ones", "column"], "output": "loss"}],
+"train": {"loss": "loss", "with_respect_to": ["w"], "optimiser": {"family": "descent"})" +
+                                                 train + "}}"));
+        return lines.empty() ? "" : lines.front().substr(lines.front().find("/train"));
+    };
+    const std::string refused =
+        "/train/with_respect_to/0: got the sparse matrix 'w' with a loss_scale or accumulate, "
+        "expected a dense tensor";
+    CHECK(told("").empty());
+    CHECK(told(R"(, "loss_scale": 2)") == refused);
+    CHECK(told(R"(, "accumulate": 2)") == refused);
+}
+
 TEST_CASE("gradients are of floating-point tensors, and of the type and shape of theirs",
           "[unit][catalog][gradient]") {
     const auto told = [](const std::string& gradient) {
