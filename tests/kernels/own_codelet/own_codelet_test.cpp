@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -294,6 +296,175 @@ TEST_CASE("a step that does not go with its vertex file is refused", "[own_codel
     CHECK(mistake(own) ==
           "/steps/0/outputs/w: got an array that every tile has all of, expected one that is split "
           "(whose size grows with rows)");
+}
+
+/// The first mistake of a step whose vertex file is changed by a merge patch, of inputs w and x.
+std::string mistake_with(const std::string& patch, const std::function<void(OwnCodelet&)>& change,
+                         const std::vector<family::TensorType>& inputs) {
+    const Files files;
+    auto text = nlohmann::ordered_json::parse(kVertex); // the first array tells the share
+    text.merge_patch(nlohmann::ordered_json::parse(patch));
+    static_cast<void>(files.folder.write("dot.json", text.dump()));
+    OwnCodelet own = told(files);
+    change(own);
+    try {
+        static_cast<void>(own_codelet::define(own, "/steps/0", inputs));
+    } catch (const ConfigError& error) {
+        const Diagnostic& first = error.diagnostics().front();
+        return first.pointer + ": " + first.message + (first.hint.empty() ? "" : "; " + first.hint);
+    }
+    return {};
+}
+
+TEST_CASE("a pipeline says which keys of a vertex file it has no use for", "[own_codelet]") {
+    const auto of = [](const std::string& patch) {
+        return mistake_with(patch, [](OwnCodelet&) {}, {tensor({8}), tensor({12, 8})});
+    };
+    const auto got_it = [](const std::string& pointer, const std::string& instead) {
+        return pointer + ": got it in a pipeline, expected " + instead;
+    };
+    CHECK(of("{}").empty());
+    CHECK(of(R"({"state_alignment": 8})") ==
+          got_it("/state_alignment", "state at multiples of 4 B"));
+    CHECK(of(R"({"state_region": "interleaved"})") ==
+          got_it("/state_region", "state in any region"));
+    CHECK(of(R"({"code": {"address": 327680}})") ==
+          got_it("/code", "code where the pipeline has all of it"));
+    CHECK(of(R"({"worker_scratch_bytes": 8})") ==
+          got_it("/worker_scratch_bytes", "a codelet that needs no scratch"));
+    CHECK(of(R"({"stack_bytes": 8})") == got_it("/stack_bytes", "a codelet that needs no stack"));
+    CHECK(of(R"({"synchronises": ["y"]})") ==
+          got_it("/synchronises", "contexts that need not wait for each other"));
+    CHECK(of(R"({"arrays": {"x": {"address": 327680}}})") ==
+          got_it("/arrays/x/address", "an array that may stand anywhere"));
+    CHECK(of(R"({"arrays": {"x": {"element": 3}}})") ==
+          "/arrays/x/element: got the number of an element in a pipeline, expected \"own\" or "
+          "{\"not_with\": [arrays]}");
+    CHECK(of(R"({"arrays": {"x": {"element": "own"}}})").empty());
+    CHECK(of(R"({"include_directories": ["more"]})") ==
+          "/include_directories: got folders, expected none in a pipeline; a source includes files "
+          "by paths from its own folder");
+}
+
+TEST_CASE("tensors of a step are those of the arrays of its vertex file", "[own_codelet]") {
+    const auto of = [](const std::function<void(OwnCodelet&)>& change,
+                       std::vector<family::TensorType> inputs = {tensor({8}), tensor({12, 8})}) {
+        return mistake_with("{}", change, inputs);
+    };
+    using nlohmann::json;
+    const auto same = [](OwnCodelet&) {};
+    CHECK(of(same).empty());
+    CHECK(of([](OwnCodelet& own) {
+              own.inputs = {{"xx", "h"}, {"w", "w"}};
+          }) == "/steps/0/inputs/xx: dot.json has no array 'xx'; did you mean 'x'?");
+    CHECK(of([](OwnCodelet& own) { own.outputs.front().array = "yy"; }) ==
+          "/steps/0/outputs/yy: dot.json has no array 'yy'; did you mean 'y'?");
+    // a list takes arrays in the file's order, without those that are written: x, w, table
+    CHECK(of(
+              [](OwnCodelet& own) {
+                  own.inputs = json{"h", "w"};
+              },
+              {tensor({12, 8}), tensor({8})})
+              .empty());
+    CHECK(of(
+              [](OwnCodelet& own) {
+                  own.inputs = json{"h", "w", "t", "u"};
+              },
+              {tensor({12, 8}), tensor({8}), tensor({3}), tensor({3})}) ==
+          "/steps/0/inputs: got 4 tensors, expected at most 3, as dot.json has arrays besides the "
+          "outputs: x, w, table; {\"array\": \"tensor\"} names an array that is written, too");
+    CHECK(of([](OwnCodelet& own) {
+              own.parameters = {{"row", 4}};
+          }) == "/steps/0/parameters/row: dot.json has no parameter 'row'; did you mean 'rows'?");
+    CHECK(of([](OwnCodelet& own) {
+              own.parameters = {{"columns", "8"}};
+          }) == "/steps/0/parameters/columns: got string \"8\", expected a number");
+    CHECK(of([](OwnCodelet& own) {
+              own.parameters = {{"rows", 4}};
+          }) ==
+          "/steps/0/parameters/rows: got a value of what a tile's share says, expected it of other "
+          "parameters");
+    CHECK(of([](OwnCodelet& own) { own.expect = json::object(); }) ==
+          "/steps/0/expect: nothing says what array 'y' shall hold, expected values here or in "
+          "\"expect\" of dot.json");
+    CHECK(of([](OwnCodelet& own) {
+              own.expect = {{"y", 1}, {"x", 1}};
+          }) == "/steps/0/expect/x: got 'x', expected an array that is an output");
+    for (const json& given : {json(true), json(nullptr)}) {
+        CHECK(of([&](OwnCodelet& own) {
+                  own.expect = {{"y", given}};
+              }).ends_with(", expected values"));
+    }
+    CHECK(of(same, {tensor({8}), {ElementType::F16, {12, 8}}}) ==
+          "/steps/0/inputs/x: got f16 12 x 8, expected f32 as array 'x' of dot.json");
+    auto sparse = tensor({12, 8});
+    sparse.sparse = std::make_shared<workload::SparsePattern>();
+    CHECK(of(same, {tensor({8}), sparse}) ==
+          "/steps/0/inputs/x: got a sparse matrix, expected a dense tensor");
+    CHECK(of([](OwnCodelet& own) { own.outputs.front().type = "f16"; }) ==
+          "/steps/0/outputs/y/type: got f16, expected f32 as in dot.json");
+    CHECK(of([](OwnCodelet& own) { own.outputs.front().type = "f32"; }).empty());
+    CHECK(of(
+              [](OwnCodelet& own) {
+                  own.inputs = json::object();
+                  own.outputs.front().shape.clear();
+              },
+              {}) ==
+          "/steps/0/outputs/y/shape: missing, expected its sizes: the step has no inputs");
+    CHECK(of(same, {tensor({8}), tensor({})}) ==
+          "/steps/0/inputs/x: got a tensor without sizes, expected one that can be split");
+    CHECK(
+        of([](OwnCodelet& own) {
+            own.parameters = {{"columns", 6}};
+        }) ==
+        "/steps/0/inputs/x: got f32 12 x 8, whose rows have 8 elements, expected 6 as array 'x' of "
+        "dot.json");
+    // an array that is read and written has one shape
+    CHECK(of(
+              [](OwnCodelet& own) {
+                  own.inputs = {{"x", "h"}, {"w", "w"}, {"y", "s"}};
+              },
+              {tensor({8}), tensor({12, 8}), tensor({12})})
+              .empty());
+    CHECK(of(
+              [](OwnCodelet& own) {
+                  own.inputs = {{"x", "h"}, {"w", "w"}, {"y", "s"}};
+              },
+              {tensor({8}), tensor({12, 8}), tensor({4, 3})}) ==
+          "/steps/0/outputs/y/shape: got 12, expected 4 x 3 as the input that is array 'y', too");
+    CHECK(of([](OwnCodelet& own) { own.split = OwnCodelet::Split::Elements; }) ==
+          "/steps/0/split: got elements, expected rows: array 'x' of dot.json has 2 sizes");
+}
+
+TEST_CASE("a share of tiles is what stands at one index of the first size", "[own_codelet]") {
+    // 3 tiles with 4 x 8 of x each
+    const auto of = [](const std::function<void(OwnCodelet&)>& change,
+                       const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y,
+                       const std::vector<std::int64_t>& w = {8}) {
+        return mistake_with("{}",
+                            [&](OwnCodelet& own) {
+                                own.split = OwnCodelet::Split::Tiles;
+                                own.outputs.front().shape = y;
+                                change(own);
+                            },
+                            {tensor(w), tensor(x)});
+    };
+    const auto same = [](OwnCodelet&) {};
+    CHECK(of(same, {3, 4, 8}, {3, 4}).empty());
+    CHECK(of(same, {3, 4, 8}, {3, 4}, {3, 8}).empty()); // w by tile, too
+    CHECK(of([](OwnCodelet& own) { own.grain = 2; }, {3, 4, 8}, {3, 4}) ==
+          "/steps/0/grain: got a grain with split tiles, expected it with rows or elements");
+    CHECK(
+        of(same, {4, 8}, {4}) ==
+        "/steps/0/inputs/x: got f32 4 x 8, expected a size that counts tiles before the 2 of array "
+        "'x' of dot.json");
+    CHECK(of(same, {3, 4, 8}, {12}) == "/steps/0/outputs/y: got an array that every tile has all "
+                                       "of, expected one that is split (a "
+                                       "first size that counts tiles)");
+    CHECK(
+        of(same, {3, 4, 8}, {3, 5}) ==
+        "/steps/0/outputs/y/shape: got f32 3 x 5, which has 15 elements, expected 12: array 'y' of "
+        "dot.json has 4 on each of 3 tiles");
 }
 
 /// The graph of a step whose vertex file has `array` for y, on four tiles, on inputs of so many columns.
