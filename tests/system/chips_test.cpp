@@ -345,6 +345,38 @@ TEST_CASE("programs with one mistake end with a message that names it") {
          {"link exchange ring of chip 2", "tile_4", "expected a tile below 4"});
     told([](auto& chips) { chips.link(2, "ring").receives.front().place.address = 2; },
          {"expected whole words"});
+    // a place that goes by a word: its numbers have ends, and it stays among whole words
+    const std::int64_t most = std::int64_t{1} << 21;
+    using Index = program::LinkIndex;
+    const std::string above = "its index has a stride, a count or a shift above 2097152";
+    const std::string no_multiple = "its index has a word or a stride that is no multiple of 4, a "
+                                    "count below 1, or a sign that is not -1, 0 or 1";
+    const auto with = [](std::int64_t Index::*number, std::int64_t value) {
+        return [=](auto& chips) {
+            auto& index = chips.link(1, "ring").receives.front().place.indexed.emplace();
+            index.word = 0x80000;
+            index.*number = value;
+        };
+    };
+    told(with(&Index::stride, most + 4), {above});
+    told(with(&Index::stride, -most - 4), {above});
+    told(with(&Index::count, most + 1), {above});
+    told(with(&Index::shift, most + 1), {above});
+    told(with(&Index::shift, -most - 1), {above});
+    told(with(&Index::stride, 6), {no_multiple});
+    told(with(&Index::count, 0), {no_multiple});
+    told(
+        [](auto& chips) {
+            chips.link(1, "ring").receives.front().place.indexed.emplace().word = 0x80002;
+        },
+        {no_multiple});
+    for (const int sign : {-2, 2}) {
+        told(
+            [sign](auto& chips) {
+                chips.link(1, "ring").receives.front().place.indexed.emplace().sign = sign;
+            },
+            {no_multiple});
+    }
     told([](auto& chips) { chips.link(1, "ring").zone = program::SyncZone::group(1); },
          {"link exchange ring of chip 1", "its zone is not one of the system's 1"});
     told(

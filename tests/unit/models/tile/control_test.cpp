@@ -221,6 +221,19 @@ TEST_CASE("control programs that are wrong are refused") {
     CHECK(refused(controlled_by(on_value(Kind::Sync, {}))) ==
           "program p: a control step has a value, expected one only for while, if and stream "
           "copies");
+    CHECK(refused(controlled_by(step(Kind::If, 0, {step(Kind::Sync)}))) ==
+          "program p: an if has no value");
+    const std::string some_rounds = "program p: a control step is for some rounds, expected a "
+                                    "sequence, and every first or later round";
+    for (const Kind kind : {Kind::Sequence, Kind::Sync}) {
+        for (const std::int64_t every : {0, 1, 2}) {
+            auto some = step(kind);
+            some.only.emplace().every = every;
+            CAPTURE(static_cast<int>(kind), every);
+            CHECK((refused(controlled_by(repeat(2, {some}))) == some_rounds) ==
+                  (kind != Kind::Sequence || every == 0));
+        }
+    }
     auto odd = on_value(Kind::While, {});
     odd.value->address = 0x80002;
     CHECK(refused(controlled_by(odd)) ==
