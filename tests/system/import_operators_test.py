@@ -473,6 +473,7 @@ class RefusalsTest(OperatorsTest):
             ("DepthToSpace", one(["deep"], blocksize=2), one(["deep"], blocksize=3), "got blocks of 3"),
             ("DepthToSpace", one(["deep"], blocksize=1), one(["deep"], blocksize=0), "got blocks of 0"),
             ("DepthToSpace", one(["deep"], blocksize=1), one(["deep"], blocksize=2, mode="DRC"), "got blocks of 2"),
+            ("DepthToSpace", one(["flat"], blocksize=1), one(["flat"], blocksize=2), "got blocks of 2 of 1 x 1 x 2 x 2"),
             ("SpaceToDepth", one(["deep"], blocksize=2), one(["deep"], blocksize=4), "got blocks of 4"),
             ("SpaceToDepth", one(["deep"], blocksize=1), one(["deep"], blocksize=0), "got blocks of 0"),
             ("GlobalMaxPool", one(["image"]), one(["x"]), "got less than three sizes"),
@@ -487,7 +488,7 @@ class RefusalsTest(OperatorsTest):
              one(["i", "n", "both"], known={"i": [0], "n": [0], "both": [0, 1]}), "got a depth of 0"),
             ("OneHot", one(["i", "n", "both"], known={"i": [0], "n": [1], "both": [0, 1]}),
              one(["i", "n", "both"], known={"i": [0], "n": [1], "both": [0, 1, 2]}), "got no two values"),
-        ], {"x": (3, 4), "one": (4,), "thin": (1, 3), "deep": (1, 4, 2, 2), "image": (1, 2, 4), "two": (2,), "four": (4,)})
+        ], {"x": (3, 4), "one": (4,), "thin": (1, 3), "deep": (1, 4, 2, 2), "flat": (1, 1, 2, 2), "image": (1, 2, 4), "two": (2,), "four": (4,)})
 
     def test_windows(self):
         def pool(**attributes):

@@ -522,6 +522,28 @@ TEST_CASE("up to four steps have a sentence, those that take a twentieth of the 
     CHECK(result::summary_text(result).find("\nwhy ") == std::string::npos);
 }
 
+TEST_CASE("a sentence's name is cut to a line, and to a least length") {
+    constexpr std::size_t kHead = 11;
+    constexpr std::size_t kLeast = 13;
+    Scene scene;
+    auto result = scene.result();
+    auto& step = result["compute_sets"][0];
+    step["sentence"] = "said";
+    for (const std::size_t columns : {kLeast, kHead + kLeast, kHead + kLeast + 1,
+                                      kHead + kLeast + 2, std::size_t{60}, std::size_t{100}}) {
+        const std::size_t room = std::max(columns, kHead + 1 + kLeast) - kHead - 1;
+        for (const std::size_t name : {room - 1, room, room + 1}) {
+            step["name"] = std::string(name, '~');
+            const auto text = result::summary_text(result, {.columns = columns, .color = false});
+            const std::size_t begin = text.find('~', text.find("\nwhy ")); // behind the steps
+            const std::string shown =
+                name > room ? std::string(room - 3, '~') + "..." : std::string(name, '~');
+            CAPTURE(columns, name);
+            CHECK(text.substr(begin, shown.size() + 1) == shown + ":");
+        }
+    }
+}
+
 TEST_CASE("several results and what timing mode left out have lines of their own") {
     Scene scene;
     auto result = scene.result();

@@ -261,6 +261,65 @@ lanes:
               {"main", 3 * workers}, {"aux", 3 * workers}, {"both", workers}, {"none", workers}});
 }
 
+TEST_CASE("instructions are told by what they do, those of the stub too", "[unit][vertex]") {
+    const VertexFolder folder;
+    folder.write("code.S", R"(
+        .worker
+        .globl kinds
+kinds:
+        get $m0, $WSR
+        ld32 $m1, $mvertex_base, $mzero, 0
+        ld32 $m2, $mvertex_base, $mzero, 1
+        tapack $m4:5, $m1, $mzero, $m2
+        nop
+        f32add $a1, $azero, $azero
+        { nop ; fnop }
+        { add $m3, $m0, 1 ; f16v8acc $a0:3 }
+        f16v4sisoamp $a0:1, $a0:1, $azeros, TAMP_F16V4_E4_P0
+        f16v4hihoslic $a0, $a2:3, $a4, TSLIC_F16V4_1x4_W1
+        ldst64pace $a0:1, $a4:5, $m4:5+=, $mzero, 0
+        st32step $m3, $mzero, $m1+=, 1
+        bri 1f
+1:      exitz $mzero
+)");
+    const auto loaded = folder.load(
+        R"("arrays": {"x": {"type": "u32", "length": 64}, "y": {"type": "u32", "length": 64, "element": 4}},
+           "state": [{"pointer": "x"}, {"pointer": "y"}], "entry": "kinds", "kind": "worker")");
+    const auto bench = vertex::lay_out(loaded, kMachine, vertex::points_of(loaded).front(), {});
+    const auto result = vertex::run_bench(kMachine, bench, {});
+    // the stub sets two registers, runs the worker, waits for it and returns
+    using Counts = std::map<std::string, std::int64_t>;
+    CHECK(result.by_class == Counts{{"accumulate", 1},
+                                    {"aux_arithmetic", 1},
+                                    {"control", 2 + 1},
+                                    {"load", 2},
+                                    {"load_store", 1},
+                                    {"main_arithmetic", 2 + 2},
+                                    {"matrix", 2},
+                                    {"nop", 3},
+                                    {"store", 1},
+                                    {"system", 1 + 2}});
+    CHECK(result.by_mnemonic == Counts{{"add", 1},
+                                       {"br", 1},
+                                       {"bri", 1},
+                                       {"exitz", 1},
+                                       {"f16v4hihoslic", 1},
+                                       {"f16v4sisoamp", 1},
+                                       {"f16v8acc", 1},
+                                       {"f32add", 1},
+                                       {"fnop", 1},
+                                       {"get", 1},
+                                       {"ld32", 2},
+                                       {"ldst64pace", 1},
+                                       {"nop", 2},
+                                       {"run", 1},
+                                       {"setzi", 2},
+                                       {"st32step", 1},
+                                       {"sync", 1},
+                                       {"tapack", 1}});
+    CHECK(result.by_lane == Counts{{"aux", 3}, {"both", 1}, {"main", 8}, {"none", 2}});
+}
+
 TEST_CASE("one worker and the supervisor run as the kind says", "[unit][vertex]") {
     const auto worker = run(R"("entry": "own", "kind": "worker")");
     CHECK(worker.out() == std::vector<double>{1, 0, 0, 0, 0, 0});
