@@ -350,6 +350,18 @@ class RunsTest(CliTest):
         self.assertEqual(self.tessera("asm", "a.S", "-q", "--out", "a.bin").stdout, "")
         self.assertEqual((self.scratch / "a.bin").stat().st_size, 4)
 
+    def test_times_of_the_host_are_parts_of_the_whole(self):
+        for more in ([], ["--no-check"], ["--mode", "timing"]): # steps of a pipeline are checked while it runs
+            host = self.result("mlp", "--set", "chip.tiles=64", *more)["host"]
+            self.assertGreater(host["plan_s"], 0)
+            self.assertGreater(host["simulate_s"], 0)
+            self.assertGreaterEqual(host["check_s"], 0)
+            self.assertEqual(host["check_s"] > 1e-3, not more)
+            self.assertLessEqual(host["encode_s"], host["simulate_s"])
+            parts = host["plan_s"] + host["simulate_s"] + host["check_s"]
+            self.assertLessEqual(parts, host["wall_s"])
+            self.assertGreater(parts, 0.5 * host["wall_s"])
+
     def test_no_check(self):
         self.assertIsNone(self.result("tiny_matmul", "--machine", "tiny", "--no-check")["check"])
 
