@@ -637,3 +637,190 @@ TEST_CASE("so many options --set are taken, and no more") {
         }
     }
 }
+
+namespace {
+
+/// What is said of a command line; "" if it is taken.
+std::string told(const Words& line) {
+    try {
+        static_cast<void>(parsed(line));
+    } catch (const cli::UsageError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+Words with(Words line, const Words& more) {
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+}
+
+} // namespace
+
+TEST_CASE("options of a run that need another one, or go with no other, say so") {
+    const Words run{"run", "w"};
+    CHECK(told(run).empty());
+    CHECK(told({"run"}) ==
+          "run: got 0 names, expected a workload: tessera run WORKLOAD... [options]");
+    CHECK(told({"run", "w", "--store", "s"}) == "run: --store is of --point");
+    CHECK(told({"run", "w", "--point", "p"}) == "run: --point says which workload and machine");
+    for (const std::string option : {"--record", "--out", "--report"}) {
+        CHECK(told(with(run, {"--record-window", "0:5", option, "f"})).empty());
+    }
+    for (const std::string option : {"--json", "--trace"}) {
+        CHECK(told(with(run, {"--record-window", "0:5", option, "f"})) ==
+              "run: --record-window is of a recording: --record, --out or --report");
+    }
+    CHECK(told(with(run, {"--record", "r", "--record-window", "5"})) ==
+          "run: --record-window: got '5', expected FROM:TO in cycles, as in 2000:3500");
+    for (const std::string mode : {"timing", "auto"}) {
+        CHECK(told(with(run, {"--audit", "1", "--mode", mode})).empty());
+    }
+    for (const std::string mode : {"functional", "estimate"}) {
+        CHECK(told(with(run, {"--audit", "1", "--mode", mode})) ==
+              "run: --audit says how many tiles timing mode runs in full, and there is no --mode "
+              "timing or auto");
+    }
+    for (const Words& shown : {Words{"--trace-tiles", "1"}, Words{"--trace-level", "tile"},
+                               Words{"--trace-clock", "cycles"}}) {
+        CAPTURE(shown);
+        const auto alone = told(with(run, shown));
+        CHECK(alone ==
+              "run: --trace-tiles, --trace-level and --trace-clock say what a trace shows, "
+              "and there is no --trace or --out");
+        CHECK(told(with(with(run, shown), {"--trace", "t"})).empty());
+        CHECK(told(with(with(run, shown), {"--out", "o"})).empty());
+    }
+    CHECK(told(with(run, {"--max-cycles", "0"})) == "run: --max-cycles: got 0, expected 1 or more");
+    CHECK(told(with(run, {"--out", "-"})) != "");
+}
+
+TEST_CASE("an estimate has none of what a run makes") {
+    const Words estimate{"run", "w", "--mode", "estimate"};
+    CHECK(told(with(estimate, {"--json", "f"})).empty());
+    CHECK(told(with(estimate, {"--csv", "f"})).empty());
+    for (const std::string option : {"out", "memory", "edges", "record", "trace"}) {
+        CHECK(told(with(estimate, {"--" + option, "f"})) ==
+              "run: --" + option +
+                  ": --mode estimate makes no program and runs nothing; its result is that of "
+                  "--json");
+        CHECK(told({"run", "w", "--mode", "timing", "--" + option, "f"}).empty());
+    }
+    for (const Words& more :
+         {Words{"--shuffle", "1"}, Words{"--max-cycles", "9"}, Words{"--no-check"}}) {
+        CHECK(told(with(estimate, more)) == "run: " + more.front() +
+                                                ": --mode estimate makes no program and runs "
+                                                "nothing; its result is that of --json");
+    }
+}
+
+TEST_CASE("outputs of one run are not those of several") {
+    for (const auto& [option, one] : {std::pair<std::string, std::string>{"trace", "trace"},
+                                      {"memory", "report"},
+                                      {"edges", "table"},
+                                      {"record", "recording"}}) {
+        const std::string end = ", expected one a " + one;
+        CHECK(told({"run", "w", "v", "--" + option, "f"}) ==
+              "run: --" + option + ": got several workloads" + end);
+        CHECK(told({"run", "w", "--machine", "m", "--machine", "n", "--" + option, "f"}) ==
+              "run: --" + option + ": got several machines" + end);
+        CHECK(told({"run", "w", "--machine", "m", "--" + option, "f"}).empty());
+    }
+    CHECK(told({"run", "w", "--machine", "m", "--machine", "n", "--machine", "m"}) ==
+          "run: --machine: got 'm' twice, expected different machines");
+    CHECK(told({"run", "w", "v", "--json", "f"}).empty());
+}
+
+TEST_CASE("options of other commands that need another one, or go with no other, say so") {
+    struct Case {
+        Words line;
+        std::string said; ///< empty: it is taken
+    };
+    for (const auto& [line, said] : std::vector<Case>{
+             {{"vertex", "v", "--fit", "n", "--fit-of", "tile_cycles"}, ""},
+             {{"vertex", "v", "--fit-of", "tile_cycles"},
+              "vertex: --fit-of says what is fitted, and there is no --fit"},
+             {{"vertex", "v", "-D", "X"}, ""},
+             {{"vertex", "v", "-D", "=1"}, "vertex: -D: got '=1', expected NAME or NAME=VALUE"},
+             {{"vertex", "v", "--lockstep-limit", "0"},
+              "vertex: --lockstep-limit: got 0, expected 1 or more"},
+             {{"vertex", "v", "--dump", "=f"}, "vertex: --dump: got '=f', expected ARRAY=FILE.npy"},
+             {{"calibrate", "--seeds", "101"},
+              "calibrate: --seeds: got 101, expected 1..100 patterns"},
+             {{"list"}, ""},
+             {{"list", "machines", "--names"}, ""},
+             {{"list", "machines", "--paths"}, ""},
+             {{"list", "machines", "--names", "--paths"},
+              "list: got --names and --paths, expected one of them"},
+             {{"list", "--names"},
+              "list: --names needs the kind of thing, as in `tessera list machines`"},
+             {{"import", "m", "-o", "f"}, ""},
+             {{"import", "--operators"}, ""},
+             {{"import", "m"},
+              "import: expected a model and a workload's file: tessera import M.onnx -o M.json"},
+             {{"import", "-o", "f"},
+              "import: expected a model and a workload's file: tessera import M.onnx -o M.json"},
+             {{"help", "sweep", "run"}, ""},
+             {{"help", "run", "w"}, "help: got 2 names, expected fewer: tessera help [COMMAND]"},
+             {{"sweep", "run", "s", "--screen", "estimate", "--keep", "10%", "--keep", "full"}, ""},
+             {{"sweep", "run", "s", "--keep", "full"}, ""},
+             {{"sweep", "run", "s", "--keep", "10%"},
+              "sweep run: --keep of a share goes with --screen estimate"},
+             {{"sweep", "run", "s", "--screen", "estimate", "--keep", "all"},
+              "sweep run: --keep: got 'all', expected full or a share as in 10%"},
+             {{"sweep", "worker", "s", "--stdin"}, ""},
+             {{"sweep", "worker", "s", "--stdin", "--shard", "0/2"},
+              "sweep worker: --shard and --stdin do not go together"},
+             {{"sweep", "worker", "s", "--shard", "2/2"},
+              "sweep worker: --shard: got '2/2', expected I/N, I from 0 to N - 1"},
+             {{"sweep", "submit", "s", "--shards", "0"},
+              "sweep submit: --shards: got 0, expected 1..100000"},
+             {{"sweep", "show", "s", "--best", "--base", "m"}, ""},
+             {{"sweep", "show", "s", "--base", "m"},
+              "sweep show: --base says what --best is compared with"},
+             {{"sweep", "show", "s", "--pareto", "--best"},
+              "sweep show: --pareto and --best do not go together"},
+             {{"sweep", "show", "s", "--sensitivity", "--best"},
+              "sweep show: --sensitivity and --best do not go together"},
+             {{"sweep", "collect", "s", "--csv", "f"}, ""},
+             {{"sweep", "collect", "s", "--sqlite", "f"}, ""},
+             {{"sweep", "collect", "s", "--into", "f"}, ""},
+             {{"sweep", "collect", "s"}, "sweep collect: expected --into, --sqlite or --csv"},
+             {{"pattern", "make", "uniform", "4x4", "--block", "0"},
+              "pattern make: --block: got 0, expected 1..1024 elements"}}) {
+        CAPTURE(line);
+        CHECK(told(line) == said);
+    }
+}
+
+TEST_CASE("a name that is empty is told by its option") {
+    struct Case {
+        Words line;
+        Words options;
+    };
+    for (const auto& [line, options] : std::vector<Case>{
+             {{"run", "w"},
+              {"json", "csv", "out", "memory", "edges", "record", "report", "trace", "machine"}},
+             {{"vertex", "v"}, {"machine", "json", "out", "trace", "konata", "fit"}},
+             {{"calibrate"}, {"reference", "group", "json", "csv", "store"}},
+             {{"report", "r"}, {"output"}},
+             {{"diff", "a", "b"}, {"json", "report"}},
+             {{"plot", "r"}, {"chart", "output"}},
+             {{"sweep", "run", "s"}, {"store"}},
+             {{"sweep", "show", "s"}, {"sweep", "format", "base"}},
+             {{"sweep", "status", "s"}, {"sweep"}},
+             {{"sweep", "collect", "s"}, {"into", "sqlite", "csv"}},
+             {{"import", "m"}, {"out"}},
+             {{"pattern", "make", "uniform", "4x4"}, {"out"}}}) {
+        for (const std::string& option : options) {
+            CAPTURE(line, option);
+            const std::string said = told(with(line, {"--" + option, ""}));
+            if (option == "format" || option == "chart") { // one of some words
+                CHECK_FALSE(said.empty());
+            } else {
+                CHECK(said.ends_with(": --" + option +
+                                     ": got an empty text, expected a name or a file"));
+            }
+        }
+    }
+}
