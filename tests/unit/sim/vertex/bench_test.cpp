@@ -497,6 +497,12 @@ TEST_CASE("every instruction of sources and stubs has a text, and nothing behind
         }
     }
     CHECK(vertex::instruction_text(bench, end).empty());
+    // what stands before and behind the sources' words is of the stub
+    const auto code_end = code.address + static_cast<Address>(4 * code.words.size());
+    CHECK(vertex::source_line(bench, code.address - 4) == "stub");
+    CHECK(vertex::source_line(bench, code.address) == "code.S:4");
+    CHECK(vertex::source_line(bench, code_end - 4) == "code.S:8");
+    CHECK(vertex::source_line(bench, code_end) == "stub");
 }
 
 TEST_CASE("what is to be kept apart is placed before what is not", "[unit][vertex]") {

@@ -406,6 +406,30 @@ TEST_CASE("what setzi names lies below its reach, what it does not name also abo
     CHECK(place(kMemory, {block("a", 8), named})[0].address == kBegin);
 }
 
+TEST_CASE("what may stand in fewer places is placed before what may stand in more",
+          "[unit][vertex]") {
+    spec::MemorySpec large = kMemory; // it ends above what setzi can load
+    large.region1_bytes = spec::kCodeReach - large.region1_begin() + 4 * kElement;
+    std::vector<vertex::PlacementRequest> all{block("plain", 8), block("apart", 8), block("own", 8),
+                                              block("numbered", 8), block("named", 8)};
+    all[1].not_with = {0};
+    all[2].own_element = true;
+    all[3].element = 0;
+    all[4].by_setzi = true;
+    const auto addresses = [&](const spec::MemorySpec& memory) {
+        std::vector<Bytes> behind; // the begin of memory
+        for (const auto& placed : place(memory, all)) {
+            behind.push_back(static_cast<Bytes>(placed.address) - kBegin);
+        }
+        return behind;
+    };
+    const Bytes own = kElement;
+    const Bytes next = 2 * kElement; // of neither the own nor the apart
+    CHECK(addresses(large) == std::vector<Bytes>{next, 16, own, 8, 0});
+    // where setzi names all of memory, it makes no difference
+    CHECK(addresses(kMemory) == std::vector<Bytes>{next, 8, own, 0, 16});
+}
+
 TEST_CASE("the largest residual of a fit may be below it", "[unit][vertex]") {
     const auto residual = [](const std::vector<double>& measured) {
         return vertex::fit("a", {point(1), point(2), point(3), point(4)}, measured)
