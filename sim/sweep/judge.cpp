@@ -326,7 +326,9 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
             if (levels.size() < 2) {
                 continue;
             }
-            Effect effect{paths[path], objective, {}, 1, std::nullopt};
+            Effect effect;
+            effect.path = paths[path];
+            effect.objective = objective;
             std::vector<std::pair<double, double>> points;
             bool numbers = true;
             bool are_above_0 = true;

@@ -377,6 +377,17 @@ TEST_CASE("damage of several stores is counted together and told by three exampl
     }
 }
 
+TEST_CASE("a writer may have the lowest descriptor", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const int before = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    StoreWriter(folder.path()).append(point("a", "ok", 1));
+    dup2(before, STDIN_FILENO);
+    close(before);
+    CHECK(keys_in(folder.path()) == std::vector{sha256("a")});
+    CHECK(folder.names().size() == 1);
+}
+
 TEST_CASE("what is no file of lines is not read, and what cannot be a store is told",
           "[unit][sweep]") {
     const test::ScratchFolder folder;
