@@ -33,7 +33,7 @@ std::string Diagnostic::text() const {
     if (!pointer.empty()) {
         out += (out.empty() ? "" : ": ") + with_words_cut(pointer);
     }
-    out += (out.empty() ? "" : ": ") + with_words_cut(message);
+    out += (out.empty() || message.empty() ? "" : ": ") + with_words_cut(message);
     if (!hint.empty()) {
         out += "; " + with_words_cut(hint);
     }

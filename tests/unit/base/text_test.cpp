@@ -96,3 +96,16 @@ TEST_CASE("a mistake's long words are cut and its file is not", "[unit][base]") 
     CHECK(text.find(path + ":3:4: /" + std::string(59, 'w') + "... (1001 bytes): got www") == 0);
     CHECK(text.size() < path.size() + 400);
 }
+
+TEST_CASE("a mistake's text has what is known of it", "[unit][base]") {
+    const std::vector<std::pair<Diagnostic, const char*>> texts{
+        {{"f", 3, 4, "/p", "got x", "try y"}, "f:3:4: /p: got x; try y"},
+        {{"f", 0, 4, "/p", "got x", ""}, "f: /p: got x"},
+        {{"f", 1, 0, "", "got x", ""}, "f:1:0: got x"},
+        {{"", 0, 0, "/p", "got x", ""}, "/p: got x"},
+        {{"", 0, 0, "", "got x", "try y"}, "got x; try y"},
+        {{"f", 3, 4, "/p", "", ""}, "f:3:4: /p"}}; // a place alone
+    for (const auto& [mistake, text] : texts) {
+        CHECK(mistake.text() == text);
+    }
+}

@@ -126,3 +126,30 @@ TEST_CASE("an option takes the place of what the file says of its path, by eithe
     CHECK(value("e") == "null");
     CHECK(value("f") == "{\"x\":1}");
 }
+
+TEST_CASE("one text that is two files is a mistake, told with both places", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string file = folder.write("in/s.json", "{\"schema_version\": 1,\n"
+                                                       "\"workload\": \"tiny_spmm_b1\",\n"
+                                                       "\"points\": [\n"
+                                                       "{\"workload.pattern.file\": \"a.mtx\"},\n"
+                                                       "{\"machine\": \"./m.json\"}]}");
+    const std::string hint = "; what a file names is relative to that file, what an option names "
+                             "to the working folder\n";
+    CHECK(mistakes_of({file, {}, {"workload.pattern.file=b.mtx"}, {}}) == "ok");
+    CHECK(mistakes_of({file, {"tiny"}, {"workload.pattern.kind=a.mtx"}, {}}) == "ok");
+    CHECK(mistakes_of({file, {}, {"workload.pattern.file=a.mtx"}, {}}) ==
+          file +
+              ":4:27: /points/0/workload.pattern.file: got 'a.mtx', which is another file than "
+              "that of --set: workload.pattern.file" +
+              hint);
+    CHECK(mistakes_of({file, {"./m.json"}, {}, {}}) ==
+          file +
+              ":5:13: /points/1/machine: got './m.json', which is another file than that of "
+              "--machine: /machine/0" +
+              hint);
+    // names that are looked up are the same for all
+    const std::string other = folder.write("in/t.json", R"({"schema_version": 1,
+        "workload": "tiny_matmul", "points": [{"machine": "tiny"}]})");
+    CHECK(mistakes_of({other, {"tiny"}, {}, {}}) == "ok");
+}

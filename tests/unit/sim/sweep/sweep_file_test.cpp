@@ -65,6 +65,9 @@ TEST_CASE("a sweep file says machines, workloads, axes and what is good", "[unit
     CHECK(sweep.machines == std::vector<std::string>{"bow", "c600"});
     CHECK(sweep.workloads == std::vector<std::string>{"dense_4096_f16"});
     CHECK(sweep.mode == "functional");
+    CHECK(sweep.exclude ==
+          std::vector<std::string>{"tile.workers == 4 && exchange.lane_bytes > 8"});
+    CHECK(sweep.constraints == std::vector<std::string>{"memory_max_bytes < 600000"});
     CHECK(sweep.set == Changes{{"workload.partials", "f32"}});
     REQUIRE(sweep.axes.size() == 4);
     CHECK(sweep.axes[1].choices.size() == 3);
@@ -219,6 +222,11 @@ TEST_CASE("expressions are read before anything runs", "[unit][sweep]") {
                Catch::Contains("got number 3, expected an expression in quotes"));
     CHECK_THAT(mistakes_of(with(R"("derive": {"a": "1"}, "axes": [{"path": "a", "values": [1]}])")),
                Catch::Contains("'a' is changed twice"));
+    for (const std::string name : {"a b", "1", "a +", "min(1)", ""}) {
+        CHECK_THAT(mistakes_of(with(R"("metrics": {")" + name + R"(": "cycles"})")),
+                   Catch::EndsWith("expressions could not name it"));
+    }
+    CHECK(mistakes_of(with(R"("metrics": {"a.b": "c", "c": "cycles"})")) == "ok");
     CHECK_THAT(mistakes_of(with(R"("objectives": [{"path": "cycles", "weights": [1, 2]}])")),
                Catch::Contains("weights are of weighted_sum"));
     CHECK_THAT(
