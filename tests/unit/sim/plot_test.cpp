@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Charts have the numbers of results, and scripts those of charts.
+#include "base/error.h"
 #include "models/spec/matrix_unit.h"
 #include "sim/plot/charts.h"
+#include "sim/plot/plot_command.h"
 #include "tests/unit/sim/made_recording.h"
 
 #include <catch2/catch.hpp>
@@ -9,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -454,4 +457,95 @@ TEST_CASE("bars of sensitivity are what paths do to the first objective, twenty 
         many.add({{"path" + std::to_string(i), 1}}, {{"cycles", 20 + i}});
     }
     CHECK(many.chart("sensitivity").labels.size() == 20);
+}
+
+namespace {
+
+/// A program called gnuplot that runs a script of the shell, for a while.
+class Gnuplot {
+public:
+    explicit Gnuplot(const std::string& script) : path_(std::getenv("PATH")) {
+        const std::string file = scratch_.write("gnuplot", "#!/bin/sh\n" + script + "\n");
+        std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+        setenv("PATH", (scratch_.path() + ":" + path_).c_str(), 1);
+    }
+    ~Gnuplot() { setenv("PATH", path_.c_str(), 1); }
+    Gnuplot(const Gnuplot&) = delete;
+    Gnuplot& operator=(const Gnuplot&) = delete;
+
+private:
+    test::ScratchFolder scratch_;
+    std::string path_;
+};
+
+std::string refusal(const std::string& what, const std::string& chart, const std::string& output) {
+    try {
+        static_cast<void>(plot::plot_command({what, chart, output}));
+        return "drawn";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+} // namespace
+
+TEST_CASE("what gnuplot makes of a chart's script is the picture", "[unit][sim]") {
+    test::Made made;
+    made.header["tiles"] = 2;
+    made.chip()["tiles_by_kind"]["compute"] = made.add(std::vector<std::uint32_t>{3, 4});
+    for (const char* const kind : {"exchange", "sync", "stream", "link", "idle"}) {
+        made.chip()["tiles_by_kind"][kind] = 0;
+    }
+    static_cast<void>(made.written());
+    Json result = plain();
+    result["explanation"] = {{"work", {{"cycles", 5}}}};
+    static_cast<void>(made.scratch.write("result.json", result.dump()));
+    const std::string folder = made.scratch.path();
+    const std::string file = made.scratch.path("result.json");
+    const Gnuplot echo("exec cat");
+    for (const auto& [ending, terminal] : {std::pair{"svg", "svg"}, {"pdf", "pdfcairo"}}) {
+        for (const std::string& what : {folder, file}) {
+            const std::string output = made.scratch.path(std::string("f.") + ending);
+            CHECK(refusal(what, "phases", output) == "drawn");
+            CHECK(test::read_text(output) == plot::script_of(chart_of("phases", result), terminal));
+        }
+    }
+    const std::string output = made.scratch.path("f.svg");
+    const recording::Recording recording(made.scratch.path(recording::kFile));
+    CHECK(refusal(folder, "tiles", output) == "drawn");
+    CHECK(test::read_text(output) ==
+          plot::script_of(plot::chart_of_result("tiles", result, &recording), "svg"));
+    CHECK(refusal(file, "tiles", output) ==
+          "plot: the chart 'tiles' needs a recording: give a folder of `tessera run --out`, not a "
+          "file");
+    CHECK(refusal(folder, "", output) == "plot: expected --chart");
+    CHECK(refusal(folder, "phases", "") == "plot: expected --output");
+    for (const std::string wrong : {"f.png", "svg", "f.svg.txt", "f.SVG", ".pdf"}) {
+        CHECK(refusal(folder, "phases", wrong) ==
+              "plot: --output: got '" + wrong + "', expected FILE.svg or FILE.pdf");
+    }
+    made.header["cycles"] = 1;
+    static_cast<void>(made.written());
+    CHECK(refusal(folder, "tiles", output) == "'" + made.scratch.path(recording::kFile) +
+                                                  "' is of another run than the result beside it");
+    CHECK(refusal(folder, "phases", output) == "drawn"); // which shows no single tiles
+    std::filesystem::remove(made.scratch.path(recording::kFile));
+    CHECK_THAT(refusal(folder, "tiles", output), Contains("needs a recording"));
+}
+
+TEST_CASE("a picture that gnuplot cannot make is told with what it says", "[unit][sim]") {
+    const test::ScratchFolder scratch;
+    Json result = plain();
+    result["explanation"] = {{"work", {{"cycles", 5}}}};
+    const std::string file = scratch.write("result.json", result.dump());
+    const std::string output = scratch.write("f.svg", "before");
+    for (const auto& [script, why] :
+         {std::pair{"cat; echo no >&2; exit 1", "plot: gnuplot failed: no\n"},
+          {"echo nothing >&2", "plot: gnuplot failed: nothing\n"},
+          {"exit 127", "plot: there is no gnuplot here, which draws the charts: install the "
+                       "package gnuplot-nox, or use `tessera report`"}}) {
+        const Gnuplot fails(script);
+        CHECK(refusal(file, "phases", output) == why);
+        CHECK(test::read_text(output) == "before");
+    }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a page has of a large store, and that names in it are no HTML.
+// What a page has of results and of a large store, and that names in it are no HTML.
 #include "base/error.h"
 #include "sim/cli/cli.h"
+#include "sim/compare/page.h"
+#include "sim/compare/report.h"
 #include "sim/report/beside.h"
 #include "sim/report/command/report_command.h"
 #include "sim/report/command/store_entry.h"
@@ -133,7 +135,26 @@ TEST_CASE("a store has its points as columns, and the front, the best and the ba
     CHECK((best["head"] ==
            nlohmann::json{"objective", "value", "of the base", "machine", "what differs"}));
     CHECK((best["rows"][0] == nlohmann::json{"cycles", 50, "71.4 %", "tiny", "tile.workers = 4"}));
-    CHECK(store["reasons"].size() == 1);
+    CHECK(store["reasons"] == nlohmann::json{"1 does_not_fit, as tiny tiny_matmul "
+                                             "tile.workers=8: too many"});
+    std::vector<std::string> paths;
+    for (const nlohmann::json& one : store["columns"]) {
+        paths.push_back(one["path"]);
+    }
+    CHECK(paths == std::vector<std::string>{"machine", "workload", "mode", "exchange.fabric",
+                                            "tile.workers", "status", "cycles", "tflops", "message",
+                                            "note", "key"});
+    CHECK(store["folder"] == "s.sweep");
+    CHECK((store["changed"] == nlohmann::json{"exchange.fabric", "tile.workers"}));
+    CHECK(store["objectives"] ==
+          nlohmann::json::array({{{"path", "cycles"}, {"text", "cycles"}, {"is_max", false}}}));
+    CHECK(store["constraints"].empty());
+    CHECK(store["warnings"].empty());
+    CHECK(store["tables"]["front"]["head"].back() == "cycles");
+    REQUIRE(store["tables"]["front"]["rows"].size() == 1);
+    CHECK(store["tables"]["front"]["rows"][0].back() == 50);
+    CHECK((store["tables"]["sensitivity"]["rows"][0] ==
+           nlohmann::json{"cycles", "tile.workers", 1.4, 2, nullptr, "4: 50, as it is: 70"}));
 }
 
 TEST_CASE("a page has names of results only in its deflated data", "[report]") {
@@ -404,4 +425,39 @@ TEST_CASE("a page is made of results, of folders with results in them, and of st
                           "' is what the command reads, expected another file");
     // what goes to stdout is the page alone
     CHECK(report::report_text({{runs}, "/dev/null", true}).empty());
+}
+
+TEST_CASE("a page of two results has what is between them, and both", "[report]") {
+    compare::Comparison found;
+    found.name_a = "v on m";
+    found.name_b = "w on m";
+    found.b = 7;
+    compare::Group group;
+    group.name = "multiply";
+    group.members_a = {0, 2};
+    group.members_b = {5};
+    found.groups = {group, {}};
+    const auto page = [&] {
+        return data_of(compare::page_of(found, {result_of("v"), "a.json"},
+                                        {result_of("w"), "b.json"}))["entries"];
+    };
+    nlohmann::json between = compare::comparison_json(found);
+    between["steps"][0]["members_a"] = {0, 2};
+    between["steps"][0]["members_b"] = {5};
+    between["steps"][1]["members_a"] = nlohmann::json::array();
+    between["steps"][1]["members_b"] = nlohmann::json::array();
+    const nlohmann::json entries = page();
+    REQUIRE(entries.size() == 3);
+    CHECK(entries[0] == nlohmann::json{{"kind", "comparison"},
+                                       {"label", "A beside B: v on m, w on m"},
+                                       {"source", "A is a.json, B is b.json"},
+                                       {"comparison", between},
+                                       {"sides", {1, 2}}});
+    CHECK(entries[1]["label"] == "A: v on m");
+    CHECK(entries[1]["result"] == result_of("v"));
+    CHECK(entries[1]["source"] == "a.json");
+    CHECK(entries[2]["label"] == "B: w on m");
+    CHECK(entries[2]["result"] == result_of("w"));
+    found.name_b = found.name_a;
+    CHECK(page()[0]["label"] == "A beside B: v on m");
 }

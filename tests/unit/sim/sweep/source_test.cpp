@@ -153,3 +153,42 @@ TEST_CASE("one text that is two files is a mistake, told with both places", "[un
         "workload": "tiny_matmul", "points": [{"machine": "tiny"}]})");
     CHECK(mistakes_of({other, {"tiny"}, {}, {}}) == "ok");
 }
+
+TEST_CASE("what a sweep names stands beside its file, wherever it names it", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string in = folder.path("in");
+    const auto place_of = [&](const std::string& keys, const std::string& path,
+                              const std::string& written) -> std::string {
+        const std::string file =
+            folder.write("in/s.json", R"({"schema_version": 1, )" + keys +
+                                          (keys.find("\"workload\":") == std::string::npos
+                                               ? R"(, "workload": "tiny_spmm_b1"})"
+                                               : "}"));
+        const Source source = read_source({file, {}, {}, {}}, test::source_paths());
+        const Places::Place* const place = source.sweep.places.find(path, written);
+        return place == nullptr ? "none" : place->file + (place->is_sought ? " or in data" : "");
+    };
+    const std::string path = "workload.pattern.file";
+    const std::string sought = in + "/a.mtx or in data";
+    CHECK(place_of(R"("set": {"workload.pattern.file": "a.mtx"})", path, "a.mtx") == sought);
+    CHECK(place_of(R"("points": [{"workload.pattern.file": "a.mtx"}])", path, "a.mtx") == sought);
+    CHECK(place_of(R"("axes": [{"path": "workload.pattern.file", "values": ["b.mtx", "a.mtx"]}])",
+                   path, "a.mtx") == sought);
+    CHECK(place_of(R"("axes": [{"paths": ["workload.n", "workload.pattern.file"],
+                                "values": [[8, "b.mtx"], [16, "a.mtx"]]}])",
+                   path, "a.mtx") == sought);
+    CHECK(place_of(R"("set": {"workload.pattern.file": "../x/./a.mtx"})", path, "../x/./a.mtx") ==
+          folder.path("x/a.mtx") + " or in data");
+    CHECK(place_of(R"("set": {"workload.pattern.file": "/x/a.mtx"})", path, "/x/a.mtx") ==
+          "/x/a.mtx or in data");
+    CHECK(place_of(R"("set": {"workload.pattern.generator": "a.mtx"})",
+                   "workload.pattern.generator", "a.mtx") == "none");
+    CHECK(place_of(R"("set": {"workload.pattern.file": 3})", path, "3") == "none");
+    CHECK(place_of(R"("machine": "./m.json")", kMachinePath, "./m.json") == in + "/m.json");
+    CHECK(place_of(R"("machine": ["tiny", "./m.json"])", kMachinePath, "./m.json") ==
+          in + "/m.json");
+    CHECK(place_of(R"("machine": ["tiny", "./m.json"])", kMachinePath, "tiny") == "none");
+    CHECK(place_of(R"("points": [{"machine": "../m.json"}])", kMachinePath, "../m.json") ==
+          folder.path("m.json"));
+    CHECK(place_of(R"("workload": "./w.json")", kWorkloadPath, "./w.json") == in + "/w.json");
+}
