@@ -188,6 +188,9 @@ class CalibrateTest(unittest.TestCase):
         missed = self.calibrate("--reference", self.scratch, "--check", code=1)
         self.assertIn("MISSED", missed.stdout)
         self.assertEqual(missed.stderr, "")
+        quiet = self.calibrate("--reference", self.scratch, "--check", "--quiet", code=1)
+        self.assertEqual((quiet.stdout, quiet.stderr),
+                         ("", "tessera: --check: a group misses its target: see the table without --quiet\n"))
 
         def heading_and(*rows):
             (self.scratch / "rows.csv").write_text(

@@ -277,6 +277,20 @@ worst tiles_busy        tile.workers                     2.828       3         1
 worst tiles_busy        exchange.fabric                  2.828       3              mesh: 2.82843, ring: 1
 """, err=LEFT_OUT.format("sensitivity") + DOES_NOT_FIT)
 
+    def test_metrics_have_no_value_where_their_formula_has_none(self):
+        self.store("s", POINTS)
+        text = json.dumps({"schema_version": 1, "machine": "tiny", "workload": ["tiny_matmul", "tiny_spmm_b1"],
+                           "metrics": {"inverse": "1 / (cycles - 4000)", "twice": "2 * inverse"}})
+        (self.folder / "s.json").write_text(text)
+        at = text.index('"1 / (') + 1
+        self.says("show", "s", "--sweep", "./s.json", "--columns", "inverse,twice", "--filter",
+                  "tile.workers == 2 && exchange.fabric == mesh", out="""\
+machine  workload      exchange.fabric  tile.workers       inverse         twice  status
+tiny     tiny_matmul   mesh                        2                              ok
+tiny     tiny_spmm_b1  mesh                        2  -0.000333333  -0.000666667  ok
+""", err=f"tessera: warning: ./s.json:1:{at}: /metrics/inverse: '1 / (cycles - 4000)', character 3: division by "
+         "zero; so it has no value for 1 point\n")
+
     def test_mistakes(self):
         self.store("s", POINTS)
         for mistake, text in (
@@ -538,6 +552,15 @@ class Runs(Case):
         self.stored(killed)
         self.says(*run, "--dry-run", "--retry", "check_failed", err=odd,
                   out="12 points, 10 known in d, 2 to run\ntime: about 1 s, as stored points took\n")
+
+    def test_a_screen_that_leaves_nothing_says_why(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", "constraints": ["cycles < 0"],
+            "axes": [{"path": "workload.n", "values": [64, 128]}]}))
+        self.says("run", "./s.json", "--store", "d", "--screen", "estimate", "-q", code=5,
+                  err="--screen estimate: no point is left to choose from\n"
+                      "  2 breaks 'cycles < 0', as tiny tiny_matmul workload.n=64\n")
+        self.assertEqual({one["mode"] for one in self.stored()}, {"estimate"})
 
     def test_a_worker_says_what_is_wrong_with_a_line(self):
         (self.folder / "s.json").write_text(json.dumps({

@@ -141,9 +141,6 @@ int sweep_submit(const cli::SweepSubmitCommand& command) {
     const config::ConfigPaths paths = config::default_config_paths();
     const Source source = read_source({run.what, run.machines, run.sets, run.mode}, paths);
     const fs::path store = fs::absolute(run.store.empty() ? source.name + ".sweep" : run.store);
-    if (run.screen) {
-        throw cli::UsageError("sweep submit: --screen is for `tessera sweep run`");
-    }
     check_names(source, paths);
     for (const std::string& none : check_estimates(source.sweep, false, paths)) {
         process::tell_warning("there is no estimate of " + none);

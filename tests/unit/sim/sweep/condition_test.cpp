@@ -66,6 +66,19 @@ TEST_CASE("a condition without a value does not hold, and says where it was writ
     CHECK_FALSE(all_hold(constraints, table, 3));
 }
 
+TEST_CASE("a formula that is not finite has no value, and says so once with the number of points",
+          "[unit][sweep]") {
+    PointTable table = table_of(3);
+    PointFormula formula("cycles * 1e200 * 1e200", {"f.json", 1, 2, "/metrics/x", "", ""});
+    CHECK(formula.value(table, 0) == 0);
+    CHECK(formula.failure("so it has no value for").empty());
+    CHECK_FALSE(formula.value(table, 1));
+    CHECK_FALSE(formula.value(table, 2));
+    CHECK(formula.failure("so it has no value for") ==
+          "f.json:1:2: /metrics/x: 'cycles * 1e200 * 1e200': it is not finite; so it has no value "
+          "for 2 points");
+}
+
 TEST_CASE("a condition has a limit of work at each point, and less of it at each of many",
           "[unit][sweep]") {
     CHECK(work_of_point(0).most == kMostStepsOfPoints);
