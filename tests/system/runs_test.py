@@ -16,6 +16,7 @@ import sys
 import termios
 import time
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True # no folder among the sources
 from cli_case import BINARY, CliTest, KINDS, MICRO, SOURCE, TINY
@@ -362,6 +363,21 @@ class RunsTest(CliTest):
             self.assertLessEqual(parts, host["wall_s"])
             self.assertGreater(parts, 0.5 * host["wall_s"])
 
+    def test_the_digest_of_the_output_is_of_names_and_elements(self):
+        for workload, machine, keys, chips in (
+                ("tiny_matmul", "tiny", [], 1), ("stream_triad", "bow", MICRO["stream_triad"], 1), ("stencil", "tiny", MICRO["stencil"], 1),
+                ("host_read", "tiny", [], 1), ("host_write", "tiny", MICRO["host_write"], 0), ("collective", "tiny4", [], 4)):
+            with self.subTest(workload):
+                result = self.result(workload, "--machine", machine, "--out", workload, *(f"--set=workload.{key}" for key in keys))
+                crc = 0
+                for _ in range(chips): # which all have the same array
+                    for kept in result["results"]:
+                        data = (self.scratch / workload / kept["file"]).read_bytes()
+                        elements = data[10 + struct.unpack_from("<H", data, 8)[0]:]
+                        crc = zlib.crc32(kept["name"].encode() + elements, crc)
+                self.assertEqual(result["digests"]["output"], f"{crc:08x}")
+                self.assertEqual(len(result["results"]) > 0, chips > 0)
+
     def test_no_check(self):
         self.assertIsNone(self.result("tiny_matmul", "--machine", "tiny", "--no-check")["check"])
 
@@ -375,6 +391,11 @@ class RunsTest(CliTest):
             self.assertEqual(self.without_host(run), self.without_host(alone))
             self.assertTrue((self.scratch / "all" / workload / "result.json").exists())
         self.tessera("run", "tiny_matmul", "nonsense", "--machine", "tiny", code=3)
+        # a summary each and a table, with a line between them
+        parts = self.tessera("run", *TINY, "--machine", "tiny").stdout.split("\n\n")
+        self.assertEqual([part.split()[:2] for part in parts],
+                         [*(["workload", f"{workload}:"] for workload in TINY), ["workload", "cycles"]])
+        self.assertEqual(len(parts[-1].splitlines()), 1 + len(TINY))
 
     def test_several_machines(self):
         other = self.file("other.json", json.dumps({"schema_version": 1, "extends": "tiny", "name": "other",

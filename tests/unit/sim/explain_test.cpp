@@ -187,6 +187,20 @@ TEST_CASE("twice the matrix steps an issue take half of these issues' share", "[
     }
 }
 
+TEST_CASE("gains say how much they are at most, and what to set", "[unit][sim]") {
+    Json one = plain();
+    one["explanation"]["uneven_splits"]["cycles"] = 1234;
+    one["machine"]["sync"]["internal_cycles"] = 141;
+    CHECK(under(explain::run_text(one, kWide), "gains") ==
+          Texts{"without the uneven split of work over tiles: at most 12.3 % less, 1,234 cycles",
+                "with barriers of 70 cycles (--set sync.internal_cycles=70): 7.1 % less, 710 "
+                "cycles"});
+    one["activity"]["host_bytes"] = 1; // the host may only be waited for longer
+    CHECK(under(explain::run_text(one, kWide), "gains")[1] ==
+          "with barriers of 70 cycles (--set sync.internal_cycles=70): at most 7.1 % less, 710 "
+          "cycles");
+}
+
 TEST_CASE("a run is told in its own words, an estimate without steps", "[unit][sim]") {
     Json one = plain();
     CHECK(

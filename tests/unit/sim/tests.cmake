@@ -17,6 +17,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/output_test.cpp
     unit/sim/pattern_report_test.cpp
     unit/sim/progress_test.cpp unit/sim/work_progress_test.cpp
+    unit/sim/result_file_test.cpp
     unit/sim/result_test.cpp
     unit/sim/results_csv_test.cpp
     unit/sim/sentences_test.cpp
