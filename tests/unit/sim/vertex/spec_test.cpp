@@ -125,6 +125,9 @@ TEST_CASE("each rule of a vertex file has its message", "[unit][vertex]") {
     CHECK(folder.refusal(x + R"(, "state": [{"delta_n": [{"array": "x", "lenght": 2}]}])") ==
           "/state/0/delta_n/0/lenght: unknown key; did you mean 'length'?");
     CHECK(folder.refusal(x + R"(, "expect": {"z": 1})") == "/expect/z: unknown array");
+    CHECK(folder.refusal(x + R"(, "expect": {"x": true})").starts_with("/expect/x: got "));
+    CHECK(folder.refusal(x + R"(, "expect": {"x": null})").starts_with("/expect/x: got null"));
+    CHECK(folder.refusal(x + R"(, "expect": {"x": 0})") == "accepted");
     CHECK(folder.refusal(R"("parameters": {"rows": 1}, "points": [{"row": 2}])") ==
           "/points/0/row: unknown parameter; did you mean 'rows'?");
     CHECK(folder.refusal(R"("parameters": {"rows": [1]})") ==
