@@ -218,11 +218,11 @@ void run_rows(Calibration& calibration, const cli::CalibrateCommand& command,
         kept.emplace(command.store, result::kModelVersion);
     }
     std::optional<process::ProgressShow> progress;
-    const auto ended = [&](std::size_t all, const RunOutcome& outcome) {
+    const auto ended = [&](std::size_t all, const std::string& status) {
         if (!progress) {
             progress.emplace("workload", all, command.quiet);
         }
-        progress->ended(outcome.failure.empty() ? "" : "failed");
+        progress->ended(status);
     };
     const RunOutcomes outcomes = run_all(runs_of(calibration, command.seeds), command.threads,
                                          elaborate, kept ? &*kept : nullptr, ended);

@@ -110,9 +110,16 @@ RunOutcome outcome_of(const process::ChildOutcome& child) {
 
 } // namespace
 
+std::string RunOutcome::status_of(const Run& run) const {
+    if (failure.empty() || (does_not_fit && run.may_not_fit)) {
+        return "";
+    }
+    return does_not_fit ? "does_not_fit" : not_modelled ? "not_modelled" : "failed";
+}
+
 RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once,
                     const run::Elaborate& elaborate, KeptRuns* kept,
-                    const std::function<void(std::size_t, const RunOutcome&)>& ended) {
+                    const std::function<void(std::size_t, const std::string&)>& ended) {
     RunOutcomes outcomes;
     std::vector<const Run*> left;
     for (const auto& [key, run] : runs) {
@@ -134,7 +141,7 @@ RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once,
         if (kept != nullptr && outcome.failure.empty()) {
             kept->keep(run, outcome.result);
         }
-        ended(bodies.size(), outcome);
+        ended(bodies.size(), outcome.status_of(run));
         outcomes.emplace(run.key(), std::move(outcome));
     }));
     return outcomes;

@@ -22,16 +22,19 @@ struct RunOutcome {
     std::string failure;
     bool not_modelled = false; ///< why it failed
     bool does_not_fit = false; ///< why it failed
+
+    /// What progress calls it, by the names that sweeps have; empty: it is as it should be.
+    [[nodiscard]] std::string status_of(const Run& run) const;
 };
 
 using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key
 
 /// Runs each once, by its key. Those that `kept` has are not run again, and others go there as they
 /// end; null: nothing is kept. `ended` is called after each with how many are
-/// run and what it came to.
+/// run and its status.
 [[nodiscard]] RunOutcomes
 run_all(const std::map<std::string, Run>& runs, int at_once, const run::Elaborate& elaborate,
         KeptRuns* kept,
-        const std::function<void(std::size_t all, const RunOutcome& outcome)>& ended);
+        const std::function<void(std::size_t all, const std::string& status)>& ended);
 
 } // namespace tessera::calibrate

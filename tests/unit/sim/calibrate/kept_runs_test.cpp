@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/kept_runs.h"
+#include "sim/calibrate/runner.h"
 
 #include <catch2/catch.hpp>
 
@@ -65,4 +66,17 @@ TEST_CASE("runs of vertices are not kept") {
     kept.keep(matmul(16), {{"cycles", 2}});
     CHECK(kept.result_of(matmul(16)) == json{{"cycles", 2}});
     CHECK_FALSE(kept.result_of(vertex));
+}
+
+TEST_CASE("progress calls a run by why it ended, but not one that need not fit") {
+    Run run = matmul(16);
+    CHECK(RunOutcome{.result = {{"cycles", 1}}, .failure = {}}.status_of(run).empty());
+    const RunOutcome too_large{.result = {}, .failure = "no", .does_not_fit = true};
+    CHECK(RunOutcome{.result = {}, .failure = "no"}.status_of(run) == "failed");
+    CHECK(RunOutcome{.result = {}, .failure = "no", .not_modelled = true}.status_of(run) ==
+          "not_modelled");
+    CHECK(too_large.status_of(run) == "does_not_fit");
+    run.may_not_fit = true;
+    CHECK(too_large.status_of(run).empty());
+    CHECK(RunOutcome{.result = {}, .failure = "no"}.status_of(run) == "failed");
 }
