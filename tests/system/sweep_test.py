@@ -275,23 +275,33 @@ class Sweeps(Case):
         point, = self.results("s.sweep").values()
         self.assertEqual(point["status"], "ok")
 
-    def test_who_kills_every_child_has_his_way(self):
-        """A point is given up when three runs of it were killed, and run again by the next sweep."""
-        sweep = self.write({"schema_version": 1, "workload": "dense_4096_f16",
-                            "mode": "functional"})
-        running = subprocess.Popen([TESSERA, "sweep", "run", sweep], cwd=self.folder, text=True,
+    def kills(self, *arguments, asked=""):
+        """Runs a command and kills all of its children; what it prints, and how many there were."""
+        running = subprocess.Popen([TESSERA, *arguments], cwd=self.folder, text=True, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        running.stdin.write(asked)
+        running.stdin.close()
         killed = set()
         while running.poll() is None:
             time.sleep(0.01)
             for child in set(children_of(running.pid)) - killed:
                 os.kill(child, signal.SIGKILL)
                 killed.add(child)
-        self.assertIn("1 point in s.sweep, 1 killed; ", running.stdout.read())
-        running.stdout.close()
-        self.assertEqual(len(killed), 3)
+        with running.stdout:
+            return running.stdout.read(), len(killed)
+
+    def test_who_kills_every_child_has_his_way(self):
+        """A point is given up when three runs of it were killed, and run again by the next sweep."""
+        sweep = self.write({"schema_version": 1, "workload": "dense_4096_f16",
+                            "mode": "functional"})
+        said, children = self.kills("sweep", "run", sweep)
+        self.assertIn("1 point in s.sweep, 1 killed; ", said)
+        self.assertEqual(children, 3)
         self.assertIn("1 point, 0 known in s.sweep, 1 to run\n",
                       self.tessera("sweep", "run", sweep, "--dry-run"))
+        said, children = self.kills("sweep", "worker", sweep, "--stdin", asked="{}\n")
+        self.assertEqual(json.loads(said)["status"], "killed")
+        self.assertEqual(children, 3)
 
     def test_what_is_not_modelled_is_a_result(self):
         sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",

@@ -267,6 +267,10 @@ TEST_CASE("a reason names the group that has most of it, from one cycle on") {
     CHECK(named(-0.99, 0.5).empty());
     CHECK(named(1'234'567, 3, Reason::Words) == "'group_0' +1,234,567");
     CHECK(named(4, 4) == "'group_0' +4"); // of equals the first
+    // a group may take as long as before for reasons that cancel each other
+    compare::Comparison made = made_up(0, 1);
+    made.groups[0].a = made.groups[0].b;
+    CHECK(has(compare::comparison_text(made), "group_0               5  5      +0  workers"));
 }
 
 TEST_CASE("figures that differ are told in digits that say something") {

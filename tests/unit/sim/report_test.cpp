@@ -157,6 +157,32 @@ TEST_CASE("a store has its points as columns, and the front, the best and the ba
            nlohmann::json{"cycles", "tile.workers", 1.4, 2, nullptr, "4: 50, as it is: 70"}));
 }
 
+TEST_CASE("a page of a store tells twenty reasons, and how many more there are", "[report]") {
+    for (const int reasons : {20, 21, 23}) {
+        const test::ScratchFolder scratch;
+        std::string lines;
+        for (int i = 0; i < reasons; ++i) {
+            lines += nlohmann::json{{"key", fmt::format("{:064x}", i)},
+                                    {"status", "crash"},
+                                    {"machine", "tiny"},
+                                    {"workload", "tiny_matmul"},
+                                    {"mode", "timing"},
+                                    {"changes", {{"tile.workers", i}}},
+                                    {"message", std::string(1, static_cast<char>('a' + i))}}
+                         .dump() +
+                     "\n";
+        }
+        static_cast<void>(scratch.write("s.sweep/x.jsonl", lines));
+        const nlohmann::json told =
+            report::entry_of_store(scratch.path("s.sweep")).data["store"]["reasons"];
+        CAPTURE(reasons);
+        REQUIRE(told.size() == (reasons > 20 ? 21 : 20));
+        CHECK(told.back() == (reasons == 20   ? "1 crash, as tiny tiny_matmul tile.workers=19: t"
+                              : reasons == 21 ? "1 for 1 other reason"
+                                              : "3 for 3 other reasons"));
+    }
+}
+
 TEST_CASE("a page has names of results only in its deflated data", "[report]") {
     const char* const name = "</script><img onerror=alert(1)>";
     const nlohmann::json result{{"workload", {{"name", name}}}, {"machine", {{"name", name}}}};

@@ -35,6 +35,7 @@ TEST_CASE("a log has a line at each tenth of the points and in each half minute"
     CHECK(lines(100, 0.125) == std::vector<double>{1.25, 2.5, 3.75, 5, 6.25, 7.5, 8.75, 10, 11.25});
     CHECK(lines(20, 0.125) == std::vector<double>{1, 2}); // none within a second, none at the end
     CHECK(lines(4, 0.25).empty());
+    CHECK_FALSE(process::LogPace().is_due({0, 0, {}, 100})); // of no points there is no tenth
     CHECK(lines(1, 100) == std::vector<double>{30, 60, 90});
     CHECK(lines(20, 20).size() == 10 + 9); // a tenth each 40 s, and half a minute after it
 }

@@ -142,6 +142,13 @@ TEST_CASE("five rows of a group are the worst") {
     REQUIRE(outcomes.at(0).worst.size() == 5);
     CHECK(outcomes[0].worst[0]->row.id() == "row 6");
     CHECK(outcomes[0].worst[4]->row.id() == "row 2");
+    for (RowOutcome& row : calibration.rows) { // of equals the first ones
+        row.simulated = 125;
+    }
+    const auto equal = group_outcomes(calibration);
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(equal[0].worst.at(i)->row.id() == "row " + std::to_string(i));
+    }
 }
 
 TEST_CASE("the text of kernels: rows, groups, and where the cycles of the worst rows went") {
@@ -259,6 +266,11 @@ TEST_CASE("JSON of kernels has the runs' plans, ratios and gaps") {
     CHECK(group["target"]["ratio_mean"] == nlohmann::json{0.92, 1.08});
     CHECK(group["worst"][0]["runs"][0]["steps"][0]["name"] == "multiply");
     CHECK(document["groups"][1]["sign_share"] == 0.5);
+    CHECK(group.contains("ratio_no_sync"));
+    for (const char* const key :
+         {"ratio_no_sync", "spread", "unexplained"}) { // speed-ups have none
+        CHECK_FALSE(document["groups"][1].contains(key));
+    }
     CHECK(document["groups"][1]["target"]["sign_share"] == 0.9);
 }
 

@@ -275,6 +275,7 @@ TEST_CASE("wrong cells of product rows are told before anything runs") {
     says(sparse_row_of({{"density_inv", ""}}), "got a density of 0, expected one above 0");
     says(sparse_row_of({{"density_inv", "0"}}), "expected one above 0, at most 1");
     says(sparse_row_of({{"density_inv", "-4"}}), "expected one above 0, at most 1");
+    says(sparse_row_of({{"density_inv", "1"}}), "accepted"); // all blocks
     says(sparse_row_of({{"workload", "static SpMM vs dense"}, {"metric", "speedup"}}),
          "got 'TFLOP/s', expected one of");
     says(vertex_row({{"rows", "few"}}), "got 'few', expected a number");

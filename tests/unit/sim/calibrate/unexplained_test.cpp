@@ -94,6 +94,23 @@ TEST_CASE("facts of a run: its steps, most cycles first, barriers among them") {
     CHECK(facts.by_step[3].cycles == 80);
 }
 
+TEST_CASE("steps of equal cycles stand in the order of the run, barriers behind them") {
+    json result{{"cycles", 100},
+                {"phases", {{"sync", 20}}},
+                {"machine", {{"chip", {{"tiles", 4}}}}},
+                {"compute_sets", json::array()},
+                {"exchanges", json::array()},
+                {"streams", json::array()}};
+    for (const char* const name : {"b", "a", "d", "c"}) {
+        result["compute_sets"].push_back({{"name", name}, {"cycles", 20}, {"executions", 1}});
+    }
+    std::string order;
+    for (const auto& step : facts_of(result).by_step) {
+        order += step.name + " ";
+    }
+    CHECK(order == "b a d c sync ");
+}
+
 TEST_CASE("facts of a vertex: its workers and the rest") {
     const auto facts = facts_of({{"cycles", 420}, {"worker_cycles", 240}, {"machine", {}}});
     CHECK_FALSE(facts.sync_cycles);
