@@ -334,6 +334,8 @@ loop:   bri loop
         self.assertIn("[0] got", done.stdout)
         done = self.tessera(*one, "--json", "-", "--arrays")
         self.assertEqual(len(json.loads(done.stdout)["points"][0]["arrays"]["y"]["values"]), 24)
+        done = self.tessera("vertex", "scaled_add", "--set", "parameters.length=36", "--expect", "y=x.npy", code=3)
+        self.assertEqual(done.stderr, "x.npy: got 24 elements, expected 36 of 'y'\n")
 
     def test_traces(self):
         one = ["vertex", "scaled_add", "--set", "parameters.length=24"]

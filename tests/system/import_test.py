@@ -756,6 +756,14 @@ class MistakesTest(ImportTest):
         told = self.mistakes(data, "--size", "n=2")
         self.assertEqual(told, ["node that makes 'y' (Reshape): input 'shape' is not known when the model is "
                                 "imported, expected an initialiser, or --constant shape=FILE.npy"])
+        for dtype in ("c16", "U1", "M8[s]"):
+            numpy.save(self.scratch / "shape.npy", numpy.array([2, 4]).astype(dtype))
+            done = self.import_model(data, "--size", "n=2", "--constant", "shape=shape.npy", code=CONFIG)
+            self.assertRegex(done.stderr, r"^shape\.npy: descr: got '.*', expected bools, floats of ")
+        for dtype in ("u1", "i1", "<u2", ">i4", "u8", "f2", ">f4", "f8"):
+            numpy.save(self.scratch / "shape.npy", numpy.array([2, 4], dtype))
+            self.import_model(data, "--size", "n=2", "--constant", "shape=shape.npy")
+        numpy.save(self.scratch / "shape.npy", numpy.array([2, -1]))
         self.import_model(data, "--size", "n=2", "--constant", "shape=shape.npy")
         x = numbers(2, 4)
         self.assert_near(self.run_model("y", x=x)["y"], x)
