@@ -41,10 +41,12 @@ std::string progress_text(const Progress& progress) {
 bool LogPace::is_due(const Progress& progress) {
     constexpr double kLeast = 1;
     constexpr double kMost = 30;
+    if (progress.done == progress.parts) { // what came of it is told
+        return false;
+    }
     const double since = progress.seconds - last_s_;
-    const std::size_t tenths = progress.parts == 0 ? 0 : 10 * progress.done / progress.parts;
-    const bool is_over = progress.done == progress.parts; // what came of it is told
-    if (is_over || (since < kMost && (since < kLeast || tenths == last_tenths_))) {
+    const std::size_t tenths = 10 * progress.done / progress.parts;
+    if (since < kMost && (since < kLeast || tenths == last_tenths_)) {
         return false;
     }
     last_s_ = progress.seconds;

@@ -68,6 +68,7 @@ TEST_CASE("a round of attention from streaming memory has the bytes of a chunk")
     CHECK(size(many, "components") == 16);
     CHECK(figure(many, 700) == Approx(700 * 4 / 2));
     CHECK(many.timed == "all, 1 of 2 parts");
+    CHECK(many.assumed == "rounds of whole heads, not of positions of all heads");
     const Measurement one = streamed("400", "400");
     CHECK(size(one, "heads") == 32);
     CHECK(size(one, "rounds") == 1);
@@ -113,6 +114,8 @@ TEST_CASE("a stage that trains is a feed-forward part and layers behind it") {
     CHECK(sizes.at("batch") == 2);
     CHECK(sizes.at("length") == 32);
     CHECK(sizes.at("layers") == 4);
+    CHECK(made.timed == "4 attention and 5 feed-forward parts: forward, recompute and backward");
+    CHECK(made.assumed == "no copies between chips, no dropout");
     CHECK(figure(made, 700) == Approx(700));
     for (const std::string parts : {"4", "6"}) {
         CHECK(std::get<NotCovered>(measurement_of(stage(parts), kMachines))
@@ -136,6 +139,7 @@ TEST_CASE("recall of a selection has no error within three standard errors") {
     };
     const Measurement made = recall("0.06");
     CHECK(made.group == "top-k recall");
+    CHECK(made.timed == "recall of all rows");
     const auto& workload = made.runs.at(0).workload;
     CHECK(workload.at("rows") == 4); // a million elements
     CHECK(workload.at("values") == "shuffled");

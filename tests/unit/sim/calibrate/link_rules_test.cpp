@@ -62,6 +62,8 @@ TEST_CASE("one word between two chips is sent on a ladder of the boards up to th
               "system.chips=" + std::to_string(2 * (std::max(from, to) / 2 + 1)));
         CHECK(run.mode == "timing");
         CHECK(pair_row(from, to).group == "links: one word");
+        CHECK(pair_row(from, to).timed == "the exchange and its barrier");
+        CHECK(pair_row(from, to).assumed.empty());
     }
 }
 
@@ -99,6 +101,86 @@ TEST_CASE("a rate between chips is of the bytes of all messages") {
         json result = result_of(cycles, clock_hz);
         result["phases"] = {{"sync", cycles / 4}, {"link", 3 * cycles / 4}, {"compute", 19}};
         CHECK(row.read({result}) == Approx(clock_hz / 1e9)); // what controls it is no part of it
+    }
+}
+
+TEST_CASE("messages between chips are those that the row means, and what it leaves open is told") {
+    const std::string each = "each tile receives one message";
+    const struct {
+        Columns columns; ///< besides workload, metric and unit
+        const char* workload;
+        bool is_time;
+        json keys;
+        int chips;
+        double messages; ///< of a rate
+        std::string assumed;
+    } cases[] = {{{{"topology", "other IPU, same board"}},
+                  "one word from every tile of one IPU to another",
+                  true,
+                  {{"pattern", "bulk"}, {"bytes", 4}, {"source", 0}, {"destination", 1}},
+                  2,
+                  0,
+                  each},
+                 {{{"ipus", "3"}},
+                  "one word from every tile to random tile system-wide",
+                  true,
+                  {{"pattern", "random"}, {"bytes", 4}},
+                  4,
+                  0,
+                  each + ", none within a chip"},
+                 {{{"ipus", "4"}},
+                  "every tile to random tile system-wide",
+                  false,
+                  {{"pattern", "random"}, {"bytes", 10'240}},
+                  4,
+                  4 * kTiles,
+                  "messages of 10240 B, " + each + ", none within a chip"},
+                 {{{"topology", "other IPU, other board, direct link"}},
+                  "IPU to IPU, both directions, all tiles",
+                  false,
+                  {{"pattern", "bulk_both"}, {"bytes", 10'240}, {"source", 0}, {"destination", 2}},
+                  4,
+                  2 * kTiles,
+                  "messages of 10240 B, " + each},
+                 {{{"topology", "other IPU, same board"}},
+                  "point-to-point, one pair, large message",
+                  false,
+                  {{"pattern", "point_to_point"},
+                   {"bytes", 102'400},
+                   {"tile", kTiles / 2},
+                   {"source", 0},
+                   {"destination", 1}},
+                  2,
+                  1,
+                  "a message of 102400 B"},
+                 {{{"ipus", "2"}, {"tiles", "16"}, {"msg_bytes", "13"}},
+                  "pair of a machine",
+                  false,
+                  {{"pattern", "bulk_both"},
+                   {"bytes", 16},
+                   {"source", 0},
+                   {"destination", 1},
+                   {"tiles", 16}},
+                  2,
+                  2 * 16,
+                  ""}};
+    for (const auto& one : cases) {
+        CAPTURE(one.workload);
+        Columns columns = one.columns;
+        columns.emplace_back("workload", one.workload);
+        columns.emplace_back("metric", one.is_time ? "latency" : "aggregate_bandwidth");
+        columns.emplace_back("unit", one.is_time ? "cycles" : "GB/s");
+        const Measurement made = link_row(columns);
+        json keys = one.keys;
+        keys.update({{"schema_version", 1}, {"kind", "link_pattern"}});
+        CHECK(made.runs.at(0).workload == keys);
+        CHECK(made.runs.at(0).machine_sets.back() == "system.chips=" + std::to_string(one.chips));
+        CHECK(made.assumed == one.assumed);
+        // at one byte a cycle
+        const double cycles = one.is_time ? 700 : one.messages * keys["bytes"].get<double>();
+        json result = result_of(cycles, 1.6e9);
+        result["phases"] = {{"sync", cycles / 4}, {"link", 3 * cycles / 4}};
+        CHECK(made.read({result}) == Approx(one.is_time ? 700 : 1.6));
     }
 }
 

@@ -130,6 +130,7 @@ TEST_CASE("a row of the grid adds the difference of the farthest and the nearest
         }
         const auto measurement = measured(row);
         REQUIRE(measurement.runs.size() == 2);
+        CHECK(measurement.timed == "exchange without prologue");
         const auto home = grid.position(0);
         const std::vector<std::int64_t> rows{1, grid.rows() - 1};
         for (std::size_t i = 0; i < rows.size(); ++i) {

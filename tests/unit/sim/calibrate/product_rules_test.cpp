@@ -126,6 +126,13 @@ json run_of(double cycles) {
 TEST_CASE("a dense row is a run of the published plan in timing mode, ours beside it") {
     const auto measurement = measured(dense_row());
     REQUIRE(measurement.runs.size() == 1);
+    for (const ReferenceRow& row : {dense_row(), dense_row({{"n", "best"}}), sparse_row_of(),
+                                    vertex_row(), convolution_row(), dynamic_row_of(),
+                                    sparse_row_of({{"workload", "static SpMM FP16 vs dense FP16"},
+                                                   {"metric", "speedup_vs_dense"},
+                                                   {"unit", "x"}})}) {
+        CHECK(measured(row).timed == "all");
+    }
     const auto& run = measurement.runs[0];
     CHECK(run.machine == "bow");
     CHECK(run.mode == "timing");
