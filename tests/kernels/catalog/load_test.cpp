@@ -10,6 +10,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
 #include <tuple>
 
 using namespace tessera;
@@ -466,4 +468,30 @@ TEST_CASE("what a product may say is all in it", "[unit][catalog]") {
     CHECK(sparse.dtype == ElementType::F32);
     CHECK(sparse.partials == ElementType::F32);
     CHECK(sparse.plan == workload::PlanKind::Published);
+}
+
+TEST_CASE("a parameter of one form of an object says which form that is", "[unit][catalog]") {
+    std::map<std::string, std::set<std::string>> forms; // by path
+    for (const config::Parameter& one :
+         config::parameters(catalog::workload_shape(), catalog::kSetPrefix)) {
+        forms[one.path].insert(one.form);
+    }
+    using Forms = std::set<std::string>;
+    const auto of = [&](const std::string& path) { return forms.at("workload." + path); };
+    const std::string spmm = "workload.kind=spmm, ";
+    const std::string pipeline = "workload.kind=pipeline, ";
+    const std::string tensor = "workload.tensors.NAME.";
+    CHECK(of("transpose_b") == Forms{"workload.kind=matmul", "workload.kind=spmm"});
+    CHECK(of("pattern.exponent") == Forms{spmm + "workload.pattern.generator=power_law"});
+    CHECK(of("pattern.duplicates") == Forms{spmm + "with workload.pattern.file"});
+    CHECK(of("tensors.NAME.below") == Forms{pipeline + "with " + tensor + "shape"});
+    CHECK(of("tensors.NAME.pattern.group") ==
+          Forms{pipeline + tensor + "pattern.generator=n_of_m"});
+    CHECK(of("tensors.NAME.pattern.duplicates") ==
+          Forms{pipeline + "with " + tensor + "pattern.file"});
+    CHECK(of("tensors.NAME.sequence.folder") == Forms{pipeline + "with " + tensor + "sequence"});
+    CHECK(of("steps.N.into") == Forms{pipeline + "with workload.steps.N.store"});
+    CHECK(of("train.optimiser.momentum") ==
+          Forms{pipeline + "workload.train.optimiser.family=descent",
+                pipeline + "workload.train.optimiser.family=sgd"});
 }

@@ -233,7 +233,31 @@ TEST_CASE("the host gives what is read and has what is written", "[kernels][micr
         CHECK((values.expected[0].bytes == bytes));
         CHECK(emitted.arrivals.has_value() == (direction == StreamDirection::Read));
         CHECK(emitted.graph.remote_buffers.at(0).place == program::RemoteBuffer::Place::Host);
+        CHECK(emitted.graph.remote_buffers.at(0).name == "host");
         CHECK(emitted.graph.control.count == 2);
+    }
+}
+
+TEST_CASE("a paced stream has its first array alone in the region that is read 16 bytes at a time",
+          "[kernels][micro]") {
+    MemoryStreamWorkload stream;
+    stream.op = workload::StreamOp::Add;
+    stream.dtype = ElementType::F32;
+    stream.elements = 64;
+    for (const auto codelet : {workload::StreamCodelet::Paced, workload::StreamCodelet::Vector}) {
+        stream.codelet = codelet;
+        const bool paced = codelet == workload::StreamCodelet::Paced;
+        const auto emitted = micro::emit(test::chip_of(1), stream);
+        std::map<std::string, const graph::Buffer*> arrays;
+        for (const graph::Buffer& buffer : emitted.graph.buffers) {
+            arrays[buffer.name] = &buffer;
+        }
+        for (const std::string name : {"a", "b", "c"}) {
+            CAPTURE(paced, name);
+            CHECK((arrays.at(name)->where == graph::Where::Region1) == (paced && name == "a"));
+            // no two are in one element, so that a bundle has both
+            CHECK(arrays.at(name)->apart.size() == (paced ? name.front() - 'a' : 0U));
+        }
     }
 }
 

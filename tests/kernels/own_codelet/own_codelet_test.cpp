@@ -436,6 +436,21 @@ TEST_CASE("tensors of a step are those of the arrays of its vertex file", "[own_
           "/steps/0/split: got elements, expected rows: array 'x' of dot.json has 2 sizes");
 }
 
+TEST_CASE("numbers of FP8 stand as bytes of their format", "[own_codelet]") {
+    for (const auto& [name, type] :
+         {std::pair<std::string, ElementType>{"f8_143", ElementType::F143},
+          {"f8_152", ElementType::F152},
+          {"u8", ElementType::U8}}) {
+        for (const ElementType given : {ElementType::F143, ElementType::F152, ElementType::U8}) {
+            CAPTURE(name, name_of(given));
+            const std::string told =
+                mistake_with(R"({"arrays": {"x": {"type": ")" + name + R"("}}})",
+                             [](OwnCodelet&) {}, {tensor({8}), {given, {12, 8}}});
+            CHECK(told.empty() == (given == type));
+        }
+    }
+}
+
 TEST_CASE("a share of tiles is what stands at one index of the first size", "[own_codelet]") {
     // 3 tiles with 4 x 8 of x each
     const auto of = [](const std::function<void(OwnCodelet&)>& change,

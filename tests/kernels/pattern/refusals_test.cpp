@@ -72,6 +72,22 @@ TEST_CASE("a section of pruning has one level, of single elements", "[pattern]")
         CHECK(told_of(R"("param_name_patterns": {"fc": 0.5})").empty());
     }
     CHECK(of(R"({"sparsity": 0.5})").empty());
+    const auto names = [&](const std::string& written) {
+        return of(R"({"param_name_patterns": )" + written + "}");
+    };
+    for (const std::string level : {"0", "1", "0.5"}) {
+        CHECK(names(R"({"fc": )" + level + "}").empty());
+    }
+    for (const std::string level : {"-0.01", "1.01"}) {
+        CHECK(names(R"({"fc": )" + level + "}") ==
+              "/param_name_patterns/fc: got number " + level + ", expected 0..1");
+    }
+    CHECK(names(R"({"fc": "0.5"})") ==
+          "/param_name_patterns/fc: got string \"0.5\", expected 0..1");
+    CHECK(of(R"({"level": 0.5, "param_name_patterns": ["fc", 3]})") ==
+          "/param_name_patterns/1: got number 3, expected an expression");
+    CHECK(of(R"({"level": 0.5, "param_name_patterns": "fc("})")
+              .starts_with("/param_name_patterns: got 'fc(', expected an expression of RE2: "));
 }
 
 TEST_CASE("tensors that are not named are left dense, or are all weights", "[pattern]") {

@@ -125,6 +125,29 @@ TEST_CASE("an included file's text and mistakes carry the way there") {
                 ":2:2: included from here\n  " + directory.in("a.S") + ":2:4: included from here"});
 }
 
+TEST_CASE("of a long way to a mistake the first eight steps are told, and the last") {
+    for (const int steps : {1, 8, 9, 10, 13}) {
+        CAPTURE(steps);
+        const Directory directory;
+        for (int i = 1; i < steps; ++i) {
+            directory.write("f" + std::to_string(i) + ".h",
+                            "#include \"f" + std::to_string(i + 1) + ".h\"\n");
+        }
+        directory.write("f" + std::to_string(steps) + ".h", "#if 1\n");
+        const Preprocessed result = preprocessed("#include \"f1.h\"\n", {}, directory.in("a.S"));
+        std::string expected =
+            directory.in("f" + std::to_string(steps) + ".h") + ":1:2: #if without its #endif";
+        for (int i = 1; i < steps; ++i) {
+            expected += i <= 8 ? "\n  " + directory.in("f" + std::to_string(steps - i) + ".h") +
+                                     ":1:2: included from here"
+                        : i == 9 ? "\n  ..."
+                                 : "";
+        }
+        CHECK(result.mistakes ==
+              Texts{expected + "\n  " + directory.in("a.S") + ":1:2: included from here"});
+    }
+}
+
 TEST_CASE("a missing include names the nearest that is there") {
     const Directory directory;
     directory.write("helpers.h", "");

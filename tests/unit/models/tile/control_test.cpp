@@ -202,6 +202,17 @@ TEST_CASE("a word for a decision is sent in the first event in which every mux c
     }
 }
 
+TEST_CASE("of the two ways of an if the longer one is expected") {
+    const Step one = step(Kind::Sync);
+    const Step three = step(Kind::Sequence, 0, {one, one, one});
+    for (const bool longer_first : {true, false}) {
+        const Step decides =
+            on_value(Kind::If, longer_first ? std::vector{three, one} : std::vector{one, three});
+        CHECK(program::expected_steps(controlled_by(decides)) == 3);
+        CHECK(program::expected_steps(controlled_by(repeat(4, {decides, one}))) == 4 * (3 + 1));
+    }
+}
+
 TEST_CASE("control programs that are wrong are refused") {
     const auto refused = [](Program program) {
         try {
