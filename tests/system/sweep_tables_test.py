@@ -149,6 +149,16 @@ ring             tiny_spmm_b1       2          250                1         1
 mesh             tiny_matmul        2        3,000                4         0
 mesh             tiny_spmm_b1       2          900                3         0
 """)
+        # numbers stand in their order, whatever the order of what else the points change
+        self.store("n", [line(name, changes={"exchange.fabric": fabric, "tile.workers": workers, "workload.n": n},
+                              result={"cycles": workers * n})
+                         for name, fabric, workers, n in (("1", "mesh", 4, 16), ("2", "ring", 2, 32), ("3", "tree", 2, 8))])
+        self.says("show", "n", "--group", "tile.workers,workload.n", out="""\
+tile.workers  workload.n  points  mean cycles
+           2           8       1           16
+           2          32       1           64
+           4          16       1           64
+""")
         self.store("o", ONE_AT_A_TIME)
         self.says("show", "o", "--group", "tile.workers", out="""\
 tile.workers  mode      points  mean cycles
@@ -365,6 +375,14 @@ cycles: 1 equal, 1 different, 0 only before, 1 only after
 """)
 
 
+    def test_of_lines_that_are_alike_those_of_one_name_are_compared(self):
+        def lines(*folders):
+            return [line(folder, f"{folder}/w.json", result={"cycles": ord(folder)}, **contents("a")) for folder in folders]
+        self.store("before", lines("x", "y"))
+        self.store("after", lines("y", "x"))
+        self.says("diff", "before", "after", out="cycles: 2 equal, 0 different, 0 only before, 0 only after\n")
+
+
 class Collections(Case):
     def test_tables(self):
         self.store("s", POINTS)
@@ -552,6 +570,38 @@ class Runs(Case):
         self.stored(killed)
         self.says(*run, "--dry-run", "--retry", "check_failed", err=odd,
                   out="12 points, 10 known in d, 2 to run\ntime: about 1 s, as stored points took\n")
+
+    def test_another_name_gets_what_is_known_of_its_point(self):
+        write = lambda workload: (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "tiny", "workload": workload,
+            "axes": [{"path": "workload.n", "values": [64, 1000000]}]}))
+        run = "sweep", "run", "./s.json", "--store", "d", "-q"
+        write("tiny_matmul")
+        subprocess.run([TESSERA, *run], cwd=self.folder, check=True)
+        good, bad = sorted(self.stored(), key=lambda one: one["status"] != "ok")
+        # of what was said of a point the last counts, but for a result
+        crash = {key: value for key, value in good.items() if key != "result"} | {"status": "crash", "message": "killed"}
+        file, = (self.folder / "d").glob("*.jsonl")
+        file.write_text("".join(json.dumps(one) + "\n" for one in (
+            crash, bad | {"message": "first"}, good, bad | {"message": "last"})))
+        shutil.copy(pathlib.Path(__file__).resolve().parents[2] / "configs/workloads/tiny_matmul.json",
+                    self.folder / "other.json")
+        write("./other.json")
+        subprocess.run([TESSERA, *run], cwd=self.folder, check=True)
+        other, = set((self.folder / "d").glob("*.jsonl")) - {file}
+        told = sorted(map(json.loads, other.read_text().splitlines()), key=lambda one: one["status"] != "ok")
+        self.assertEqual([(one["workload"], one["status"], one.get("message")) for one in told],
+                         [("./other.json", "ok", None), ("./other.json", "does_not_fit", "last")])
+        self.assertEqual(told[0]["result"], good["result"])
+
+    def test_a_log_says_how_far_a_run_is_and_what_went_wrong(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "schema_version": 1, "machine": "bow", "workload": "dense_4096_f16",
+            "axes": [{"path": "sync.internal_cycles", "range": [20, 160, 20]}, {"path": "workload.n", "values": [1000000, 4096]}]}))
+        done = subprocess.run([TESSERA, "sweep", "run", "./s.json", "--jobs", "1"], capture_output=True, text=True,
+                              cwd=self.folder, check=True)
+        for one in done.stderr.splitlines():  # one a second at most
+            self.assertRegex(one, r"^\d+ of 16 points, [0-9.e+]+ a second, .* left, (\d) not ok: \1 does_not_fit$")
 
     def test_a_screen_that_leaves_nothing_says_why(self):
         (self.folder / "s.json").write_text(json.dumps({
