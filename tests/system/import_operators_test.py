@@ -451,6 +451,8 @@ class RefusalsTest(OperatorsTest):
             ("TopK", counted([1]), counted([1, 1]), "got k 1 x 1 of 4"),
             ("Gather", counted([3], axis=1), counted([4], axis=1), "got element 4 of 4"),
             ("Gather", counted([-4], axis=1), counted([-5], axis=1), "got element -5 of 4"),
+            ("GatherElements", counted([[0] * 4]), counted([[0] * 5]), "got more indices along an axis than x has elements"),
+            ("GatherElements", counted([[0]] * 3, axis=1), counted([[0]] * 4, axis=1), "got more indices along an axis"),
             ("Compress", counted([0, 0, 1], axis=0), counted([0, 0, 0, 1], axis=0), "got element 3 of 3"),
             ("ReverseSequence", counted([3, 0, 1, 2]), counted([4, 0, 1, 2]), "got a length of 4 of 3"),
             ("ReverseSequence", counted([3, 0, 1, 2]), counted([-1, 0, 1, 2]), "got a length of -1 of 3"),

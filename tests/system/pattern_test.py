@@ -714,6 +714,10 @@ class EvolveTest(PatternCase):
         self.schedule(patterns=1)
         self.pattern("evolve", "a.safetensors", "--schedule", "s.json", "-o", "out")
         self.assertEqual(self.patterns()[0].nnz, numpy.count_nonzero(weights))
+        self.assertEqual(self.patterns()[0].format, "csr")
+        for block, form in ((4, "bsr"), (5, "csr"), (16, "csr"), (8, "bsr")): # of 24 x 40
+            self.pattern("evolve", "a.safetensors", "--schedule", "s.json", "-o", f"out{block}", "--block", block)
+            self.assertEqual(self.patterns(out=f"out{block}")[0].format, form)
 
     def test_full_and_empty(self):
         for density in (0, 1):
@@ -943,6 +947,7 @@ class EncodeTest(PatternCase):
         text = self.encode("--bucket", 0).stdout
         self.assertIn(f"bucket 0 (x {shown['x']}, y {shown['y']}, z {shown['z']}): "
                       f"{shown['blocks']} of ", text)
+        self.assertRegex(text, r"\n  word  numbers +say\n     0  ")
         self.assertIn("the end", text)
         self.assertEqual(self.encode("-q").stdout, "")
         self.assertEqual(json.loads(self.encode("--json", "-", "--bucket", 0).stdout), told)

@@ -224,6 +224,26 @@ TEST_CASE("factors are of one type, which the units multiply") {
     }
 }
 
+TEST_CASE("norms and pools are of numbers that they can be computed of") {
+    const ElementKind whole{ValueType::I32, "INT32"};
+    const std::map<std::string, Elements> known{{"s", numbers({1, 2, 3}, {3})}};
+    const auto norm = [&](const ElementKind& kind) {
+        return told(node("BatchNormalization", {"x", "s", "s", "s", "s"}, {"y"}),
+                    {port("x", {2, 3}, kind)}, known);
+    };
+    CHECK(norm(kFloat).empty());
+    CHECK(norm(whole) ==
+          of_node("BatchNormalization", "'x' has elements of INT32, expected FLOAT or FLOAT16"));
+    const auto pool = [&](const ElementKind& kind) {
+        return told(node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Sizes{2}}}),
+                    {port("x", {1, 1, 4}, kind)});
+    };
+    CHECK(pool(kFloat).empty());
+    CHECK(pool(kByte).empty());
+    CHECK(pool({ValueType::I16, "INT16"}).empty()); // FP32 has all of them
+    CHECK(pool(whole) == of_node("MaxPool", "got whole numbers of more than 16 bits"));
+}
+
 TEST_CASE("pads are of at most as many elements as a tensor has") {
     constexpr std::int64_t kMost = importer::kMostElements;
     const std::vector<Port> x{port("x", {4})};
