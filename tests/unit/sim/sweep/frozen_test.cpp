@@ -140,6 +140,22 @@ TEST_CASE("the sweep of a store is the one that was run last", "[unit][sweep]") 
     fs::last_write_time(one, now - 20s);
     CHECK(bench.freeze(bench.source(one)) == one);
     CHECK(last_frozen(bench.path("store")) == one);
+    // whatever the order in which a folder has them
+    for (const auto& [first, then] : {std::pair{"a/sweeps/s.json", "a/sweeps/t.json"},
+                                      {"b/sweeps/t.json", "b/sweeps/s.json"}}) {
+        bench.write(first, "{}");
+        bench.write(then, "{}");
+        const std::string store(1, first[0]);
+        for (const char* const newer : {"s.json", "t.json"}) {
+            const fs::path file = bench.path(store + "/sweeps/" + newer);
+            for (const char* const all : {"s.json", "t.json"}) {
+                fs::last_write_time(bench.path(store + "/sweeps/" + all), now - 20s);
+            }
+            CHECK(last_frozen(bench.path(store)).value().filename() == "t.json");
+            fs::last_write_time(file, now - 10s);
+            CHECK(last_frozen(bench.path(store)) == file);
+        }
+    }
     // what is no sweep does not count
     bench.write("store/sweeps/z.txt", "");
     bench.write("store/sweeps/z.json/z.json", "");
