@@ -185,11 +185,29 @@ TEST_CASE("of several launches the most uneven is named, and whether it is all")
     run.told.does(0, Doing::ComputeSet, 220, 0, work);
     run.told.released(0);
     CHECK_THAT(run.compute(), Contains("unequal workers, of which in launch 2 worker 0 is busy"));
-    Run several;
-    work.uneven.mean = 160; // 40 of 84 cycles
-    several.told.does(0, Doing::ComputeSet, 220, 0, work);
-    several.told.released(0);
-    CHECK_THAT(several.compute(), Contains("of which among others in launch 2 worker 0 is busy"));
+    // in all launches 200 - 700 / 6 = 84 cycles, of which it has at least a half, or less
+    for (const auto& [mean, named] :
+         {std::pair{158, "of which in launch 2 worker 0 is busy"},
+          {159, "of which among others in launch 2 worker 0 is busy"}}) {
+        Run several;
+        work.uneven.mean = mean;
+        several.told.does(0, Doing::ComputeSet, 220, 0, work);
+        several.told.released(0);
+        CHECK_THAT(several.compute(), Contains(named));
+    }
+}
+
+TEST_CASE("a row is named that keeps its worker busy for half its time") {
+    Run run;
+    const TileTime hub{{340, 52, 52, 52, 52, 52}}; // 600 cycles for 60 items: 10 for each
+    run.computes({equal(52), hub, equal(52), equal(52)}, 0);
+    program::ComputeSet set = with_work({31, 60, 31, 31});
+    set.item_word = "row";
+    set.items.resize(2);
+    set.items[1] = {7, 17, 0};
+    CHECK_THAT(run.compute(set), Contains("340 cycles, 50 % of them with row 7, and"));
+    set.items[1].amount = 16;
+    CHECK_THAT(run.compute(set), Contains("340 cycles and the mean worker"));
 }
 
 TEST_CASE("a launch that is small is lost to launching") {

@@ -503,6 +503,14 @@ TEST_CASE("every instruction of sources and stubs has a text, and nothing behind
     CHECK(vertex::source_line(bench, code.address) == "code.S:4");
     CHECK(vertex::source_line(bench, code_end - 4) == "code.S:8");
     CHECK(vertex::source_line(bench, code_end) == "stub");
+    // a bundle may be the last of all
+    folder.write("code.S", ".worker\n.globl stop\n.align 8\nstop:\nexitz $mzero\nnop\n"
+                           "{ add $m0, $m0, 1 ; f32add $a0, $a0, $a1 }\n");
+    const auto ends = folder.bench(R"("arrays": {})");
+    const auto last = ends.codelets.front().address + 8;
+    REQUIRE(ends.codelets.front().words.size() == 4);
+    CHECK(vertex::words_at(ends, last).size() == 2);
+    CHECK(vertex::instruction_text(ends, last) == "{ add $m0, $m0, 1 ; f32add $a0, $a0, $a1 }");
 }
 
 TEST_CASE("what is to be kept apart is placed before what is not", "[unit][vertex]") {
