@@ -217,7 +217,7 @@ std::string csv_cell(const std::string& text) {
     const bool outer_space =
         !text.empty() && (std::isspace(static_cast<unsigned char>(text.front())) != 0 ||
                           std::isspace(static_cast<unsigned char>(text.back())) != 0);
-    if (bare && !outer_space && text.rfind('#', 0) != 0) {
+    if (bare && !outer_space && !text.starts_with('#')) {
         return text;
     }
     std::string quoted = "\"";

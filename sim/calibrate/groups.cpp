@@ -133,7 +133,7 @@ const Group& group_of(const std::string& name) {
 bool is_in(const std::string& group, const std::string& asked) {
     const Group::Kind kind = group_of(group).kind;
     if (asked == kLinkGroups) {
-        return group.rfind("links: ", 0) == 0;
+        return group.starts_with("links: ");
     }
     return group == asked || asked == (kind == Group::Kind::Micro    ? kMicroGroups
                                        : kind == Group::Kind::Models ? kModelGroups

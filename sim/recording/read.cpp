@@ -135,7 +135,7 @@ void Recording::check_events(const json& of, const char* table, std::size_t of_t
                                   file_.string(), table));
     }
     for (const auto& [key, place] : found->items()) {
-        const bool is_by_tile = key.rfind("tile_", 0) == 0;
+        const bool is_by_tile = key.starts_with("tile_");
         if (place.is_object()) {
             static_cast<void>(
                 place_of(place, count.get<std::size_t>() * (is_by_tile ? of_tiles : 1)));

@@ -120,7 +120,7 @@ bool Formulas::settle(Changes& changes, nlohmann::json machine, nlohmann::json w
                       const std::shared_ptr<expression::Work>& work) const {
     // What follows comes before anything is checked: only together may it be right.
     const auto overlay = [&](const Change& change) {
-        const bool of_workload = change.path.rfind(catalog::kSetPrefix, 0) == 0;
+        const bool of_workload = change.path.starts_with(catalog::kSetPrefix);
         const std::size_t skip = of_workload ? kSetPrefixLength : 0;
         std::string pointer = "/" + change.path.substr(skip);
         std::replace(pointer.begin(), pointer.end(), '.', '/');
@@ -158,7 +158,7 @@ double Formulas::value_of(const Formula& formula, const Json& machine, const Jso
     expression::Scope scope;
     bool numbers_do = true;
     for (const std::string& name : formula.names) {
-        const bool of_workload = name.rfind(catalog::kSetPrefix, 0) == 0;
+        const bool of_workload = name.starts_with(catalog::kSetPrefix);
         const std::size_t skip = of_workload ? kSetPrefixLength : 0;
         const Json* const value =
             plain_value(of_workload ? workload : machine, std::string_view(name).substr(skip));

@@ -37,7 +37,7 @@ const std::map<std::string, std::vector<std::string>>& suffixes_by_key() {
 
 bool names_file(const std::string& path, const nlohmann::json& value) {
     const auto found = suffixes_by_key().find(last_key(path));
-    if (path.rfind(catalog::kSetPrefix, 0) != 0 || !value.is_string() ||
+    if (!path.starts_with(catalog::kSetPrefix) || !value.is_string() ||
         found == suffixes_by_key().end()) {
         return false;
     }

@@ -120,7 +120,7 @@ private:
 
     /// Whether a path is of workloads of another kind in the sweep, and not of this one's.
     [[nodiscard]] bool is_of_others(const std::string& path, const std::string& workload) {
-        if (sweep_.workloads.size() < 2 || path.rfind(catalog::kSetPrefix, 0) != 0) {
+        if (sweep_.workloads.size() < 2 || !path.starts_with(catalog::kSetPrefix)) {
             return false;
         }
         const std::string key =

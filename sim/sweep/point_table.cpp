@@ -21,7 +21,7 @@ std::vector<std::string> keys_to(const std::string& path) {
         return {path};
     }
     std::vector<std::string> keys;
-    if (path.rfind("host.", 0) != 0) {
+    if (!path.starts_with("host.")) {
         keys.emplace_back("result");
     }
     for (std::size_t begin = 0; begin <= path.size();) {

@@ -57,7 +57,7 @@ void erase_axis(Document& document, std::size_t which) {
     const std::string prefix = "/axes/";
     config::Origins origins;
     for (auto& [pointer, origin] : document.origins) {
-        const bool is_axis = pointer.rfind(prefix, 0) == 0;
+        const bool is_axis = pointer.starts_with(prefix);
         const std::size_t end = is_axis ? pointer.find('/', prefix.size()) : 0;
         const std::size_t number =
             is_axis ? std::stoul(pointer.substr(prefix.size(), end - prefix.size())) : 0;

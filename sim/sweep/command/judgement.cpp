@@ -156,7 +156,7 @@ const Judged& Judgement::base_called(const std::string& name) const {
     const auto is_it = [&](const Judged& one, bool by_key) {
         return std::any_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
             const PointTable& table = shown_.table;
-            return by_key ? table.key(row).text().rfind(name, 0) == 0
+            return by_key ? table.key(row).text().starts_with(name)
                           : table.text(table.at(row, PointTable::kMachine)) == name ||
                                 short_name(table.called(row, PointTable::kMachine).written) == name;
         });
@@ -236,7 +236,7 @@ const std::map<std::string, double>& Judgement::base_numbers() const {
                                shown_.places, sets.workload)
             .resolved;
     for (const std::string& path : shown_.table.changed()) {
-        const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
+        const bool of_workload = path.starts_with(catalog::kSetPrefix);
         std::string pointer =
             "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
         std::replace(pointer.begin(), pointer.end(), '.', '/');

@@ -39,7 +39,7 @@ void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
         if (!is_parameter(path) || is_result_path(path)) {
             continue;
         }
-        const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
+        const bool of_workload = path.starts_with(catalog::kSetPrefix);
         const std::size_t column = of_workload ? PointTable::kWorkload : PointTable::kMachine;
         std::string pointer =
             "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
@@ -56,7 +56,7 @@ void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
 }
 
 bool is_of(const std::string& path, const char* part) {
-    return path.rfind(part, 0) == 0 && is_result_path(path);
+    return path.starts_with(part) && is_result_path(path);
 }
 
 bool is_energy(const std::string& path) {
@@ -156,7 +156,7 @@ std::optional<cost::Activity> activity_of(const PointTable& table, std::size_t r
 void set_values(PointTable& table, std::size_t row, const std::vector<std::string>& paths,
                 const std::string& part, const Json& values) {
     for (const std::string& path : paths) {
-        if (path.rfind(part + ".", 0) == 0 && is_result_path(path)) {
+        if (path.starts_with(part + ".") && is_result_path(path)) {
             std::string pointer = path.substr(part.size());
             std::replace(pointer.begin(), pointer.end(), '.', '/');
             const Json::json_pointer at(pointer);

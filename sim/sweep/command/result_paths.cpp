@@ -96,8 +96,8 @@ Described described_result_paths() {
     add_paths("", result::result_schema(), all);
     std::erase_if(all, [](const auto& one) {
         const std::string& path = one.first;
-        return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
-               path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status" ||
+        return path.starts_with("host.") || path.starts_with("machine.") ||
+               path.starts_with("workload.") || path == "schema_version" || path == "status" ||
                path == "energy.outside_steps_j"; // stores have no steps
     });
     std::stable_sort(all.begin(), all.end(),
@@ -126,7 +126,7 @@ bool is_result_path(const std::string& path) {
                constexpr std::string_view kName = ".NAME";
                return known == path ||
                       (known.ends_with(kName) &&
-                       path.rfind(known.substr(0, known.size() - kName.size() + 1), 0) == 0);
+                       path.starts_with(known.substr(0, known.size() - kName.size() + 1)));
            });
 }
 
