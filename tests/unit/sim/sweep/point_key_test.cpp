@@ -166,3 +166,29 @@ TEST_CASE("a key is its text", "[unit][sweep]") {
     CHECK(PointKey::from("x" + key.text().substr(1)) == std::nullopt);
     CHECK(PointKey::from(key.text() + "0") == std::nullopt);
 }
+
+TEST_CASE("a content is the first sixteen digits of a digest, of what is in the files alone",
+          "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const auto digits = [](const std::string& text) { return sha256(text).text().substr(0, 16); };
+    const std::string data = folder.write("a.mtx", "data");
+    PointKeys keys(1);
+    CHECK(keys.content_of(data) == digits(sha256("data").text()));
+    const auto machine = spec::read_machine(
+        folder.write("m.json", R"({"schema_version": 1, "extends": "tiny", "name": "n",
+                                   "description": "d", "chip": {"tiles": 6}})"),
+        test::source_paths());
+    nlohmann::json whole = machine.whole.root;
+    CHECK(whole["chip"]["tiles"] == 6);
+    for (const char* const gone : {"name", "description", "extends"}) {
+        whole.erase(gone);
+    }
+    CHECK(PointKeys::content_of(machine) == digits(whole.dump()));
+    const std::string text =
+        R"({"schema_version": 1, "name": "n", "description": "d", "kind": "matmul", "m": 16})";
+    const auto workload = config::parse_document(text, "w.json");
+    const std::string own = R"({"kind":"matmul","m":16,"schema_version":1})";
+    CHECK(keys.content_of(workload, {}) == digits(own));
+    CHECK(keys.content_of(workload, {{"/file", data}, {"/other", data}}) ==
+          digits(own + "\n" + sha256("data").text() + "\n" + sha256("data").text()));
+}
