@@ -427,7 +427,12 @@ TEST_CASE("what may stand in fewer places is placed before what may stand in mor
     const Bytes next = 2 * kElement; // of neither the own nor the apart
     CHECK(addresses(large) == std::vector<Bytes>{next, 16, own, 8, 0});
     // where setzi names all of memory, it makes no difference
-    CHECK(addresses(kMemory) == std::vector<Bytes>{next, 8, own, 0, 16});
+    spec::MemorySpec reached = kMemory;
+    reached.region1_bytes = spec::kCodeReach - reached.region1_begin();
+    REQUIRE(reached.end() == spec::kCodeReach);
+    for (const spec::MemorySpec& memory : {kMemory, reached}) {
+        CHECK(addresses(memory) == std::vector<Bytes>{next, 8, own, 0, 16});
+    }
 }
 
 TEST_CASE("the largest residual of a fit may be below it", "[unit][vertex]") {

@@ -109,6 +109,8 @@ loops:  bri loops
 slow:   setzi $m0, 20
 1:      brnzdec $m0, 1b
         exitz $mzero
+        .globl falls
+falls:  nop
 )";
 
 /// Runs `entries` of kBreaches one after the other as supervisor vertices.
@@ -120,7 +122,10 @@ vertex::PointResult run_breaches(const std::vector<std::string>& entries,
     std::string calls;
     for (const auto& entry : entries) {
         calls += (calls.empty() ? "" : ", ") + (R"({"entry": ")" + entry + R"(", "kind": ")") +
-                 (entry == "slow" ? "multi_worker" : "supervisor") + R"("})";
+                 (entry == "slow"    ? "multi_worker"
+                  : entry == "falls" ? "worker"
+                                     : "supervisor") +
+                 R"("})";
     }
     const auto loaded = folder.load(R"("arrays": {}, "calls": [)" + calls + "]");
     const auto bench = vertex::lay_out(loaded, machine, vertex::points_of(loaded).front(), {});
@@ -461,6 +466,13 @@ TEST_CASE("a supervisor vertex that leaves workers running is named", "[unit][ve
     const auto again = breach({"leaves", "slow"});
     CHECK(starts_with(again, "'leaves': tile_0.supervisor @ "));
     CHECK(again.find("runall while a worker is active") != std::string::npos);
+}
+
+TEST_CASE("a worker that runs into the stub is not the fault of the vertex before it",
+          "[unit][vertex]") {
+    for (const auto& entries : {std::vector<std::string>{"falls"}, {"good", "falls"}}) {
+        CHECK(starts_with(breach(entries), "tile_0.worker_0 @ "));
+    }
 }
 
 TEST_CASE("a mark in the stub costs no cycles", "[unit][vertex]") {
