@@ -199,7 +199,7 @@ std::string_view Recording::place_of(const json& place, std::size_t count) const
         const std::size_t size = place["type"] == kF64 ? sizeof(double) : sizeof(std::uint32_t);
         const auto offset = place["offset"].get<std::size_t>();
         if (offset <= all.size() && count <= (all.size() - offset) / size) {
-            return all.substr(offset, count * size);
+            return all.substr(offset);
         }
     }
     throw IoError(fmt::format("'{}' is damaged: an array is not there", file_.string()));
