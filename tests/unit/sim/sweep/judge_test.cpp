@@ -396,13 +396,3 @@ TEST_CASE("seeds part points only where there are several of them", "[unit][swee
     CHECK(spread({point(1, 1, 5), point(2, 1, 6)}).empty());
     CHECK(spread({{"a", {{"x", 1}}, {{"share", 5}}}, {"a", {{"x", 1}}, {{"share", 6}}}}).empty());
 }
-
-TEST_CASE("better is less, or more where the most is asked for, and what is equal is not",
-          "[unit][sweep]") {
-    for (const bool largest : {false, true}) {
-        const Objective one = objective("cycles", largest);
-        CHECK(is_better(one, 1, 2) == !largest);
-        CHECK(is_better(one, 2, 1) == largest);
-        CHECK_FALSE(is_better(one, 2, 2));
-    }
-}
