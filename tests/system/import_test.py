@@ -424,6 +424,16 @@ class NumbersTest(ImportTest):
                                "e": x.astype("u1")}.items():
             self.assertEqual(got[name].tolist(), expected.tolist(), name)
 
+    def test_moving_means_keep_their_own_types(self):
+        x = numbers(4, 2)
+        for kinds in (("f2", "f4"), ("f4", "f2")):
+            self.import_model(model([node("BatchNormalization", ["x", "ones", "ones", "mean", "variance"], ["y", "m", "v"], training_mode=1)],
+                                    [port("x", [4, 2])], [port(name, [2]) for name in "mv"],
+                                    [tensor("ones", numpy.ones(2, "f4")), tensor("mean", numpy.ones(2, kinds[0])),
+                                     tensor("variance", numpy.ones(2, kinds[1]))]))
+            got = self.run_model("m", "v", x=x)
+            self.assertEqual(tuple(got[name].dtype.str[1:] for name in "mv"), kinds)
+
     def test_half_types_are_summed_in_fp32(self):
         count, large = 1024, 1000 # of which the sum and the squares are no numbers of FP16
         x = numpy.full((1, 2, count), large, "f2")
@@ -604,6 +614,10 @@ class ReaderTest(ImportTest):
         for location, options in (("sub/w.bin", {}), ("./sub/w.bin", {"length": 16})):
             self.import_model(model([], [], [port("w", [4])], [external_tensor("w", w.shape, location, 0, **options)]))
             self.assertEqual(self.known(), w.tolist())
+        # what has no elements may begin where its file ends, and no later
+        for offset, code in ((len(w.tobytes()), 0), (len(w.tobytes()) + 1, CONFIG)):
+            self.import_model(model([node("Concat", ["w", "none"], ["y"], axis=0)], [], [port("y", [4])],
+                                    [tensor("w", w), external_tensor("none", [0], "sub/w.bin", offset)]), code=code)
         (self.scratch / "m.json").unlink()
         (self.scratch / "m.safetensors").unlink()
         for location in ("sub/../sub/w.bin", ".."):
