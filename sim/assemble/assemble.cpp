@@ -180,8 +180,9 @@ std::string tally_text(const isa::AssemblyTally& tally) {
     for (const auto& [times, name] : order) {
         mnemonics += fmt::format("{}{} {}", mnemonics.empty() ? "" : ", ", name, times);
     }
-    std::string text = fmt::format("\ninstructions {}, {} of them in {} bundles\n",
-                                   tally.instructions, 2 * tally.bundles, tally.bundles);
+    std::string text =
+        fmt::format("\ninstructions {}, {} of them in {}\n", tally.instructions, 2 * tally.bundles,
+                    counted(static_cast<std::size_t>(tally.bundles), "bundle"));
     text += fmt::format("mnemonics    {}\n", mnemonics.empty() ? "none" : mnemonics);
     text += fmt::format("{:<24}{:>10}{:>10}{:>10}\n", "section", "code B", "data B", "padding B");
     for (const auto& section : tally.sections) {

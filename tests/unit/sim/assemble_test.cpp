@@ -133,7 +133,7 @@ table:  .word 1
                               place +
                               "\n"
                               "\n"
-                              "instructions 3, 2 of them in 1 bundles\n"
+                              "instructions 3, 2 of them in 1 bundle\n"
                               "mnemonics    add 1, bri 1, f32add 1\n"
                               "section                     code B    data B padding B\n"
                               ".text                           12         0         0\n"
