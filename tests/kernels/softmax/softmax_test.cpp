@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/exchange_plan/known_schedules.h"
+#include "kernels/graph/places.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/softmax/softmax_rows.h"
 #include "tests/kernels/family/matrix_step.h"
 
 #include <array>
 #include <limits>
+#include <optional>
+#include <set>
+#include <vector>
 
 namespace {
 
@@ -150,6 +155,45 @@ TEST_CASE("a long row takes less time on more tiles, whoever reads it", "[kernel
     CHECK(softmax::slices_of(test::machine_of(64), shape.type, {.is_causal = true},
                              {2, kColumns, 64}) == 1);
     CHECK(softmax::slices_of(test::machine_of(64), shape.type, {}, {2, kColumns + 1, 64}) == 1);
+}
+
+TEST_CASE("rows are sliced by how many stand together on the fullest tile", "[kernels][softmax]") {
+    constexpr std::int64_t kRows = 8;
+    constexpr std::int64_t kSize = 160;
+    const auto machine = test::machine_of(64);
+    const auto sliced = [&](std::int64_t together) {
+        return softmax::slices_of(machine, ElementType::F16, {},
+                                  {kRows, kSize, 64, together, true});
+    };
+    REQUIRE(sliced(kRows) > sliced(1));
+    exchange_plan::KnownSchedules known;
+    const auto tiles_with = [&](const std::vector<std::int64_t>& rows_of_tile) {
+        graph::Graph graph("g");
+        const auto buffer = graph.add_buffer({.name = "x"});
+        graph::Tensor x{.name = "x", .type = ElementType::F16, .shape = {kRows, kSize}};
+        std::int64_t first = 0;
+        for (std::size_t tile = 0; tile < rows_of_tile.size(); ++tile) {
+            const std::int64_t elements = rows_of_tile[tile] * kSize;
+            graph.hold(buffer, static_cast<TileId>(tile), 2 * elements);
+            x.pieces.push_back(graph::run_of(static_cast<TileId>(tile), {buffer, 0}, first,
+                                             elements, ElementType::F16));
+            first += elements;
+        }
+        const auto there = graph.add_tensor(std::move(x));
+        const auto made =
+            softmax_of({ElementType::F16, {kRows, kSize}})
+                ->emit(graph, {machine, known, 0, "softmax"}, std::vector{std::optional(there)});
+        std::set<TileId> tiles;
+        for (const graph::Piece& piece : graph.tensors.at(made.outputs.front().index).pieces) {
+            tiles.insert(piece.tile);
+        }
+        return tiles.size();
+    };
+    CHECK(tiles_with({1, 1, 1, 1, 1, 1, 1, 1}) == static_cast<std::size_t>(kRows * sliced(1)));
+    CHECK(tiles_with({8}) == static_cast<std::size_t>(kRows * sliced(kRows)));
+    for (const std::vector<std::int64_t>& uneven : {std::vector<std::int64_t>{7, 1}, {1, 7}}) {
+        CHECK(tiles_with(uneven) == static_cast<std::size_t>(kRows * sliced(7)));
+    }
 }
 
 TEST_CASE("a row whose slices are infinite is the reference's", "[kernels][softmax]") {
