@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace tessera;
@@ -193,6 +196,41 @@ TEST_CASE("files that tensors name are found and told where they are named", "[u
                   "; leave it out to take the file's");
     }
     CHECK(of_shape("bad.smtx") == Lines{"bad.smtx:1:4: columns: got 0, expected 1..2147483647"});
+}
+
+TEST_CASE("a folder of patterns that cannot be read is told where it is named", "[unit][catalog]") {
+    const ScratchFolder scratch;
+    std::filesystem::create_directory(scratch.path("patterns"));
+    static_cast<void>(scratch.write(
+        "patterns/0.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 1\n1 1\n"));
+    const auto document =
+        config::parse_document(kHead + std::string(R"("tensors": {"w": {"mode": "dynamic",
+"sequence": {"folder": "patterns"}}, "x": {"shape": [4, 4]}},
+"steps": [{"family": "spmm", "inputs": ["w", "x"], "output": "y"}]})"),
+                               "a.json");
+    const auto told = [&]() -> std::string {
+        try {
+            static_cast<void>(catalog::load_workload(
+                document, scratch.path("a.json"), source_paths(), {}, toy_shape(), toy_families()));
+        } catch (const IoError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(told().empty());
+    // no descriptor is left with which it could be read
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const int next = dup(STDIN_FILENO);
+    REQUIRE(next >= 0);
+    close(next);
+    rlimit none = before;
+    none.rlim_cur = static_cast<rlim_t>(next);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const std::string without = told();
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(without == "a.json:3:24: /tensors/w/sequence/folder: cannot read folder " +
+                         scratch.path("patterns") + ": Too many open files");
 }
 
 TEST_CASE("files of values are checked against the tensors that name them", "[unit][catalog]") {
