@@ -146,6 +146,17 @@ TEST_CASE("assigned symbols keep the value that a use saw", "[isa]") {
     CHECK(words_of("CTXT_WORKERS = 3\n.int CTXT_WORKERS") == Words{3});
 }
 
+TEST_CASE("an assigned symbol is told if it is a number of 32 bits", "[isa]") {
+    const auto codelet = assembled(
+        {{"a.S",
+          ".globl none, least, most, more\n.set none, -1\n.set least, 0\n.set most, 0xffffffff\n"
+          ".set more, 0x100000000\nf: nop"}});
+    CHECK(codelet.symbols.contains("least"));
+    CHECK(codelet.symbols.at("most") == 0xffffffff);
+    CHECK_FALSE(codelet.symbols.contains("none"));
+    CHECK_FALSE(codelet.symbols.contains("more"));
+}
+
 TEST_CASE("symbols are shared where they are global", "[isa]") {
     const auto codelet = assembled({{"a.S", ".globl f, K\nf: nop\nloop: bri g\nK = 5\n.Lx: nop"},
                                     {"b.S", ".global g\ng: bri loop\nloop: bri f\n.int K\n.Lx:"}});

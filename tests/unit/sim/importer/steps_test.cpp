@@ -389,3 +389,22 @@ TEST_CASE("names are those of the model where it has some, each once") {
     REQUIRE(made.known.size() == 1);
     CHECK(made.known[0].tensor == "w.2");
 }
+
+TEST_CASE("a range whose limit is its start has no numbers", "[unit][importer]") {
+    // a tensor of one element is reshaped to no sizes, and to one of size 1
+    for (const double limit : {3.0, 2.0, 4.0}) {
+        CAPTURE(limit);
+        Graph graph{.inputs = {port("x", {1})},
+                    .nodes = {node("Range", {"start", "limit", "step"}, {"sizes"}),
+                              node("Reshape", {"x", "sizes"}, {"a"}), node("Relu", {"a"}, {"y"})}};
+        for (const auto& [name, value] :
+             {std::pair<std::string, double>{"start", 3}, {"limit", limit}, {"step", 1}}) {
+            graph.known[name] = numbers({value}, {}, workload::ValueType::I64);
+        }
+        if (limit <= 3) {
+            CHECK_NOTHROW(made_of(graph));
+        } else { // [3]: as many elements as x has not
+            CHECK_THROWS(made_of(graph));
+        }
+    }
+}
