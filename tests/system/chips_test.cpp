@@ -392,6 +392,14 @@ TEST_CASE("programs with one mistake end with a message that names it") {
     told([](auto& chips) { chips.hands[2].program().control.children.clear(); },
          {"chips would wait for ever", "chip 0 is at link exchange ring of zone 0 in step 1",
           "chip 2 has ended behind step 0"});
+    told( // the zones have the numbers 0 and 1
+        [](auto& chips) {
+            chips.zone({0, 0, 1, 1});
+            for (std::size_t chip = 0; chip < 4; ++chip) {
+                chips.then(chip, ChipPrograms::sync_step(2));
+            }
+        },
+        {"is at a sync of zone 2 in step 2, expected a zone below 2"});
     told([](auto& chips) { chips.then(1, ChipPrograms::sync_step(0)); },
          {"chip 1 is at a sync of zone 0 in step 2", "chip 0 has ended behind step 1"});
     told(
