@@ -171,6 +171,46 @@ TEST_CASE("published plans sum in as many stages as they say", "[kernels]") {
     }
 }
 
+TEST_CASE("a published sum reads as many partial results as its state says", "[kernels]") {
+    std::size_t from_one_array = 0;
+    std::size_t with_own = 0;
+    for (const auto& sizes :
+         {std::array<std::int64_t, 3>{16, 2000, 20}, {64, 4096, 64}, {8, 512, 8}}) {
+        spec::MachineSpec machine;
+        machine.chip.tiles = 64;
+        const auto product = workload_of({sizes[0], sizes[1], sizes[2]}, kMixed);
+        const auto planned =
+            matmul::plan_published(machine, product, matmul::published_plan(machine, product));
+        const graph::Graph& graph = planned.graph;
+        for (const auto& set : graph.compute_sets) {
+            for (const graph::Vertex& vertex : set.vertices) {
+                const std::string& name = graph.symbols.at(vertex.symbol);
+                const auto field = [&](std::uint32_t number) {
+                    return graph.fields.at(vertex.fields.first + number);
+                };
+                if (!name.starts_with("ReduceAddSingleInput_") &&
+                    !name.starts_with("ReduceAddInitial_")) {
+                    continue;
+                }
+                CAPTURE(name, vertex.tile);
+                constexpr Bytes kSingle = 4; // partial results are FP32
+                const Bytes partials = field(2).word & 0xffffU;
+                const Bytes outputs = field(2).word >> 16U;
+                if (name.starts_with("ReduceAddSingleInput_")) {
+                    ++from_one_array;
+                    CHECK(field(1).bytes == partials * outputs * kSingle);
+                } else { // its own is apart
+                    ++with_own;
+                    CHECK(field(1).bytes + field(3).bytes == partials * outputs * kSingle);
+                    CHECK(field(3).bytes == outputs * kSingle);
+                }
+            }
+        }
+    }
+    CHECK(with_own > 0);
+    CHECK(from_one_array > 0);
+}
+
 TEST_CASE("partial results that take a sixteenth of a tile's memory or more are summed by pointers",
           "[kernels]") {
     // elements of memory count as a whole: partial results of few bytes take 16 KiB
