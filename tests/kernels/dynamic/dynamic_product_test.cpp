@@ -272,6 +272,44 @@ TEST_CASE("the gradient of the values of any pattern is that of the host", "[dyn
     }
 }
 
+TEST_CASE("values that may travel along a side come back along it", "[dynamic_product]") {
+    std::set<std::string> sides;
+    for (const std::int64_t tiles : {2, 3, 4, 6, 9, 24}) { // of two tiles a side has two parts
+        for (const auto& [m, k] :
+             {std::pair<std::int64_t, std::int64_t>{512, 16}, {16, 512}, {64, 64}}) {
+            CAPTURE(tiles, m, k);
+            workload::PipelineWorkload workload;
+            workload::PatternSpec pattern;
+            pattern.density = 0.25;
+            workload.tensors = {{.name = "a",
+                                 .shape = {m, k},
+                                 .type = ElementType::F16,
+                                 .pattern = pattern,
+                                 .is_dynamic = true},
+                                {.name = "dy", .shape = {m, 16}},
+                                {.name = "x", .shape = {k, 16}}};
+            auto& step = workload.steps.emplace_back();
+            step.family = "sddmm";
+            step.inputs = {"a", "dy", "x"};
+            step.outputs = {"da"};
+            step.options = {{"plan", std::string("published")}};
+            const auto job = job::pipeline_job(job::source_of(workload));
+            std::set<std::string> there;
+            std::set<std::string> back;
+            for (const auto& exchange : job->plan(machine_of(tiles)).exchanges) {
+                const auto at = exchange.name.find("along ");
+                if (at != std::string::npos) {
+                    const bool has_values_alone = exchange.name.starts_with("da: bring values ");
+                    (has_values_alone ? back : there).insert(exchange.name.substr(at, 7));
+                }
+            }
+            CHECK(there == back);
+            sides.insert(there.begin(), there.end());
+        }
+    }
+    CHECK(sides == std::set<std::string>{"along x", "along y", "along z"});
+}
+
 /// A pass of a pipeline over a sparse tensor "a".
 struct PassOptions {
     ElementType partials;
