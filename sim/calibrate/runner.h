@@ -23,7 +23,7 @@ struct RunOutcome {
     bool not_modelled = false; ///< why it failed
     bool does_not_fit = false; ///< why it failed
 
-    /// What progress calls it, by the names that sweeps have; empty: it is as it should be.
+    /// Gives the name by which progress and sweeps call it; empty: it is as it should be.
     [[nodiscard]] std::string status_of(const Run& run) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kinds of workloads that move or compute words refuse, at the boundary of each rule.
+// Workloads that move or compute words are refused where a rule is broken, and taken at its boundary.
 #include "base/config/document.h"
 #include "base/error.h"
 #include "kernels/catalog/load.h"

@@ -13,7 +13,7 @@ namespace {
 
 using namespace tessera;
 
-/// What a plan is predicted to compute whose product has so many elements of 2 bytes on each tile.
+/// Predicts the cycles of a plan whose product has so many elements of 2 bytes on each tile.
 Cycles predicted(const spec::MachineSpec& machine, const std::vector<std::int64_t>& elements,
                  workload::Accumulate accumulate) {
     family::Planned planned{.graph = graph::Graph("g"), .division = {}, .has_given_a = false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What families refuse of their inputs: the last that is taken, and the first that is not.
+// Families take the last input that they can, and refuse the first that they cannot.
 #include "kernels/catalog/catalog.h"
 #include "kernels/family/family.h"
 #include "kernels/family/gradient.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What sections and schedules of pruning have wrong, and values that a file's format cannot hold.
+// Sections and schedules of pruning are told what they have wrong, and values find formats that hold them.
 #include "base/error.h"
 #include "kernels/pattern/dense.h"
 #include "kernels/pattern/schedule_file.h"
