@@ -38,7 +38,7 @@ public:
 private:
     void check_events(const nlohmann::json& of, const char* table, std::size_t of_tiles) const;
     [[nodiscard]] bool has_executions_of(const nlohmann::json& list, std::string_view kind) const;
-    /// What begins with the bytes of an array; empty of equal numbers. @throws IoError
+    /// Finds the bytes of an array of `count` numbers; none of equal ones. @throws IoError
     [[nodiscard]] std::string_view place_of(const nlohmann::json& place, std::size_t count) const;
 
     std::filesystem::path file_;

@@ -55,7 +55,7 @@ nlohmann::json value_in(const Axis::Stretch& stretch, double place) {
 std::vector<std::uint32_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint64_t axis) {
     std::vector<std::uint32_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0U);
-    for (std::size_t left = order.size(); left > 0; --left) { // the last stays
+    for (std::size_t left = order.size(); left > 1; --left) {
         const double chance = unit(random_bits(~seed, axis, left));
         const auto other = static_cast<std::size_t>(chance * static_cast<double>(left));
         std::swap(order[left - 1], order[other]);

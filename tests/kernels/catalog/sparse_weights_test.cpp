@@ -18,14 +18,18 @@ using namespace tessera;
 
 namespace {
 
+catalog::LoadedWorkload load_text(const std::string& text) {
+    return catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
+                                  {.roots = {test::source_path("configs")}});
+}
+
 /// A product of x with w, whose section `sparsity` names w.
 catalog::LoadedWorkload load(const std::string& w, const std::string& sparsity) {
     const std::string text = fmt::format(
         R"({{"schema_version": 1, "kind": "pipeline", "tensors": {{"x": {{"shape": [16, 32]}}, "w": {}}},
             "steps": [{{"family": "matmul", "inputs": ["x", "w"], "output": "y"}}], "sparsity": {}}})",
         w, sparsity);
-    return catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
-                                  {.roots = {test::source_path("configs")}});
+    return load_text(text);
 }
 
 std::string mistakes(const std::string& w, const std::string& sparsity) {
@@ -95,8 +99,7 @@ std::string pruned(const std::string& tensors, const std::string& steps,
             "sparsity": {{"level": 0.5, "block": 8, "param_name_patterns": "{}"}}{}}})",
         tensors, steps, pattern, more);
     try {
-        static_cast<void>(catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
-                                                 {.roots = {test::source_path("configs")}}));
+        static_cast<void>(load_text(text));
     } catch (const ConfigError& error) {
         return error.what();
     }
@@ -199,8 +202,7 @@ std::string made_of(const std::string& inputs, const std::string& more = "") {
             "steps": [{{"family": "matmul", "inputs": [{}], "output": "y"{}}}{}],
             "sparsity": {{"level": 0.5, "block": 8, "param_name_patterns": "w$"}}}})",
         tensors, inputs, more, used);
-    const auto loaded = catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
-                                               {.roots = {test::source_path("configs")}});
+    const auto loaded = load_text(text);
     auto steps = std::get<workload::PipelineWorkload>(loaded.workload.kind).steps;
     steps.resize(steps.size() - 3);
     return text_of(steps);
@@ -252,10 +254,7 @@ TEST_CASE("products inside repeats are rewritten too, and mistakes are told of t
             R"({{"schema_version": 1, "kind": "pipeline", "tensors": {{{}}}, "steps": [{}],
                 "sparsity": {{"level": 0.5, "block": 8, "param_name_patterns": "w$"}}}})",
             tensors, steps);
-        return std::get<workload::PipelineWorkload>(
-            catalog::load_workload(config::parse_document(text, "a.json"), "a.json",
-                                   {.roots = {test::source_path("configs")}})
-                .workload.kind);
+        return std::get<workload::PipelineWorkload>(load_text(text).workload.kind);
     };
     const auto made = load_steps(R"({"repeat": 3, "steps": [)" + of_w + "]}");
     REQUIRE(made.steps.size() == 1);
@@ -296,9 +295,7 @@ TEST_CASE("a section names tensors that products read", "[unit][catalog]") {
 "steps": [{}], "sparsity": {}}})",
             tensors, steps, section);
         try {
-            static_cast<void>(catalog::load_workload(config::parse_document(text, "a.json"),
-                                                     "a.json",
-                                                     {.roots = {test::source_path("configs")}}));
+            static_cast<void>(load_text(text));
         } catch (const ConfigError& error) {
             const std::string told = error.what();
             return told.substr(told.find('/'));

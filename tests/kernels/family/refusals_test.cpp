@@ -184,7 +184,7 @@ TEST_CASE("rows whose largest elements are wanted are dense, and of a bounded si
 
 namespace {
 
-/// What is told of a gradient of a step of this family whose inputs and outputs have these types. Wanted
+/// Returns what is told of the gradient of a step whose inputs and outputs have these types. Wanted
 /// are gradients of `wanted`, and those of `has` are there.
 std::string gradient_told(const std::string& name, const std::vector<TensorType>& inputs,
                           const std::vector<TensorType>& outputs,

@@ -165,7 +165,7 @@ struct NpzArray {
     std::string descr = "<i4";
 };
 
-/// What is told of a file of these arrays; "" where it is read.
+/// Returns what is told of a file of these arrays; "" where it is read.
 std::string told_of(const std::string& format, const std::vector<NpzArray>& arrays) {
     NpzWriter writer;
     writer.add("format", "|S" + std::to_string(format.size()), {}, format);

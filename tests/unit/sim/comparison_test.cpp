@@ -379,7 +379,7 @@ struct ByHand {
          {move_of("scatter", 70, 60, 2000), move_of("same", 3, 3, 4), move_of("bring", 7, 7, 8)}},
         {"streams", {move_of("load", 20, 0, 50)}},
         {"link_exchanges", {move_of("swap", 12, 0, 10)}}};
-    /// What each reason is worth, the largest first.
+    /// Returns what each reason is worth, the largest first.
     std::vector<std::pair<Reason, double>> reasons{
         {Reason::Words, 40 * (2000 / 1000 - 1)},
         {Reason::UnevenSplits, 40 - (100 - 80 - (20 - 4 * 6 / 3))},

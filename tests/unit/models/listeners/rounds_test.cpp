@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose the cycles of each round were, a round being what stands between two copies.
+// A round stands between two copies, and says whose its cycles were.
 #include "models/listeners/rounds.h"
 
 #include <catch2/catch.hpp>

@@ -24,7 +24,7 @@ Sizes values_of(const Elements& elements) {
     return values;
 }
 
-/// What is refused, in its words.
+/// Returns the words in which something is refused.
 template <class Action> std::string refusal(const Action& action) {
     try {
         static_cast<void>(action());

@@ -27,6 +27,8 @@ using Shape = std::vector<std::variant<std::int64_t, std::string>>;
 
 inline const ElementKind kFloat{workload::ValueType::F32, "FLOAT"};
 inline const ElementKind kHalf{workload::ValueType::F16, "FLOAT16"};
+inline const ElementKind kByte{workload::ValueType::U8, "UINT8"};
+inline const ElementKind kLong{workload::ValueType::I64, "INT64"};
 
 inline importer::Port port(const std::string& name, const Shape& shape = {},
                            const ElementKind& kind = kFloat) {

@@ -17,8 +17,6 @@ using workload::ValueType;
 namespace {
 
 const ElementKind kText{std::nullopt, "STRING"};
-const ElementKind kByte{ValueType::U8, "UINT8"};
-const ElementKind kLong{ValueType::I64, "INT64"};
 constexpr std::int64_t kOne = 1;
 
 /// Of one node, in whose name its mistake begins.

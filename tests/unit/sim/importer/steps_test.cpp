@@ -12,10 +12,8 @@ using workload::ValueType;
 
 namespace {
 
-const ElementKind kByte{ValueType::U8, "UINT8"};
 const ElementKind kShort{ValueType::I16, "INT16"};
 const ElementKind kWhole{ValueType::I32, "INT32"};
-const ElementKind kLong{ValueType::I64, "INT64"};
 
 /// Tensors that all graphs here may read.
 Graph graph_of(const std::vector<importer::Node>& nodes, std::map<std::string, Elements> known = {},
