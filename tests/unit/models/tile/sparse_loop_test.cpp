@@ -10,8 +10,9 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include <cstring>
+#include <array>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -186,25 +187,52 @@ TEST_CASE("a pass whose access is illegal faults where it stands", "[unit][tile]
     check_equal({.x = 0xe7f00, .first_delta = 0xf0}, data);      // across the end of memory
 }
 
+namespace {
+
+isa::Operation operation(isa::Opcode opcode, unsigned d, unsigned a, unsigned b, unsigned c,
+                         int imm) {
+    isa::Operation made;
+    made.opcode = opcode;
+    made.d = static_cast<std::uint8_t>(d);
+    made.a = static_cast<std::uint8_t>(a);
+    made.b = static_cast<std::uint8_t>(b);
+    made.c = static_cast<std::uint8_t>(c);
+    made.imm = imm;
+    return made;
+}
+
+struct Registers {
+    unsigned x = 2;
+    unsigned delta = 5;
+    unsigned deltas = 3;
+    unsigned values = 4;
+    unsigned value = 6;
+    unsigned low = 4; ///< first of a pair
+    unsigned high = 4;
+    unsigned products = 0; ///< first of four
+};
+
+/// The three bundles of the loop.
+std::array<isa::Operation, 6> body(const Registers& r) {
+    using isa::Opcode;
+    std::array<isa::Operation, 6> halves{
+        operation(Opcode::ld64_i, r.high, r.x, r.delta, 0, 1),
+        operation(Opcode::f16v8acc, 0, r.products, 0, 0, 0),
+        operation(Opcode::ldd16a64, r.low, r.deltas, r.x, r.delta, 0),
+        operation(Opcode::f16v4mul, r.products + 2, r.value, r.high, 0, 0),
+        operation(Opcode::ldb16step_i, r.value, 15, r.values, 0, 1),
+        operation(Opcode::f16v4mul, r.products, r.value, r.low, 0, 0)};
+    halves[3].broadcast = isa::Broadcast::Lower;
+    halves[5].broadcast = isa::Broadcast::Lower;
+    return halves;
+}
+
+} // namespace
+
 TEST_CASE("only the loop of element-sparse products is taken for it", "[unit][tile]") {
     using isa::Opcode;
     using isa::Operation;
-    const auto operation = [](Opcode opcode, int d, int a, int b, int c, int imm) {
-        Operation made;
-        made.opcode = opcode;
-        made.d = static_cast<std::uint8_t>(d);
-        made.a = static_cast<std::uint8_t>(a);
-        made.b = static_cast<std::uint8_t>(b);
-        made.c = static_cast<std::uint8_t>(c);
-        made.imm = imm;
-        return made;
-    };
-    std::array<Operation, 6> halves{
-        operation(Opcode::ld64_i, 4, 2, 5, 0, 1),       operation(Opcode::f16v8acc, 0, 0, 0, 0, 0),
-        operation(Opcode::ldd16a64, 4, 3, 2, 5, 0),     operation(Opcode::f16v4mul, 2, 6, 4, 0, 0),
-        operation(Opcode::ldb16step_i, 6, 15, 4, 0, 1), operation(Opcode::f16v4mul, 0, 6, 4, 0, 0)};
-    halves[3].broadcast = isa::Broadcast::Lower;
-    halves[5].broadcast = isa::Broadcast::Lower;
+    const std::array<Operation, 6> halves = body({});
     isa::SparseLoop loop;
     REQUIRE(isa::match_sparse_loop(halves, loop));
     CHECK(loop.x == 2);
@@ -212,6 +240,8 @@ TEST_CASE("only the loop of element-sparse products is taken for it", "[unit][ti
     CHECK(loop.deltas == 3);
     CHECK(loop.values == 4);
     CHECK(loop.value == 6);
+    CHECK(loop.low == 4);
+    CHECK(loop.high == 4);
     CHECK(loop.products == 0);
     for (std::size_t half = 0; half < halves.size(); ++half) {
         const auto changed = [&](auto change) {
@@ -221,17 +251,63 @@ TEST_CASE("only the loop of element-sparse products is taken for it", "[unit][ti
             return isa::match_sparse_loop(other, ignored);
         };
         INFO("half " << half);
+        const Opcode opcode = halves[half].opcode;
         CHECK_FALSE(changed([](Operation& one) { one.opcode = Opcode::add_z; }));
-        if (halves[half].opcode != Opcode::f16v8acc) {
-            CHECK_FALSE(
-                changed([](Operation& one) { one.a = static_cast<std::uint8_t>(one.a + 1); }));
-            CHECK_FALSE(
-                changed([](Operation& one) { one.b = static_cast<std::uint8_t>(one.b + 1); }));
-            CHECK_FALSE(
-                changed([](Operation& one) { one.d = static_cast<std::uint8_t>(one.d + 1); }));
+        if (opcode != Opcode::f16v8acc) {
+            CHECK_FALSE(changed([](Operation& one) { ++one.a; }));
+            CHECK_FALSE(changed([](Operation& one) { ++one.b; }));
+            CHECK_FALSE(changed([](Operation& one) { ++one.d; }));
         }
-        if (halves[half].opcode == Opcode::f16v4mul) {
+        if (opcode == Opcode::f16v4mul) {
             CHECK_FALSE(changed([](Operation& one) { one.broadcast = isa::Broadcast::Upper; }));
+        }
+        if (opcode == Opcode::ldd16a64) {
+            CHECK_FALSE(changed([](Operation& one) { ++one.c; }));
+        }
+        if (opcode == Opcode::ld64_i || opcode == Opcode::ldb16step_i) {
+            CHECK_FALSE(changed([](Operation& one) { ++one.imm; }));
+        }
+    }
+}
+
+TEST_CASE("passes at once have their values in the first eight registers, apart from each other",
+          "[unit][tile]") {
+    isa::SparseLoop loop;
+    for (const unsigned products : {0U, 4U, 8U}) {
+        for (unsigned low = 0; low < 14; low += 2) {
+            for (unsigned high = 0; high < 14; high += 2) {
+                for (unsigned value = 0; value < 14; ++value) {
+                    CAPTURE(products, low, high, value);
+                    const bool in_place = low == products && high == products + 2;
+                    const bool halves_apart = low / 4 != products / 4 && high / 4 != products / 4;
+                    const bool value_apart =
+                        value / 4 != products / 4 && value / 2 != low / 2 && value / 2 != high / 2;
+                    const bool first_eight = products < 8 && low < 8 && high < 8 && value < 8;
+                    const Registers r{
+                        .value = value, .low = low, .high = high, .products = products};
+                    REQUIRE(isa::match_sparse_loop(body(r), loop) ==
+                            ((in_place || halves_apart) && value_apart && first_eight));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("passes at once step addresses apart from each other, in registers that can be written",
+          "[unit][tile]") {
+    isa::SparseLoop loop;
+    for (unsigned x = 0; x < 16; ++x) {
+        for (unsigned delta = 0; delta < 16; ++delta) {
+            for (unsigned deltas = 0; deltas < 16; ++deltas) {
+                for (unsigned values = 0; values < 16; ++values) {
+                    CAPTURE(x, delta, deltas, values);
+                    const bool apart = std::set{x, delta, deltas, values}.size() == 4;
+                    const bool written = delta < isa::kMainReadOnly &&
+                                         deltas < isa::kMainReadOnly && values < isa::kMainReadOnly;
+                    const Registers r{.x = x, .delta = delta, .deltas = deltas, .values = values};
+                    REQUIRE(isa::match_sparse_loop(body(r), loop) == (apart && written));
+                }
+            }
         }
     }
 }
