@@ -33,11 +33,16 @@ struct Loop {
     Address x = kX;       ///< base of the halves
     Address deltas = kDeltas;
     int first_delta = 16;
+    int bundles_before = 0; ///< in the body, before the three of a pass
 };
 
 std::string program(const Loop& loop) {
     const std::string high = loop.in_place ? "$a2:3" : "$a4:5";
     const std::string low = loop.in_place ? "$a0:1" : "$a4:5";
+    std::string before;
+    for (int bundle = 0; bundle < loop.bundles_before; ++bundle) {
+        before += "{ add $m7, $m7, 1 ; fnop }\n";
+    }
     std::string text = fmt::format(
         R"(
         .supervisor
@@ -62,7 +67,8 @@ std::string program(const Loop& loop) {
             or64 $a0:1, $azeros, $azeros
             or64 $a2:3, $azeros, $azeros
             .align 8
-            {{ rpt {passes}, 2 ; fnop }}
+            {{ rpt {passes}, {last_bundle} ; fnop }}
+            {before}
             {{ ld64 {high}, $m2, $m5, 1 ; f16v8acc $a0:3 }}
             {{ ldd16a64 {low}, $m3++, $m2, $m5@ ; f16v4mul $a2:3, $a6:BL, {high} }}
             {{ ldb16step $a6, $mzero, $m4+=, 1 ; f16v4mul $a0:1, $a6:BL, {low} }}
@@ -76,11 +82,12 @@ std::string program(const Loop& loop) {
             st32step $m3, $mzero, $m6+=, 1
             st32step $m4, $mzero, $m6+=, 1
             st32step $m5, $mzero, $m6+=, 1
-            st32step $m5, $mzero, $m6+=, 1
+            st32step $m7, $mzero, $m6+=, 1
     )",
         fmt::arg("control", loop.fp_control), fmt::arg("x", loop.x),
         fmt::arg("deltas", loop.deltas), fmt::arg("values", kValues),
         fmt::arg("first_delta", loop.first_delta), fmt::arg("passes", loop.passes),
+        fmt::arg("last_bundle", 2 + loop.bundles_before), fmt::arg("before", before),
         fmt::arg("high", high), fmt::arg("low", low), fmt::arg("registers", kRegisters));
     for (int pair = 0; pair < 4; ++pair) {
         text += "f32v2gina $a0:1, $azeros, 0\nst64step $a0:1, $mzero, $m6+=, 1\n";
@@ -158,6 +165,16 @@ TEST_CASE("passes at once leave what bundle after bundle leaves", "[unit][tile]"
                 check_equal({.passes = passes, .in_place = in_place},
                             odd_data(seed++, special_percent, 0));
             }
+        }
+    }
+}
+
+TEST_CASE("a longer body that ends as passes at once is interpreted", "[unit][tile]") {
+    unsigned seed = 50;
+    for (const int bundles_before : {1, 3}) {
+        for (const bool in_place : {true, false}) {
+            check_equal({.in_place = in_place, .bundles_before = bundles_before},
+                        odd_data(seed++, 0, 0));
         }
     }
 }
