@@ -4,6 +4,7 @@
 #include "tests/unit/models/isa/assemble_support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <chrono>
 
@@ -76,6 +77,109 @@ TEST_CASE("statements out of shape are told", "[isa]") {
         {".short 65536", "1:8: data: got 65536, expected -32768..65535"},
         {".int 1 << 32", "1:6: data: got 4294967296, expected -2147483648..4294967295"},
     });
+}
+
+namespace {
+
+/// `wrong` stands behind `begin`, with more behind it that makes no sense either.
+void check_only_mistake(const std::string& begin, const std::string& wrong,
+                        const std::string& message) {
+    const std::string text = begin + wrong + " ) 7";
+    INFO(text);
+    CHECK(mistakes_of(text) == Lines{fmt::format("a.S:1:{}: {}", begin.size() + 1, message)});
+}
+
+} // namespace
+
+TEST_CASE("the first mistake of a statement is the only one that is told", "[isa]") {
+    for (const std::string begin : {"x = ",
+                                    ".set x, ",
+                                    ".equiv x, ",
+                                    ".byte ",
+                                    ".byte 1, ",
+                                    ".quad ",
+                                    ".uleb128 ",
+                                    ".sleb128 1, ",
+                                    ".octa (",
+                                    ".octa 1, ",
+                                    ".dcb.l ",
+                                    ".dcb.l 1, ",
+                                    ".dcb.s ",
+                                    ".ds.w ",
+                                    ".space ",
+                                    ".space 1, ",
+                                    ".fill ",
+                                    ".fill 1, ",
+                                    ".fill 1, 1, ",
+                                    ".align ",
+                                    ".align 8, ",
+                                    ".align 8, 0, ",
+                                    ".align 8, , ",
+                                    ".p2align ",
+                                    ".org ",
+                                    ".org 8, ",
+                                    ".comm x, ",
+                                    ".comm x, 4, ",
+                                    ".lcomm x, ",
+                                    ".lcomm x, 4, ",
+                                    ".size x, ",
+                                    ".subsection ",
+                                    ".incbin \"f\", ",
+                                    ".incbin \"f\", 1, ",
+                                    "setzi $m0, "}) {
+        check_only_mistake(begin, ")",
+                           "expression: got ')', expected a number, symbol or parenthesis");
+    }
+    for (const std::string name : {".equ", ".set", ".equiv", ".globl", ".weak", ".local", ".comm",
+                                   ".lcomm", ".size", ".scatters", ".section", ".pushsection"}) {
+        check_only_mistake(name + " ", "3", name + ": got '3', expected a name");
+    }
+    for (const std::string name : {".globl", ".weak", ".local", ".scatters"}) {
+        check_only_mistake(name + " x, ", "3", name + ": got '3', expected a name");
+    }
+    for (const std::string name : {".equ", ".set", ".equiv", ".comm", ".lcomm", ".size"}) {
+        check_only_mistake(name + " x ", "4", name + ": got '4', expected a comma");
+    }
+    for (const std::string name : {".float", ".double", ".dc.s", ".dcb.d 1,"}) {
+        check_only_mistake(name + " -", "x",
+                           name.substr(0, name.find(' ')) +
+                               ": got 'x', expected a number such as 1.5");
+    }
+    check_only_mistake(".float 1.5, ", "x", ".float: got 'x', expected a number such as 1.5");
+    for (const std::string name : {".ascii", ".asciz", ".string", ".print"}) {
+        check_only_mistake(name + " ", "x", name + ": got 'x', expected a string");
+    }
+    check_only_mistake(".ascii \"a\", ", "x", ".ascii: got 'x', expected a string");
+    check_only_mistake(".incbin ", "x", ".incbin: got 'x', expected the name of a file in quotes");
+    for (const std::string begin :
+         {".text ", ".data ", ".worker ", ".previous ", ".byte 1 ", ".float 1 ", ".ascii \"a\" ",
+          ".align 8 ", ".globl x ", ".allow_optimizations ", ".print \"a\" ", "x = 4 "}) {
+        check_only_mistake(begin, "y", "statement: got 'y', expected the end of the statement");
+    }
+}
+
+TEST_CASE("directives that decide where something stands have numbers that are known there",
+          "[isa]") {
+    const std::string power = "a power of two of bytes, at most 32768";
+    const std::string bytes = "a number of bytes";
+    const std::string elements = "a number of elements";
+    struct Row {
+        std::string begin;
+        std::string expected;
+    };
+    for (const Row& row : {Row{".dcb.b ", elements}, Row{".dcb.d ", elements},
+                           Row{".ds.l ", elements}, Row{".space ", bytes}, Row{".fill ", elements},
+                           Row{".fill 1, ", bytes}, Row{".align ", power}, Row{".balign ", power},
+                           Row{".p2align ", "0..15"}, Row{".align 8, 0, ", bytes},
+                           Row{".comm x, ", bytes}, Row{".comm x, 4, ", "an alignment in bytes"},
+                           Row{".lcomm x, ", bytes}, Row{".subsection ", "a number"},
+                           Row{".incbin \"f\", ", bytes}, Row{".incbin \"f\", 0, ", bytes}}) {
+        INFO(row.begin);
+        const std::string name = row.begin.substr(0, row.begin.find(' '));
+        CHECK(mistakes_of(row.begin + "later\nlater = 1") ==
+              Lines{"a.S:1:1: " + name + ": got a value that is not known yet, expected " +
+                    row.expected});
+    }
 }
 
 TEST_CASE("symbols and labels that do not fit are told", "[isa]") {

@@ -157,6 +157,39 @@ TEST_CASE("an operand may say which bits of an address it takes", "[isa]") {
           words_of("run $m0, $m1, 4")[0]);
 }
 
+TEST_CASE("a relocation takes 1 to 32 bits of an address that is shifted by at most 8", "[isa]") {
+    const auto is_taken = [](const std::string& field) {
+        const std::string address = field.front() == 'a' ? "0x00000" : "0x4c000"; // 0 of its kind
+        const auto told = mistakes_of("setzi $m0, (" + address + ")@" + field);
+        const bool is_told =
+            told == Lines{"a.S:1:21: relocation: got '@" + field +
+                          "', expected @absN or @relative@N, @sK behind it, as @abs19@s2"};
+        CHECK((told.empty() || is_told));
+        return !is_told;
+    };
+    for (const std::string kind : {"abs", "relative@"}) {
+        for (int bits = 0; bits < 100; ++bits) {
+            CAPTURE(kind, bits);
+            CHECK(is_taken(kind + std::to_string(bits)) == (bits >= 1 && bits <= 32));
+        }
+        for (int shift = 0; shift < 100; ++shift) {
+            CAPTURE(kind, shift);
+            CHECK(is_taken(kind + "8@s" + std::to_string(shift)) == (shift <= 8));
+        }
+        CHECK(is_taken(kind + "08@s08"));
+        CHECK_FALSE(is_taken(kind + "008"));
+        CHECK_FALSE(is_taken(kind + "8@s008"));
+        CHECK_FALSE(is_taken(kind + "8x"));
+    }
+    // whose top bit counts, and the first that does not fit
+    CHECK(words_of("setzi $m0, (1)@abs1") == words_of("setzi $m0, 1"));
+    CHECK(mistake("setzi $m0, (2)@abs1") == "1:15: relocation @abs1: got 2, expected 0..1");
+    CHECK(words_of(".int (0xffffffff00)@abs32@s8") == Words{0xffffffff});
+    CHECK(mistake(".int (0x10000000000)@abs32@s8") ==
+          "1:21: relocation @abs32@s8: got 1099511627776, expected a multiple of 256, "
+          "0..1099511627520");
+}
+
 TEST_CASE("run takes the address of the vertex", "[isa]") {
     CHECK(words_of("run $m0, $m1, x\n.space 12\nx:")[0] == words_of("run $m0, $m1, 4")[0]);
     CHECK(words_of("x: run $m0, $m1, x + 8") == words_of("run $m0, $m1, 2"));
