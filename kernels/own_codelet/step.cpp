@@ -64,8 +64,8 @@ graph::Where where_of(vertex::Region region) {
 
 /// What all tiles with so many units have in common.
 struct Contents {
-    std::vector<Bytes> bytes;                 ///< by array
-    std::vector<program::SharedBytes> values; ///< by array; null: of a tensor
+    std::vector<Bytes> bytes;                   ///< by array
+    std::vector<std::vector<std::byte>> values; ///< by array; none of a tensor
     vertex::StateWords state;
     Defines defines;
 };
@@ -217,14 +217,10 @@ private:
                 made.values.emplace_back();
                 continue;
             }
-            std::vector<std::byte> values =
-                make_values(evaluation, file,
-                            {array.spec.pointer + "/values", &array.spec.values, array.type, shape,
-                             array.spec.name});
-            scope.arrays[array.spec.name] = vertex::element_values(*array.type, values);
-            values.insert(values.begin(), static_cast<std::size_t>(room.before), std::byte{});
-            made.values.push_back(
-                std::make_shared<const std::vector<std::byte>>(std::move(values)));
+            made.values.push_back(make_values(evaluation, file,
+                                              {array.spec.pointer + "/values", &array.spec.values,
+                                               array.type, shape, array.spec.name}));
+            scope.arrays[array.spec.name] = vertex::element_values(*array.type, made.values.back());
         }
         made.state = vertex::state_words(evaluation, file.calls.front().fields, places);
         return made;
@@ -354,13 +350,18 @@ private:
     }
     /// An array that is no tensor: the vertex file's values.
     std::vector<graph::Place> put_values(graph::Graph& graph, std::size_t index) const {
-        const graph::BufferId buffer =
-            add_room(graph, rooms_[index], program::SegmentKind::Metadata);
-        for (const Share& share : shares_) {
-            graph.hold(buffer, share.tile, contents_.at(share.units).values[index]);
+        const Room& room = rooms_[index];
+        const graph::BufferId buffer = add_room(graph, room, program::SegmentKind::Metadata);
+        std::map<std::int64_t, program::SharedBytes> held; // by units of a share
+        for (const auto& [units, contents] : contents_) {
+            std::vector<std::byte> bytes(static_cast<std::size_t>(room.before));
+            std::ranges::copy(contents.values[index], std::back_inserter(bytes));
+            held[units] = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
         }
-        return std::vector<graph::Place>(shares_.size(),
-                                         graph::Place{buffer, rooms_[index].before});
+        for (const Share& share : shares_) {
+            graph.hold(buffer, share.tile, held.at(share.units));
+        }
+        return std::vector<graph::Place>(shares_.size(), graph::Place{buffer, room.before});
     }
 
     static bool names(const vertex::Json& list, const std::string& name) {
@@ -488,11 +489,7 @@ private:
             if (one.input) {
                 scope.arrays[one.spec.name] = elements_of(one, *inputs[*one.input], share);
             } else if (!one.output) {
-                const std::vector<std::byte>& bytes = *contents.values[i];
-                const std::size_t before =
-                    bytes.size() - static_cast<std::size_t>(contents.bytes[i]);
-                scope.arrays[one.spec.name] =
-                    vertex::element_values(*one.type, std::span(bytes).subspan(before));
+                scope.arrays[one.spec.name] = vertex::element_values(*one.type, contents.values[i]);
             }
         }
         const vertex::ArrayShape shape = vertex::shape_of(evaluation, file, array.spec);

@@ -422,6 +422,78 @@ TEST_CASE("a product, its gradients and an update of its values read and write t
     }
 }
 
+TEST_CASE("what stands in buckets is read behind a product that makes them, and moves to no others",
+          "[dynamic_product]") {
+    using Step = workload::PipelineStep;
+    const auto step = [](const char* family, std::vector<std::string> inputs, const char* output,
+                         std::map<std::string, Step::OptionValue> options = {}) {
+        Step made;
+        made.family = family;
+        made.inputs = std::move(inputs);
+        made.outputs = {output};
+        made.options = std::move(options);
+        return made;
+    };
+    // "momentum" stands in the buckets of "w"
+    const auto refusal = [](std::int64_t tiles, const std::vector<Step>& steps) {
+        workload::PipelineWorkload workload;
+        workload::PatternSpec pattern;
+        pattern.density = 0.1;
+        workload.tensors = {{.name = "w",
+                             .shape = {300, 260},
+                             .pattern = pattern,
+                             .block = 4,
+                             .is_dynamic = true,
+                             .sequence = workload::Sequence{}},
+                            {.name = "momentum", .like = "w"},
+                            {.name = "x", .shape = {260, 48}},
+                            {.name = "dy", .shape = {300, 48}}};
+        std::erase_if(workload.tensors, [&](const workload::PipelineTensor& tensor) {
+            return std::ranges::none_of(steps, [&](const Step& reader) {
+                return std::ranges::find(reader.inputs, tensor.name) != reader.inputs.end();
+            });
+        });
+        workload.steps = steps;
+        try {
+            static_cast<void>(job::pipeline_job(job::source_of(workload))->plan(machine_of(tiles)));
+        } catch (const NotModelled& error) {
+            const std::string said = error.what();
+            const std::size_t begin = said.find("step '");
+            return said.substr(begin, said.rfind("; see docs/kernels.md#pipelines") - begin);
+        }
+        return std::string();
+    };
+    const Step product = step("spmm", {"w", "x"}, "y", {{"partials", std::string("f32")}});
+    const Step scaled = step("scale", {"w"}, "u", {{"factor", 0.5}});
+    CHECK(refusal(4, {product, scaled}).empty());
+    CHECK(refusal(4, {scaled, product}) ==
+          "step 'u' is the first to read 'w', whose pattern comes at run time: not modelled: "
+          "before a product with it");
+    const Step moved = step("scale", {"momentum"}, "momentum", {{"factor", 0.5}});
+    CHECK(refusal(4, {product, moved}).empty());
+    CHECK(refusal(4, {moved, product}) ==
+          "step 'momentum' reads 'momentum' before a product reads 'w', in whose buckets it is: "
+          "not modelled");
+    Step next;
+    next.kind = Step::Kind::Next;
+    next.inputs = {"w"};
+    CHECK(refusal(4, {next, product}).empty());
+    CHECK(refusal(4, {next, scaled}) ==
+          "step 'next_w' brings patterns of 'w', which no product reads: not modelled");
+    // so many tiles that products with other partial results have other plans
+    const std::int64_t tiles = 128;
+    const Step gradient = step("spmm", {"w", "dy"}, "dx",
+                               {{"partials", std::string("f16")},
+                                {"plan", std::string("fastest")},
+                                {"transpose_a", true}});
+    Step published = product;
+    published.options["plan"] = std::string("published");
+    CHECK(refusal(tiles, {published, gradient}).empty()); // the host gives it in both
+    CHECK(refusal(tiles, {published, step("scale", {"w"}, "w"), gradient}) ==
+          "step 'dx' has another plan for 'w' than the steps before: not modelled: moving it "
+          "between buckets");
+}
+
 TEST_CASE("the program of one pattern multiplies another one", "[dynamic_product]") {
     const auto machine = machine_of(24);
     const auto job_of = [&](std::uint64_t seed) {

@@ -341,6 +341,14 @@ TEST_CASE("a pipeline says which keys of a vertex file it has no use for", "[own
           "/arrays/x/element: got the number of an element in a pipeline, expected \"own\" or "
           "{\"not_with\": [arrays]}");
     CHECK(of(R"({"arrays": {"x": {"element": "own"}}})").empty());
+    CHECK(of(R"({"registers": {"m1": 0}})") ==
+          got_it("/registers", "a codelet that finds all in its state"));
+    CHECK(of(R"({"keeps_m9": false})") == got_it("/keeps_m9", "a vertex that keeps $m9"));
+    CHECK(of(R"({"sources": ["dot.S", "dot.S"]})") ==
+          "/sources: got 2 sources, expected one: the step's codelet takes its place");
+    CHECK(of(R"({"entry": null, "kind": null, "state": null,
+                 "calls": [{"entry": "dot", "kind": "worker"}, {"entry": "dot", "kind": "worker"}]})") ==
+          "/calls: got 2 calls, expected one in a pipeline");
     CHECK(of(R"({"include_directories": ["more"]})") ==
           "/include_directories: got folders, expected none in a pipeline; a source includes files "
           "by paths from its own folder");
@@ -436,6 +444,26 @@ TEST_CASE("tensors of a step are those of the arrays of its vertex file", "[own_
           "/steps/0/split: got elements, expected rows: array 'x' of dot.json has 2 sizes");
 }
 
+TEST_CASE("a tile's share is a parameter that sizes of arrays grow with", "[own_codelet]") {
+    const auto of = [](const std::string& arrays) {
+        return mistake_with(R"({"arrays": {)" + arrays + "}}", [](OwnCodelet&) {},
+                            {tensor({8}), tensor({12, 8})});
+    };
+    const auto no_name = [](const std::string& pointer, const std::string& got) {
+        return "/arrays/x/" + pointer + ": got " + got +
+               ", expected the name of a parameter: a tile's share of the tensor";
+    };
+    CHECK(of(R"("x": {"shape": [5, "columns"]})") == no_name("shape/0", "number 5"));
+    CHECK(of(R"("x": {"shape": ["2 * rows", "columns"]})") ==
+          no_name("shape/0", "string \"2 * rows\""));
+    CHECK(of(R"("x": {"shape": null, "length": 5})") == no_name("length", "number 5"));
+    CHECK(of(R"("x": {"shape": null, "values": [1]})") == no_name("length", "no size"));
+    CHECK(of(R"("x": {"shape": []})") == no_name("length", "no size"));
+    CHECK(of(R"("y": {"length": "rows + 1"})") ==
+          "/arrays/y: got an array of 13 elements with rows 12 and of 25 with twice as many, "
+          "expected twice as many elements, or as many");
+}
+
 TEST_CASE("numbers of FP8 stand as bytes of their format", "[own_codelet]") {
     for (const auto& [name, type] :
          {std::pair<std::string, ElementType>{"f8_143", ElementType::F143},
@@ -482,24 +510,40 @@ TEST_CASE("a share of tiles is what stands at one index of the first size", "[ow
         "dot.json has 4 on each of 3 tiles");
 }
 
+/// A step whose vertex file is changed by a merge patch, on 12 rows of so many columns.
+struct PatchedStep {
+    Files files;
+    std::unique_ptr<family::Step> step;
+
+    explicit PatchedStep(const std::string& patch, std::int64_t columns = 8) {
+        auto text = nlohmann::ordered_json::parse(kVertex);
+        text.merge_patch(nlohmann::ordered_json::parse(patch));
+        static_cast<void>(files.folder.write("dot.json", text.dump()));
+        OwnCodelet own = told(files);
+        own.source_path =
+            files.folder.write("dot.S", ".worker\n.align 8\n.globl dot\ndot: exitz $mzero\n");
+        step = own_codelet::step_of(defined(own, {12, columns}));
+    }
+    void emit(graph::Graph& graph, std::int64_t tiles) const {
+        spec::MachineSpec machine;
+        machine.chip.tiles = tiles;
+        exchange_plan::KnownSchedules known;
+        static_cast<void>(step->emit(graph, {machine, known, 0, "step"},
+                                     std::vector<std::optional<graph::TensorId>>(2)));
+    }
+};
+
+/// The graph of such a step. On five tiles 12 rows are shares of 2 and 3.
+graph::Graph emitted_with(const std::string& patch, std::int64_t columns = 8,
+                          std::int64_t tiles = 4) {
+    graph::Graph graph("g");
+    PatchedStep(patch, columns).emit(graph, tiles);
+    return graph;
+}
+
 /// The graph of a step whose vertex file has `array` for y, on four tiles, on inputs of so many columns.
 graph::Graph emitted(const std::string& array, std::int64_t columns = 8) {
-    const Files files;
-    std::string text = kVertex;
-    const std::string plain = R"("y": {"type": "f32", "length": "rows"})";
-    text.replace(text.find(plain), plain.size(), array);
-    static_cast<void>(files.folder.write("dot.json", text));
-    OwnCodelet own = told(files);
-    own.source_path =
-        files.folder.write("dot.S", ".worker\n.align 8\n.globl dot\ndot: exitz $mzero\n");
-    spec::MachineSpec machine;
-    machine.chip.tiles = 4;
-    exchange_plan::KnownSchedules known;
-    graph::Graph graph("g");
-    static_cast<void>(own_codelet::step_of(defined(own, {12, columns}))
-                          ->emit(graph, {machine, known, 0, "step"},
-                                 std::vector<std::optional<graph::TensorId>>(2)));
-    return graph;
+    return emitted_with(R"({"arrays": {)" + array + "}}", columns);
 }
 
 const graph::Buffer& buffer_of(const graph::Graph& graph, const std::string& array) {
@@ -534,6 +578,98 @@ TEST_CASE("bytes before an array are whole alignments of it", "[own_codelet]") {
         REQUIRE(least);
         CHECK(*least == offset);
     }
+}
+
+TEST_CASE("an array has on every tile the room that the tile which wants most does",
+          "[own_codelet]") {
+    const Bytes most_rows = 3;
+    const graph::Graph graph = emitted_with(R"({"arrays": {
+        "y": {"padding_bytes": "4 * rows", "alignment": "rows == 2 ? 64 : 8"},
+        "table": {"values": [5, 6, 7], "padding_before_bytes": "16 * rows"}}})",
+                                            8, 5);
+    CHECK(buffer_of(graph, "y").read_beyond == 4 * most_rows);
+    CHECK(buffer_of(graph, "y").alignment == 64);
+    // its values stand behind the room, also where the tile wants less before them
+    const graph::Buffer& table = buffer_of(graph, "table");
+    CHECK(table.held.size() == 5);
+    for (const graph::Held& held : table.held) {
+        CAPTURE(held.tile);
+        std::vector<std::uint32_t> words(held.contents->size() / 4);
+        std::memcpy(words.data(), held.contents->data(), held.contents->size());
+        std::vector<std::uint32_t> wanted(16 * most_rows / 4, 0);
+        wanted.insert(wanted.end(), {5, 6, 7});
+        CHECK(words == wanted);
+    }
+}
+
+TEST_CASE("tiles of a step, and steps of a graph, assemble a source with the same macros",
+          "[own_codelet]") {
+    const std::string share = R"({"defines": {"ROWS": "rows"}})";
+    const graph::Graph even = emitted_with(share);
+    REQUIRE(even.own_codelets.size() == 1);
+    CHECK(even.own_codelets.begin()->second == "#define ROWS 3\n#include \"./dot.S\"\n");
+    try {
+        static_cast<void>(emitted_with(share, 8, 5));
+        FAIL("shares of 2 and 3 rows have other macros");
+    } catch (const ConfigError& error) {
+        const Diagnostic& told = error.diagnostics().front();
+        CHECK(told.pointer == "/defines");
+        CHECK(told.message ==
+              "got macros that differ between tiles with 2 and with 3 rows, expected "
+              "the same: all tiles have one code");
+        CHECK(told.hint == "shares are equal where the number of tiles divides them");
+    }
+    PatchedStep step(R"({"defines": {"WIDTH": 8}})");
+    graph::Graph graph("g");
+    step.emit(graph, 4);
+    step.emit(graph, 5);
+    CHECK(graph.own_codelets.size() == 1);
+    graph.own_codelets.begin()->second =
+        "#define WIDTH 6\n#include \"./dot.S\"\n"; // another step's
+    CHECK_THROWS_WITH(
+        step.emit(graph, 4),
+        Catch::EndsWith("dot.S: not modelled: a source that two steps assemble with different "
+                        "macros; see docs/workloads.md#codelets-of-your-own"));
+}
+
+TEST_CASE("a tile expects of its share what the vertex file does of an array", "[own_codelet]") {
+    PatchedStep patched(
+        R"json({"expect": {"y": {"each": "at(table, i) + at(x, i * columns)"}},
+                "tolerance": {"absolute": 0.5, "relative": 0.25}})json");
+    graph::Graph graph("g");
+    patched.emit(graph, 4); // three rows on each
+    const std::int64_t columns = 8;
+    const auto value = [](std::vector<std::int64_t> shape, const std::vector<float>& elements) {
+        family::Value made{tensor(std::move(shape)), std::vector<std::byte>(4 * elements.size())};
+        std::memcpy(made.bytes.data(), elements.data(), made.bytes.size());
+        return made;
+    };
+    std::vector<float> x(12 * columns, -1); // the first of each row counts alone
+    std::vector<float> right(12);
+    for (std::size_t row = 0; row < right.size(); ++row) {
+        x[row * columns] = static_cast<float>(row);
+        right[row] = static_cast<float>(row + row % 3 + 1); // the table is 1, 2, 3
+    }
+    const family::Value w = value({columns}, std::vector<float>(columns));
+    const family::Value rows = value({12, columns}, x);
+    const std::vector<const family::Value*> inputs{&w, &rows};
+    const auto checked = [&](const std::vector<float>& y) {
+        return patched.step->check(inputs, std::vector{value({12}, y)}, 1);
+    };
+    CHECK(checked(right).passed);
+    std::vector<float> within = right;
+    std::vector<float> beyond = right;
+    for (const std::size_t row : {7U, 8U, 11U}) { // tile 2 has rows 6 to 8
+        within[row] += 0.5F + 0.25F * right[row];
+        beyond[row] += 0.625F + 0.25F * right[row];
+    }
+    CHECK(checked(within).passed);
+    const family::Checked wrong = checked(beyond);
+    CHECK_FALSE(wrong.passed);
+    CHECK(wrong.failed_elements == 3);
+    CHECK_THAT(wrong.sentence,
+               Catch::StartsWith("WRONG: 3 of 12 elements; array 'y' of tile 2, element 1: got "
+                                 "11.875, expected 9 by ")); // 9 + 0.625 + 9 / 4
 }
 
 TEST_CASE("an array has elements of memory apart from those that its file names", "[own_codelet]") {
