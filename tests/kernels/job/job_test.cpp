@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,13 +88,28 @@ TEST_CASE("a job passes the right answer and refuses one that is off by a bit") 
     CHECK(good.passed);
     CHECK(good.text == "exact: all 16 elements equal the reference");
     CHECK(good.json["exact_required"] == true);
-    c[5] ^= 1U;
-    const auto bad = job->check(answer(c), 1);
+    const double expected = f16_to_f32(c[6]);
+    c[6] ^= 1U;
+    const double got = f16_to_f32(c[6]);
+    auto bad = job->check(answer(c), 1);
     CHECK_FALSE(bad.passed);
-    CHECK(bad.json["failed_elements"] == 1);
-    CHECK(bad.json["worst_row"] == 1);
-    CHECK(bad.json["worst_column"] == 1);
-    CHECK(bad.text.rfind("WRONG: 1 of 16 elements", 0) == 0);
+    CHECK(bad.text == fmt::format("WRONG: 1 of 16 elements, 0 of them not finite; worst at row 1 "
+                                  "column 2: got {}, expected {}",
+                                  got, expected));
+    for (const char* key : {"tolerance", "max_error_over_tolerance"}) { // of what need not be exact
+        bad.json.erase(key);
+    }
+    CHECK(bad.json == nlohmann::json{{"passed", false},
+                                     {"exact_required", true},
+                                     {"elements", 16},
+                                     {"failed_elements", 1},
+                                     {"non_finite_elements", 0},
+                                     {"overflowed_elements", 0},
+                                     {"roundings", good.json["roundings"]},
+                                     {"max_error", std::fabs(got - expected)},
+                                     {"worst_row", 1},
+                                     {"worst_column", 2},
+                                     {"sentence", bad.text}});
 }
 
 TEST_CASE("a right answer of values that are no whole numbers is within tolerance") {
@@ -113,6 +130,9 @@ TEST_CASE("an answer that is not finite is refused and has JSON all the same") {
     const auto bad = job->check(answer(c), 1);
     CHECK_FALSE(bad.passed);
     CHECK(bad.json["non_finite_elements"] == 1);
+    CHECK_THAT(bad.text,
+               Catch::StartsWith("WRONG: 1 of 16 elements, 1 of them not finite; worst at "
+                                 "row 0 column 0: got nan, expected "));
     CHECK_FALSE(bad.json.dump().empty());
 }
 
@@ -121,6 +141,28 @@ TEST_CASE("a dense job counts its flops and says what it is") {
     CHECK(job->product().value().flops == 2 * 4 * 4 * 4);
     CHECK_FALSE(job->product().value().flops_dense_equivalent);
     CHECK(job->sentence() == "matmul 4 x 4 x 4, f16 partials");
+    const auto keys_of = [](const nlohmann::json& plan) {
+        std::set<std::string> keys;
+        for (const auto& [key, value] : plan.items()) {
+            keys.insert(key);
+        }
+        return keys;
+    };
+    std::set<std::string> keys{"parts_m",    "parts_k",         "parts_n",
+                               "chunks",     "paired",          "predicted_cycles",
+                               "tiles_busy", "bytes_by_buffer", "bytes_used"};
+    CHECK(keys_of(job->plan_json()) == keys);
+    CHECK(job->plan_json()["tiles_busy"] == 1); // one square of the matrix unit
+    CHECK(job->useful_bytes() == 0);
+    // of several groups it says how many there are at once
+    workload::MatmulWorkload matmul;
+    matmul.m = matmul.k = matmul.n = kSide;
+    matmul.groups = 3;
+    const auto groups = planned({"groups", matmul});
+    keys.insert("groups_at_once");
+    CHECK(keys_of(groups->plan_json()) == keys);
+    CHECK(groups->plan_json()["groups_at_once"] == 3);
+    CHECK(groups->product().value().flops == 3 * 2 * 4 * 4 * 4);
 }
 
 TEST_CASE("a sparse job counts what it stores") {
@@ -461,6 +503,22 @@ TEST_CASE("a step's verdict is that of its worst round") {
     CHECK(told.text == fmt::format("within tolerance: the step on the inputs that it met, worst at "
                                    "{:.1f} % of what is allowed",
                                    100 * share));
+    const double off = told.json.at("steps").at(0).at("max_error");
+    CHECK(
+        told.json ==
+        nlohmann::json{{"passed", true},
+                       {"steps",
+                        {{{"name", "c"},
+                          {"family", "matmul"},
+                          {"passed", true},
+                          {"rounds", 1},
+                          {"elements", 16},
+                          {"failed_elements", 0},
+                          {"overflowed_rounds", 0},
+                          {"max_error", off},
+                          {"max_error_over_tolerance", share},
+                          {"sentence", fmt::format("{:.1f} % of what is allowed", 100 * share)}}}},
+                       {"sentence", told.text}});
     const auto good = of({kGood});
     const auto fair = of({kFair});
     const auto bad = of({kBad});

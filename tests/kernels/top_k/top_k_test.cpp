@@ -293,16 +293,27 @@ TEST_CASE("a division needs its elements twice, and no more than its graph has",
 }
 
 TEST_CASE("a wrong value and a wrong index are told", "[kernels][top_k]") {
-    const auto x = test::random_value({ElementType::F32, {2, 9}}, 5);
-    const auto step = top_k::family().make({{x.type}, options_of(3)});
-    Selected made = selected(test::machine_of(4), x, options_of(3));
-    made.outputs[1].bytes[4 * 4] ^= std::byte{1};
-    made.outputs[0].bytes[5 * 4] ^= std::byte{1};
-    const auto checked = step->check(std::array{&x}, made.outputs, 1);
-    CHECK(!checked.passed);
-    CHECK(checked.elements == 12);
-    CHECK(checked.failed_elements == 2);
-    CHECK(checked.sentence.find("number 1 of row 1") != std::string::npos);
+    const auto x = test::value_of({ElementType::F32, {2, 3}}, {1, 2, 3, /**/ 6, 5, 4});
+    const auto step = top_k::family().make({{x.type}, options_of(2)});
+    const auto checked = [&](const std::vector<double>& values,
+                             std::vector<std::uint32_t> indices) {
+        std::array<family::Value, 2> outputs{test::value_of({ElementType::F32, {2, 2}}, values),
+                                             {{ElementType::U32, {2, 2}}, {}, false}};
+        outputs[1].bytes.resize(4 * indices.size());
+        std::memcpy(outputs[1].bytes.data(), indices.data(), outputs[1].bytes.size());
+        const family::Checked made = step->check(std::array{&x}, outputs, 1);
+        CHECK(made.elements == 8); // each value and each number
+        CHECK(made.passed == (made.failed_elements == 0));
+        return made.sentence;
+    };
+    CHECK(checked({3, 2, 6, 5}, {2, 1, 0, 1}) == "exact");
+    // the first of them is told
+    CHECK(checked({3, 2, 7, 5}, {2, 1, 0, 2}) == "WRONG: 2 of 8 elements differ; first: number 0 "
+                                                 "of row 1: got 7 at 0, expected the element at 0");
+    CHECK(checked({3, 2, 6, 4}, {2, 1, 0, 2}) == "WRONG: 2 of 8 elements differ; first: number 1 "
+                                                 "of row 1: got 4 at 2, expected the element at 1");
+    CHECK(checked({3, 2, 6, 5}, {2, 0, 0, 1}) == "WRONG: 1 of 8 elements differ; first: number 1 "
+                                                 "of row 0: got 2 at 0, expected the element at 1");
 }
 
 TEST_CASE("recall is the part of the largest elements that buckets have left", "[kernels][top_k]") {
@@ -340,7 +351,7 @@ TEST_CASE("top_k refuses what it cannot select", "[kernels][top_k]") {
         try {
             static_cast<void>(top_k::family().make({{x}, options}));
         } catch (const family::Refused& refusal) {
-            return refusal.input >= 0 ? std::string("x") : refusal.option;
+            return refusal.input >= 0 ? std::string(refusal.what()) : refusal.option;
         }
         return std::string();
     };
@@ -354,6 +365,12 @@ TEST_CASE("top_k refuses what it cannot select", "[kernels][top_k]") {
     CHECK(refused(x, options_of(5, 4, 1)) == "kept");
     CHECK(refused(x, options_of(4, 4, 3)) == "kept");
     CHECK(refused(x, {{"k", 2.0}, {"kept", 2.0}}) == "kept");
-    CHECK(refused({ElementType::U32, {16}}, {}) == "x");
-    CHECK(refused({ElementType::F16, {}}, {}) == "x");
+    CHECK_FALSE(refused({ElementType::U32, {16}}, {}).empty());
+    const auto too_many = [](const std::string& shape) {
+        return "x: got " + shape +
+               ", expected one size or more, and at most 2147483648 elements"; // 2^31
+    };
+    CHECK(refused({ElementType::F16, {}}, {}) == too_many("one element"));
+    CHECK(refused({ElementType::F16, {1 << 16, 1 << 15}}, {}).empty());
+    CHECK(refused({ElementType::F16, {(1 << 16) + 1, 1 << 15}}, {}) == too_many("65537 x 32768"));
 }
