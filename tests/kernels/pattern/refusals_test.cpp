@@ -9,6 +9,7 @@
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <array>
 #include <string>
@@ -111,6 +112,53 @@ TEST_CASE("tensors that are not named are left dense, or are all weights", "[pat
           }).find("dtype: got 'I64'") != std::string::npos);
 }
 
+TEST_CASE("what an expression leaves open the section says, and two may not say different things",
+          "[pattern]") {
+    const ScratchFolder folder;
+    const auto rule_of = [&](const std::string& names) -> std::string {
+        std::string made;
+        const std::string mistake = told([&] {
+            const auto rule =
+                SparsitySection(folder.write("a.json", R"({"level": 0.25, "seed": 7, )"
+                                                       R"("init_method": "topk",
+                                       "param_name_patterns": )" +
+                                                           names + "}"))
+                    .rule_of(head("fc.weight", {4, 4}), "a.safetensors");
+            REQUIRE(rule);
+            made = fmt::format("{} {} {}", rule->level, rule->seed,
+                               rule->init_method == InitMethod::TopK ? "topk" : "random");
+            return 0;
+        });
+        return mistake.empty() ? made : mistake;
+    };
+    CHECK(rule_of(R"("fc")") == "0.25 7 topk");
+    CHECK(rule_of(R"(["up", "fc"])") == "0.25 7 topk");
+    CHECK(rule_of(R"({"fc": {}})") == "0.25 7 topk");
+    CHECK(rule_of(R"({"fc": {"level": 0.5}})") == "0.5 7 topk");
+    CHECK(rule_of(R"({"fc": {"seed": 3}})") == "0.25 3 topk");
+    CHECK(rule_of(R"({"fc": {"init_method": "random"}})") == "0.25 7 random");
+    CHECK(rule_of(R"({"fc": 0.5, "weight": {"level": 0.5}})") == "0.5 7 topk"); // they agree
+    const std::string both = "tensor 'fc.weight': 'fc' and 'weight' both name it, with ";
+    CHECK(rule_of(R"({"fc": 0.5, "weight": {"level": 0.75, "seed": 3}})") ==
+          both + "the levels 0.5 and 0.75");
+    CHECK(rule_of(R"({"fc": {"seed": 3}, "weight": {}})") == both + "the seeds 3 and 7");
+    CHECK(rule_of(R"({"fc": {}, "weight": {"init_method": "random"}})") ==
+          both + "another init_method");
+    // the first that differs is told
+    CHECK(rule_of(R"({"f": {}, "fc": {}, "we": {"seed": 3}, "weight": {"level": 0.5}})") ==
+          "tensor 'fc.weight': 'f' and 'we' both name it, with the seeds 7 and 3");
+    CHECK(told([&] {
+              return SparsitySection(
+                         folder.write("a.json",
+                                      R"({"param_name_patterns": {"a": 0.5, "b": {"seed": 3}}})"))
+                  .rule_of(head("b", {4, 4}), "a.safetensors")
+                  ->level;
+          }) == "/param_name_patterns/b: expected a level, 0..1, here or for the whole section");
+    CHECK(SparsitySection(folder.write("a.json", R"({"sparsity": 0.75})"))
+              .rule_of(head("b", {4, 4}), "a.safetensors")
+              ->level == 0.75);
+}
+
 TEST_CASE("a schedule is of matrices with marks", "[pattern]") {
     const ScratchFolder folder;
     const std::vector<TensorHead> tensors{head("fc.weight", {4, 4}), head("fc.bias", {4}),
@@ -124,8 +172,10 @@ TEST_CASE("a schedule is of matrices with marks", "[pattern]") {
     CHECK(told([&] { return named(R"({"param_name_patterns": ["bias"]})", tensors); }) ==
           "tensor 'fc.bias': shape: got [4], expected two sizes, since 'bias' names it");
     CHECK(told([&] {
-              return named(R"({"param_name_patterns": ["wieght"]})", tensors);
-          }).find("'wieght' matches no tensor of a.safetensors") != std::string::npos);
+              return named(R"({"param_name_patterns": ["fc", "fc.wieght"]})", {tensors[0]});
+          }) ==
+          "/param_name_patterns/1: 'fc.wieght' matches no tensor of a.safetensors; did you mean "
+          "'fc.weight'?");
     CHECK(told([&] {
               return named("{}", {tensors[1], tensors[3]});
           }) ==
