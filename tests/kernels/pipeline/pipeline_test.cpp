@@ -11,6 +11,7 @@
 #include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,21 @@ using test::kInteger;
 using test::run_and_check;
 using test::small_machine;
 using Built = test::PipelineBench;
+
+namespace {
+
+/// Why a pipeline is not planned on the small machine, with its place.
+std::string refusal_of(const pipeline::Pipeline& pipeline) {
+    try {
+        static_cast<void>(pipeline::plan(small_machine(), pipeline));
+    } catch (const ConfigError& error) {
+        const Diagnostic& told = error.diagnostics().front();
+        return told.pointer + ": " + told.message;
+    }
+    return {};
+}
+
+} // namespace
 
 TEST_CASE("a product reads another one's result", "[kernels][pipeline]") {
     Built built;
@@ -78,8 +94,41 @@ TEST_CASE("two products on disjoint tiles share their supersteps", "[kernels][pi
         planned.lowered.program.exchanges.begin(), planned.lowered.program.exchanges.end(),
         [](const program::Exchange& exchange) { return exchange.owner == "left | right"; }));
 
-    built.made.steps[0].children[0].tiles = 10;
-    CHECK_THROWS_AS(pipeline::plan(machine, built.made), ConfigError);
+    built.made.steps[0].pointer = "/steps/0/parallel";
+    CHECK(refusal_of(built.made).empty()); // 8 and 8 of 16
+    built.made.steps[0].children[0].tiles = 9;
+    CHECK(refusal_of(built.made) ==
+          "/steps/0/parallel: got branches with 17 tiles together, expected "
+          "at most the 16 that there are");
+}
+
+TEST_CASE("IO tiles are whole pairs and no more than half of the tiles, which steps do without",
+          "[kernels][pipeline]") {
+    Built built;
+    const auto a = built.tensor("a", 64, 32);
+    const auto b = built.tensor("b", 32, 64);
+    built.made.steps.push_back(built.step(matmul::family(), "c", {a, b}));
+    const auto expected = [](std::int64_t got) {
+        return fmt::format("/io_tiles: got {} IO tiles, expected an even number up to 8 on machine "
+                           "'bow' with its 16 tiles (chip.tiles)",
+                           got);
+    };
+    for (const std::int64_t io_tiles : {0, 2, 8}) {
+        CAPTURE(io_tiles);
+        built.made.io_tiles = io_tiles;
+        CHECK(refusal_of(built.made).empty());
+        const auto planned = pipeline::plan(small_machine(), built.made);
+        for (const auto& set : planned.lowered.program.compute_sets) {
+            for (std::size_t tile = static_cast<std::size_t>(16 - io_tiles);
+                 tile < set.tiles.size(); ++tile) {
+                CHECK(set.tiles[tile].vertices.empty());
+            }
+        }
+    }
+    for (const std::int64_t io_tiles : {1, 7, 9, 10}) {
+        built.made.io_tiles = io_tiles;
+        CHECK(refusal_of(built.made) == expected(io_tiles));
+    }
 }
 
 TEST_CASE("a product in a loop comes out the same in every round", "[kernels][pipeline]") {
