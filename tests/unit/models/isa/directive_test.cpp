@@ -129,6 +129,49 @@ TEST_CASE("what other tools need is accepted", "[isa]") {
                    ".addrsig_sym x\nx: nop\n.cfi_endproc\n") == Lines{"nop"});
 }
 
+TEST_CASE("directives for other tools have no effect, whatever stands behind them", "[isa]") {
+    for (const std::string name : {".extern",
+                                   ".hidden",
+                                   ".protected",
+                                   ".internal",
+                                   ".type",
+                                   ".file",
+                                   ".loc",
+                                   ".ident",
+                                   ".addrsig",
+                                   ".addrsig_sym",
+                                   ".cfi_sections",
+                                   ".cfi_startproc",
+                                   ".cfi_endproc",
+                                   ".cfi_def_cfa",
+                                   ".cfi_def_cfa_register",
+                                   ".cfi_def_cfa_offset",
+                                   ".cfi_adjust_cfa_offset",
+                                   ".cfi_offset",
+                                   ".cfi_rel_offset",
+                                   ".cfi_restore",
+                                   ".cfi_undefined",
+                                   ".cfi_same_value",
+                                   ".cfi_remember_state",
+                                   ".cfi_restore_state",
+                                   ".cfi_register",
+                                   ".cfi_return_column",
+                                   ".cfi_signal_frame",
+                                   ".cfi_personality",
+                                   ".cfi_lsda",
+                                   ".cfi_escape",
+                                   ".cfi_val_offset",
+                                   ".cfi_window_save"}) {
+        CAPTURE(name);
+        for (const std::string arguments : {"", " x", " x, @function, \"y\" 4 (", " $m11, -8"}) {
+            CHECK(words_of("nop\n" + name + arguments + "\nnop") == words_of("nop\nnop"));
+            // not so in a bundle of which it is no half
+            const bool is_half = name != ".extern";
+            CHECK(mistakes_of("{ nop ; fnop\n" + name + arguments + "\n}").empty() == is_half);
+        }
+    }
+}
+
 TEST_CASE("statements and labels stand as they like", "[isa]") {
     CHECK(listing_of("a: b: 1: nop ; c: { nop ; fnop } d:nop\n{ nop\n\n;fnop\n} bri b") ==
           Lines{"nop", "{ nop ; fnop }", "nop", "{ nop ; fnop }", "bri 0x4c000"});
@@ -159,6 +202,52 @@ TEST_CASE("checks can be turned into warnings and off", "[isa]") {
     CHECK(assembled(".warn_on_invalid_bundles\n{ nop ; nop }").warnings ==
           Lines{"a.S:2:3: bundle: got main then main, expected main then aux"});
     CHECK(mistakes_of(".allow_invalid_operands\nld2x64pace $a0:1, $a0:1, $m0:1+=, $m2, 0").empty());
+}
+
+TEST_CASE("each check is turned off, into warnings and on again by itself", "[isa]") {
+    struct Check {
+        std::string name;
+        std::string wrong; ///< in the eyes of this check alone
+        std::string message;
+    };
+    const std::vector<Check> checks = {
+        {"bundles", "{ nop ; nop }", "2:3: bundle: got main then main, expected main then aux"},
+        {"operands", "ld2x64pace $a0:1, $a0:1, $m0:1+=, $m2, 0",
+         "2:1: ld2x64pace: two results go to the same register, expected different ones"},
+        {"execution_mode", ".supervisor ; exitz $m0",
+         "2:15: exitz: got supervisor code, expected worker code"},
+        {"repeat", ".word 0 ; rpt 3, 0",
+         "2:11: rpt: the section ends inside the body, expected 1 bundles"},
+    };
+    const auto outcome = [](const std::string& text) -> Lines {
+        try {
+            return assembled(text).warnings;
+        } catch (const ConfigError& error) {
+            Lines told{"refused"};
+            for (const Diagnostic& diagnostic : error.diagnostics()) {
+                told.push_back(diagnostic.text());
+            }
+            return told;
+        }
+    };
+    for (const Check& check : checks) {
+        const std::string message = "a.S:" + check.message;
+        for (const Check& other : checks) {
+            CAPTURE(check.name, other.name);
+            const bool is_own = check.name == other.name;
+            const Lines refused{"refused", message};
+            const std::string code = "\n" + check.wrong;
+            const auto after = [&](const std::string& what) { return what + other.name; };
+            CHECK(outcome(after(".error_on_invalid_") + code) == refused);
+            CHECK(outcome(after(".warn_on_invalid_") + code) ==
+                  (is_own ? Lines{message} : refused));
+            CHECK(outcome(after(".allow_invalid_") + code) == (is_own ? Lines{} : refused));
+            CHECK(outcome(after(".allow_invalid_") + " ; " + after(".error_on_invalid_") + code) ==
+                  refused);
+        }
+    }
+    CHECK(mistakes_of(".allow_optimizations\n.disallow_optimizations\n{ fnop ; nop }").size() == 1);
+    CHECK(mistakes_of(".disallow_optimizations\n.allow_optimizations\n{ fnop ; nop }").empty());
 }
 
 TEST_CASE("on request halves are swapped and rpt bodies aligned", "[isa]") {
