@@ -4,6 +4,7 @@
 #include "models/ipu/core/chip_memory.h"
 #include "models/memory/stream_ports.h"
 #include "models/sync/sync_unit.h"
+#include "models/sync/zone_sync.h"
 #include "models/tile/alarm.h"
 #include "models/tile/tile.h"
 #include "tests/component/fakes.h"
@@ -11,6 +12,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <deque>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -332,6 +335,128 @@ TEST_CASE("a barrier of several chips releases a chip when it wakes its sync uni
     CHECK(of_first.woken ==
           std::vector<Cycles>{released, released + 5 + spec.sync.internal_cycles});
     CHECK(outer.arrivals.size() == 2);
+}
+
+namespace {
+
+/// A zone of chips that run one program of link exchanges "e" and "f".
+struct AloneZone {
+    AloneZone(spec::MachineSpec machine, const std::vector<std::uint32_t>& groups)
+        : spec(std::move(machine)) {
+        auto program = std::make_shared<program::Program>();
+        program->link_exchanges.resize(2);
+        program->link_exchanges[0].name = "e";
+        program->link_exchanges[1].name = "f";
+        system.programs = {program};
+        system.program_of_chip.assign(groups.size(), 0);
+        system.zones = {groups};
+        zone.emplace("zone", spec, system, 0);
+        chips.resize(groups.size());
+        witnesses.resize(groups.size());
+        for (std::size_t chip = 0; chip < groups.size(); ++chip) {
+            chips[chip].number = chip;
+            chips[chip].log = &woken;
+            zone->chips.bind(chips[chip]);
+            zone->witnesses.bind(witnesses[chip]);
+        }
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    struct Chip : ports::Sleeper {
+        void wake() override { log->emplace_back(number, Clock::now()); }
+        std::size_t number = 0;
+        std::vector<std::pair<std::size_t, Cycles>>* log = nullptr;
+    };
+
+    spec::MachineSpec spec;
+    program::SystemProgram system;
+    std::deque<Chip> chips;
+    std::deque<test::FakeWitness> witnesses;
+    std::vector<std::pair<std::size_t, Cycles>> woken;
+    std::optional<sync::ZoneSync> zone;
+};
+
+/// Barriers of 600 cycles, and hops of 10.
+spec::MachineSpec with_hops() {
+    spec::MachineSpec spec;
+    spec.chip.clock_hz = 1e9;
+    spec.sync.external_cycles = 600;
+    spec.sync.hop_ns = 10;
+    return spec;
+}
+
+} // namespace
+
+TEST_CASE("a zone releases each group of chips by its last one, and the later the farther it is") {
+    // The farthest chips are 1, 5 and 6, on boards 0, 2 and 3.
+    AloneZone alone(with_hops(), {5, 5, 2, 2, 9, 2, 9});
+    auto& zone = *alone.zone;
+    for (const auto& [chip, boards] :
+         {std::pair{0, 0}, {1, 0}, {2, 2}, {3, 2}, {5, 2}, {4, 3}, {6, 3}}) {
+        CAPTURE(chip);
+        CHECK(zone.barrier_cycles(static_cast<std::size_t>(chip)) == 600 + 2 * boards * 10);
+    }
+    using Chips = std::vector<std::size_t>;
+    const auto meets = sync_in_step(3, program::SyncZone::group(0));
+    zone.arrive(2, meets);
+    run_for(5);
+    zone.arrive(4, {.purpose = Purpose::Link, .step = 4, .exchange = 1});
+    run_for(5);
+    CHECK(zone.waits(2));
+    CHECK_FALSE(zone.waits(3));
+    CHECK(zone.awaited_by(2) == Chips{3, 5});
+    CHECK(zone.awaited_by(4) == Chips{6});
+    CHECK(zone.text_of(2) == "ipu_2 is at a sync of zone 0 in step 3");
+    CHECK(zone.text_of(4) == "ipu_4 is at link exchange f of zone 0 in step 4");
+    zone.arrive(6, {.purpose = Purpose::Link, .step = 9, .exchange = 1});
+    zone.arrive(3, meets);
+    run_for(10);
+    zone.arrive(5, meets);
+    run_for(1000);
+    // chips 0 and 1 never came, and nobody waits for them
+    CHECK(alone.woken ==
+          std::vector<std::pair<std::size_t, Cycles>>{
+              {2, 20 + 640}, {3, 20 + 640}, {5, 20 + 640}, {4, 10 + 660}, {6, 10 + 660}});
+    CHECK_FALSE(zone.waits(2));
+    for (const std::size_t chip : {0U, 1U}) { // who has been released may come again
+        zone.arrive(static_cast<std::int64_t>(chip), meets);
+    }
+    run_for(600); // up to the release
+    CHECK(alone.woken.size() == 5);
+    run_for(1);
+    CHECK(alone.woken.size() == 7);
+    for (const auto& witness : alone.witnesses) {
+        CHECK(witness.failures.empty());
+    }
+}
+
+TEST_CASE("a barrier between chips takes a cycle at least") {
+    spec::MachineSpec spec = with_hops();
+    spec.sync.external_cycles = 0;
+    AloneZone alone(spec, {0, 0, 1, 1});
+    CHECK(alone.zone->barrier_cycles(0) == 1);
+    CHECK(alone.zone->barrier_cycles(2) == 20);
+}
+
+TEST_CASE("chips of a group that meet for different things are told once, at the first of them") {
+    AloneZone alone(with_hops(), {0, 1, 0, 0});
+    run_for(7);
+    alone.zone->arrive(3, {.purpose = Purpose::Link, .step = 2, .exchange = 0});
+    run_for(1);
+    CHECK(alone.witnesses[3].failures.empty());
+    alone.zone->arrive(2, {.purpose = Purpose::Link, .step = 5, .exchange = 1});
+    run_for(1);
+    alone.zone->arrive(0, sync_in_step(6, program::SyncZone::group(0)));
+    run_for(1000);
+    REQUIRE(alone.witnesses[2].failures.size() == 1);
+    CHECK(alone.witnesses[2].failures[0].tile == ports::Witness::kNoTile);
+    CHECK(alone.witnesses[2].failures[0].cycle == 8);
+    CHECK(alone.witnesses[2].failures[0].text ==
+          "unbalanced zone 0 at cycle 8: ipu_2 is at link exchange f of zone 0 in step 5, ipu_3 is "
+          "at link exchange e of zone 0 in step 2");
+    for (const std::size_t chip : {0U, 1U, 3U}) {
+        CHECK(alone.witnesses[chip].failures.empty());
+    }
+    CHECK(alone.woken.empty());
 }
 
 TEST_CASE("the alarm wakes each tile in its cycle, the lowest of one cycle first") {
