@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_component_shells CORE chip SYSTEMC LABELS component
-  SOURCES component/shells_test.cpp
+  SOURCES component/links_test.cpp component/shells_test.cpp
   LINK tessera_tile_shell tessera_exchange_shell tessera_sync tessera_memory_shell tessera_ipu_core
-       tessera_exchange_plan tessera_isa)
+       tessera_exchange_plan tessera_isa tessera_link)
 target_include_directories(test_component_shells PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 tessera_test(test_component_ipu CORE chip SYSTEMC LABELS component
