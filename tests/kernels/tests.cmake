@@ -92,7 +92,7 @@ tessera_test(test_kernels_dynamic LABELS kernels TIMEOUT 180
   APART kernels/dynamic/dynamic_own_price_test.cpp
   LINK tessera_dynamic tessera_lower tessera_operands tessera_published tessera_tile_core)
 tessera_test(test_kernels_collective LABELS kernels
-  SOURCES kernels/collective/collective_test.cpp kernels/collective/link_pattern_test.cpp
+  SOURCES kernels/collective/chips_collective_test.cpp kernels/collective/collective_test.cpp kernels/collective/link_pattern_test.cpp
   LINK tessera_chips tessera_collective tessera_link_core)
 add_executable(declared_check kernels/job/declared_check.cpp)
 target_link_libraries(declared_check PRIVATE tessera_job tessera_test_declared_twins tessera_warnings)
