@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who sends to whom in patterns of messages between chips, and what each tile is to receive.
+#include "base/error.h"
 #include "kernels/chips/chips.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -114,6 +116,15 @@ TEST_CASE("what a tile is to receive is what its partner is given", "[kernels][c
     const auto pairs = pairs_of(emitted);
     const auto values = emitted.values();
     CHECK(emitted.useful_bytes == 3 * 4 * kBytes * 3);
+    CHECK(emitted.choices == std::map<std::string, std::int64_t>{{"chips", 3}, {"messages", 12}});
+    CHECK(emitted.graph_of_chip == std::vector<std::size_t>{0, 1, 2});
+    CHECK(emitted.zones == std::vector<std::vector<std::uint32_t>>{{0, 0, 0}});
+    for (const graph::Graph& graph : emitted.graphs) {
+        CHECK(graph.name == "12 messages of 12 B between 3 chips, 3 times");
+        REQUIRE(graph.tensors.size() == 2);
+        CHECK((graph.tensors[0].given && !graph.tensors[0].wanted));
+        CHECK((!graph.tensors[1].given && graph.tensors[1].wanted));
+    }
     // Each tile of a chip has a row of its array, in the order of their numbers.
     std::set<std::vector<std::byte>> different;
     for (const auto& [from, into] : pairs) {
@@ -136,10 +147,21 @@ TEST_CASE("chips and tiles of a pattern are those of the machine", "[kernels][co
     workload.tile = 7;
     CHECK(pairs_of(chips::emit(machine_of(4, 8), workload)) ==
           std::map<End, End>{{{3, 7}, {0, 7}}});
-    CHECK_THROWS(chips::emit(machine_of(3, 8), workload));
-    CHECK_THROWS(chips::emit(machine_of(4, 7), workload));
+    const auto refusal = [&](std::int64_t chips, std::int64_t tiles) -> std::string {
+        try {
+            static_cast<void>(chips::emit(machine_of(chips, tiles), workload));
+        } catch (const ConfigError& error) {
+            const Diagnostic& told = error.diagnostics().front();
+            return told.pointer + ": " + told.message;
+        }
+        return {};
+    };
+    CHECK(refusal(4, 8).empty());
+    CHECK(refusal(3, 8) ==
+          "/source: got chip 3, expected one below 3, the system.chips of machine bow");
+    CHECK(refusal(4, 7) == "/tile: got tile 7, expected 0..6 on machine 'bow' (chip.tiles)");
     workload.source = 0;
     workload.destination = 4;
-    CHECK_THROWS_WITH(chips::emit(machine_of(4, 8), workload),
-                      Catch::Contains("got chip 4, expected one"));
+    CHECK(refusal(4, 8) ==
+          "/destination: got chip 4, expected one below 4, the system.chips of machine bow");
 }
