@@ -3,9 +3,12 @@
 // list.
 #include "kernels/codelets/gather_rows_cost.h"
 #include "kernels/gather/gather.h"
+#include "kernels/gather/remote_rows.h"
+#include "kernels/graph/places.h"
 #include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/family/matrix_step.h"
 
+#include <map>
 #include <numeric>
 
 namespace {
@@ -205,4 +208,103 @@ TEST_CASE("a gather has the shape of its list, and of several tables that of the
     CHECK(shape_of({1, 8, 4}, {1, 6}) == Shape{1, 6, 4}); // one table, given as several
     CHECK(shape_of({2, 8, 4}, {2, 3}) == Shape{2, 3, 4});
     CHECK(shape_of({2, 3, 8, 4}, {2, 3, 5}) == Shape{2, 3, 5, 4});
+}
+
+TEST_CASE("rows of tables outside the tiles come in copies, in whole rows or requests",
+          "[kernels][gather]") {
+    struct Case {
+        std::int64_t groups;
+        std::int64_t table_rows;
+        std::int64_t numbers;
+        std::int64_t columns; ///< of F32
+        std::int64_t tiles;
+        Bytes copy_limit;
+        std::size_t copies;
+        Bytes grain; ///< where a tile's run of the copy's bytes may begin
+    };
+    const Bytes whole = 1 << 20;
+    const std::vector<Case> cases{
+        {1, 5, 1, 2, 1, whole, 1, 8},
+        {1, 5, 7, 2, 4, whole, 1, 8},
+        {3, 5, 7, 6, 4, whole, 1, 24},
+        {3, 5, 4, 6, 5, 24 * 5, 3, 24},     // 12 rows, 5 a copy
+        {3, 5, 4, 6, 5, 24 * 5 - 1, 3, 24}, // 4 a copy
+        {3, 5, 4, 6, 5, 24 * 3, 4, 24},
+        {1, 9, 6, 6, 2, 23, 6, 24},    // not one row fits the limit: one a copy
+        {2, 5, 9, 1, 4, whole, 1, 64}, // rows are no units: they come in requests
+        {2, 5, 9, 3, 4, 12 * 6, 3, 64},
+        {2, 5, 3, 256, 4, whole, 1, 1024}, // the longest row that comes whole
+        {2, 5, 3, 258, 4, whole, 1, 64},
+        {2, 5, 3, 258, 3, 2 * 1032, 3, 64}};
+    for (const Case& one : cases) {
+        CAPTURE(one.groups, one.numbers, one.columns, one.tiles, one.copy_limit);
+        spec::MachineSpec machine = test::machine_of(one.tiles);
+        machine.streaming.copy_limit_bytes = one.copy_limit;
+        const Bytes row_bytes = 4 * one.columns;
+        const family::Value table =
+            test::random_value({ElementType::F32, {one.groups * one.table_rows, one.columns}}, 3);
+        Ids list;
+        for (std::int64_t i = 0; i < one.groups * one.numbers; ++i) {
+            list.push_back(static_cast<std::uint32_t>((i * i + 2 * i) % one.table_rows));
+        }
+        const family::Value ids = ids_value(list, {one.groups, one.numbers});
+
+        graph::Graph graph("test");
+        graph.remote_buffers.push_back({"table", program::RemoteBuffer::Place::StreamingMemory,
+                                        one.groups * one.table_rows, row_bytes});
+        const graph::TensorId ids_stand = graph::add_runs(
+            graph, {0, one.tiles},
+            {.name = "ids", .type = ids.type.type, .shape = ids.type.shape, .given = true}, 8);
+        exchange_plan::KnownSchedules known;
+        family::Site site{machine, known, 0, "step"};
+        site.remote = 0;
+        auto emitted =
+            gather::read_remote_rows(graph, site,
+                                     {one.groups,
+                                      one.table_rows,
+                                      one.numbers,
+                                      {ElementType::F32, {one.groups, one.numbers, one.columns}}},
+                                     ids_stand, ids.type);
+        CHECK(emitted.inputs.at(1) == ids_stand);
+        graph.tensors[emitted.outputs.at(0).index].wanted = true;
+        graph.control = std::move(emitted.steps);
+
+        CHECK(graph.stream_copies.size() == one.copies);
+        std::int64_t rows = 0;
+        for (const graph::StreamCopy& copy : graph.stream_copies) {
+            CHECK((copy.rows * row_bytes <= one.copy_limit || copy.rows == 1));
+            rows += copy.rows;
+            std::map<TileId, std::int64_t> numbers;
+            for (const graph::RowNumbers& some : copy.rows_from) {
+                CHECK(some.below == one.table_rows); // no number leads out of its table
+                CHECK(some.base % one.table_rows == 0);
+                numbers[some.tile] += some.count;
+            }
+            std::map<TileId, std::int64_t> pieces;
+            std::map<TileId, Bytes> begins;
+            for (const graph::StreamPiece& piece : copy.pieces) {
+                ++pieces[piece.tile]; // a row's, with one number for each
+                begins.try_emplace(piece.tile, piece.offset);
+                CHECK(piece.offset / row_bytes == (piece.offset + piece.bytes - 1) / row_bytes);
+            }
+            CHECK(pieces == numbers);
+            for (const auto& [tile, begin] : begins) {
+                CHECK(begin % one.grain == 0);
+            }
+        }
+        CHECK(rows == one.groups * one.numbers);
+
+        const auto program = lower::lower(machine, std::move(graph)).program;
+        CHECK(test::faults_of(machine, program).empty());
+        const auto outcome = test::run_program(
+            machine, program,
+            {{program::remote_buffer(0), table.bytes}, {program::tensor(0), ids.bytes}});
+        std::vector<std::byte> wanted;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const auto group = static_cast<std::int64_t>(i) / one.numbers;
+            const auto row = row_of(table, group * one.table_rows + list[i]);
+            wanted.insert(wanted.end(), row.begin(), row.end());
+        }
+        CHECK(outcome.tensors.at("y") == wanted);
+    }
 }
