@@ -69,7 +69,7 @@ tessera_test(test_kernels_top_k LABELS kernels
   LINK tessera_top_k tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp kernels/elementwise/gradients_test.cpp kernels/elementwise/near_test.cpp kernels/elementwise/dropout_test.cpp kernels/elementwise/adam_test.cpp kernels/elementwise/sgd_test.cpp kernels/elementwise/sum_of_squares_test.cpp kernels/elementwise/tolerances_test.cpp kernels/gather/one_hot_test.cpp kernels/gather/scatter_add_test.cpp kernels/softmax/cross_entropy_test.cpp kernels/softmax/masked_softmax_test.cpp kernels/softmax/softmax_gradient_test.cpp
-  LINK tessera_elementwise tessera_gather tessera_softmax tessera_lower tessera_test_run_program)
+  LINK tessera_elementwise tessera_gather tessera_layer_norm tessera_softmax tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_layer_norm LABELS kernels
   SOURCES kernels/layer_norm/layer_norm_test.cpp
   APART kernels/reduce/sum_rows_test.cpp

@@ -4,7 +4,9 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/family/numbers.h"
 #include "kernels/function/near.h"
+#include "kernels/layer_norm/layer_norm.h"
 #include "kernels/softmax/cross_entropy.h"
+#include "kernels/softmax/softmax_gradient.h"
 #include "kernels/workload/overflow.h"
 #include "tests/kernels/elementwise/elementwise_bench.h"
 
@@ -35,23 +37,32 @@ family::Value numbers(ElementType type, const std::vector<double>& values) {
                           [&](std::int64_t i) { return values.at(static_cast<std::size_t>(i)); });
 }
 
-/// A step that has not run is wrong about its first output's one element by a half: by how much of what
-/// is allowed, and how much that is.
-void check_told(const family::Step& step, const std::vector<family::Value>& inputs, double exact,
-                double allowed, std::vector<family::Value> other_outputs = {}) {
+/// A step that is right but for the first element of one output, which is off by a half, says by how much
+/// of what is allowed: so much.
+void check_told(const family::Step& step, const std::vector<family::Value>& inputs,
+                const std::vector<std::vector<double>>& exact, std::size_t wrong, double allowed) {
     std::vector<const family::Value*> given;
     for (const family::Value& input : inputs) {
         given.push_back(&input);
     }
-    const family::Value wrong =
-        test::value_of(step.outputs().front(), [&](auto) { return exact + 0.5; });
-    other_outputs.insert(other_outputs.begin(), wrong);
-    const auto checked = step.check(given, other_outputs, 1);
+    std::vector<family::Value> outputs;
+    for (const family::TensorType& type : step.outputs()) {
+        const std::vector<double>& of = exact.at(outputs.size());
+        const double off = outputs.size() == wrong ? 0.5 : 0;
+        outputs.push_back(test::value_of(type, [&](std::int64_t i) {
+            return of.at(static_cast<std::size_t>(i)) + (i == 0 ? off : 0);
+        }));
+    }
+    const auto checked = step.check(given, outputs, 1);
     CHECK_FALSE(checked.passed);
     CHECK(checked.failed_elements == 1);
-    const double error = std::fabs(family::number_at(wrong, 0) - exact);
+    const double error = std::fabs(family::number_at(outputs[wrong], 0) - exact[wrong][0]);
     CHECK(checked.max_error == Approx(error).epsilon(1e-6));
     CHECK(checked.max_error_over_tolerance == Approx(error / allowed).epsilon(1e-5));
+}
+void check_told(const family::Step& step, const std::vector<family::Value>& inputs, double exact,
+                double allowed) {
+    check_told(step, inputs, {{exact}}, 0, allowed);
 }
 
 } // namespace
@@ -189,8 +200,79 @@ TEST_CASE("weights against moments have the roundings of each operation of the f
         if (type == ElementType::F16) {
             left.off += workload::rounding(type, left.exact);
         }
-        check_told(*elementwise::adam().make(request), inputs, left.exact, left.off,
-                   {single_of({first.exact}), single_of({second.exact}),
-                    single_of({correction(0).exact, correction(1).exact})});
+        const std::vector<std::vector<double>> exact{{left.exact},
+                                                     {first.exact},
+                                                     {second.exact},
+                                                     {correction(0).exact, correction(1).exact}};
+        const std::array offs{left.off, first.off, second.off, correction(0).off};
+        for (std::size_t wrong = 0; wrong < offs.size(); ++wrong) {
+            CAPTURE(name_of(type), wrong);
+            check_told(*elementwise::adam().make(request), inputs, exact, wrong, offs[wrong]);
+        }
+    }
+}
+
+TEST_CASE("a gradient of softmax has the roundings of its row's sum, its own and those of shares",
+          "[kernels][softmax]") {
+    for (const ElementType type : kTypes) {
+        const family::TensorType row{type, {1, 3}};
+        const std::vector<double> y{0.5, 0.25, 0.25};
+        const std::vector<double> dy{2, -1, 3};
+        const double sum = 1.0 - 0.25 + 0.75;
+        const double magnitude = 1.0 + 0.25 + 0.75;
+        const double of_sum = (3 + 8) * (kU * magnitude + kLeast);
+        const double difference = dy[0] - sum;
+        const double computed = y[0] * (of_sum + 3 * kU * (difference + of_sum) + kLeast);
+        const auto value = [&](const std::vector<double>& of) {
+            return test::value_of(row,
+                                  [&](std::int64_t i) { return of[static_cast<std::size_t>(i)]; });
+        };
+        check_told(*softmax::gradient().make({{row, row}, {}}), {value(y), value(dy)},
+                   {{y[0] * difference, y[1] * (dy[1] - sum), y[2] * (dy[2] - sum)}}, 0,
+                   computed + workload::rounding(type, y[0] * difference + computed) + kLeast);
+    }
+}
+
+TEST_CASE("a row's norm has the roundings of its sums, its root and its line",
+          "[kernels][layer_norm]") {
+    const double epsilon = 0.125;
+    const double n = 4;
+    for (const ElementType type : kTypes) {
+        const family::TensorType row{type, {1, 4}};
+        const family::TensorType line{type, {4}};
+        const std::vector<double> x{1, 2, 4, -5};
+        const std::vector<double> scale{2, 1, 1, 1};
+        const std::vector<double> offset{0.25, 0, 0, 0};
+        const double mean = 0.5;
+        const double variance = (0.25 + 2.25 + 12.25 + 30.25) / n;
+        const double of_mean = (n + 12) * (kU * (1 + 2 + 4 + 5) / n + kLeast);
+        // an error of the mean adds its square
+        const double of_variance =
+            of_mean * of_mean + (n + 16) * (kU * (variance + of_mean * of_mean) + kLeast);
+        const double under_root = variance + epsilon;
+        const double carried = of_variance + 4 * kU * under_root;
+        const double deviation = 1 / std::sqrt(under_root);
+        const double of_deviation = 1 / std::sqrt(under_root - carried) -
+                                    deviation + // falls faster
+                                    4 * kU * deviation;
+        const Near factor{ElementType::F32, deviation, of_deviation};
+        const Near shifted = single(x[0]) - Near{ElementType::F32, mean, of_mean};
+        const Near wide = shifted * factor;
+        Near narrow = function::near_constant(type, wide.exact);
+        narrow.off += wide.off;
+        const Near y = narrow * function::near(type, scale[0]) + function::near(type, offset[0]);
+        std::vector<double> exact;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            exact.push_back((x[i] - mean) * deviation * scale[i] + offset[i]);
+        }
+        const std::vector<family::Value> inputs{
+            test::value_of(row, [&](std::int64_t i) { return x[static_cast<std::size_t>(i)]; }),
+            numbers(type, scale), numbers(type, offset)};
+        const auto step = layer_norm::family().make({{row, line, line}, {{"epsilon", epsilon}}});
+        const std::array offs{y.off, of_mean, of_deviation};
+        for (std::size_t wrong = 0; wrong < offs.size(); ++wrong) {
+            CAPTURE(name_of(type), wrong);
+            check_told(*step, inputs, {exact, {mean}, {deviation}}, wrong, offs[wrong]);
+        }
     }
 }
