@@ -399,6 +399,13 @@ TEST_CASE("a stub on a tile without an image is refused") {
                       "compute set work: tile_1 has a stub but no image");
 }
 
+TEST_CASE("a chip alone has no messages for others") {
+    test::HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.program().link_exchanges.emplace_back().name = "ring";
+    CHECK_THROWS_WITH(simulation::Simulation(hand.machine(), hand.program(), {}),
+                      "link exchange ring: this chip belongs to no system");
+}
+
 TEST_CASE("a control step that names nothing is refused") {
     HandProgram hand(test::four_tiles(), test::kStubs);
     hand.then_exchange(0);

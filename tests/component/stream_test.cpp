@@ -557,6 +557,26 @@ TEST_CASE("a copy that nothing waits for stops the run at its end") {
                       "waits for it");
 }
 
+TEST_CASE("a wait for a copy that is not under way stops the run") {
+    HandProgram hand = streaming_program();
+    hand.then_compute(hand.compute_set("work", {{3, "loop_of_50"}}));
+    hand.then(stream(Kind::StreamWait, 1));
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(
+        simulation.run(),
+        fmt::format("stream copy store: waited for at cycle {} but not under way",
+                    hand.machine().control.step_cycles + hand.stub_cycles("loop_of_50")));
+}
+
+TEST_CASE("a copy that is started again while it is under way stops the run") {
+    HandProgram hand = streaming_program();
+    hand.then(stream(Kind::StreamStart, 0)).then(stream(Kind::StreamStart, 0));
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(),
+                      fmt::format("stream copy load: started at cycle {} while it is under way",
+                                  hand.machine().control.step_cycles));
+}
+
 TEST_CASE("streams are in the trace, on tiles and on their link") {
     HandProgram hand = streaming_program();
     const auto set = hand.compute_set("work", {{0, "loop_of_50"}});
