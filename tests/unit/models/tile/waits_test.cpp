@@ -250,9 +250,9 @@ TEST_CASE("words that are named order contexts without a wait loop", "[unit][til
                                      "2: setzi $m2, 40\nst32 $m2, $m1, $mzero, 8\n"
                                      "st32 $m2, $m1, $mzero, 0",
                                      "", "look: ld32 $m2, $m1, $mzero, 0\nbr $m5\n");
-    const auto races = [&](Bytes named) {
+    const auto races = [&](Bytes named, Address from = kData) {
         test::AssembledLockstepTile tile(text);
-        tile.core().synchronise_by(kData, named);
+        tile.core().synchronise_by(from, named);
         const Outcome done = outcome_of(tile);
         CHECK(done.fault.empty());
         CHECK(done.words[12] == 42);
@@ -260,6 +260,11 @@ TEST_CASE("words that are named order contexts without a wait loop", "[unit][til
     };
     CHECK(races(4) == 0);
     CHECK(races(0) > 0);
+    // a word is named by any of its bytes, and by none beside it
+    CHECK(races(1, kData + 3) == 0);
+    CHECK(races(5, kData - 4) == 0);
+    CHECK(races(4, kData - 4) > 0);
+    CHECK(races(4, kData + 4) > 0);
     test::AssembledLockstepTile tile(text);
     CHECK_THROWS_AS(tile.core().synchronise_by(4, 4), ProgramError);
 }
