@@ -399,6 +399,22 @@ TEST_CASE("a stub on a tile without an image is refused") {
                       "compute set work: tile_1 has a stub but no image");
 }
 
+TEST_CASE("a stub on a tile behind the last image is refused") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_compute(hand.compute_set("work", {{1, "at_once"}}));
+    hand.program().image_of_tile.resize(1);
+    CHECK_THROWS_WITH(simulation::Simulation(hand.machine(), hand.program(), {}),
+                      "compute set work: tile_1 has a stub but no image");
+}
+
+TEST_CASE("images for more tiles than the chip has are refused") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.program().name = "wide";
+    hand.program().image_of_tile.resize(5, program::Program::kNoImage);
+    CHECK_THROWS_WITH(simulation::Simulation(hand.machine(), hand.program(), {}),
+                      "program wide: got images for 5 tiles, expected at most 4");
+}
+
 TEST_CASE("a chip alone has no messages for others") {
     test::HandProgram hand(test::four_tiles(), test::kStubs);
     hand.program().link_exchanges.emplace_back().name = "ring";
