@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -194,4 +195,118 @@ TEST_CASE("a known way is gone only with the words that it loads known as they w
             CHECK(recipes.met() == (recorded == then ? 1 : 0));
         }
     }
+}
+
+namespace {
+
+/// A worker that loads a word and then does `nops` instructions more, or others where the word is 0.
+std::string loading(std::size_t nops, const std::string& others = "") {
+    std::string body = fmt::format(".align 8\nworker: setzi $m0, {}\nld32 $m1, $m0, $mzero, 0\n"
+                                   "brz $m1, 1f\n",
+                                   kData);
+    for (std::size_t nop = 0; nop < nops; ++nop) {
+        body += "nop\n";
+    }
+    return body + "exitz $mzero\n1: " + others + "exitz $mzero\n";
+}
+
+} // namespace
+
+TEST_CASE("a way is learnt when it was gone two dozen times, the next ones at every fourth miss",
+          "[unit][tile]") {
+    constexpr std::int64_t kFirst = 24;
+    Worker worker(loading(20, "add $m2, $m1, 1\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n"));
+    isa::StretchRecipes recipes;
+    for (std::int64_t time = 1; time < 40; ++time) {
+        CAPTURE(time);
+        static_cast<void>(worker.run({5}, &recipes));
+        // the one behind the two dozen is written down
+        CHECK(recipes.met() == std::max<std::int64_t>(0, time - kFirst - 1));
+    }
+    const std::int64_t before = recipes.met();
+    for (std::int64_t time = 1; time < 9; ++time) {
+        CAPTURE(time);
+        static_cast<void>(worker.run({0}, &recipes));
+        // the misses 26 to 28 and the next, which is written down
+        CHECK(recipes.met() - before == std::max<std::int64_t>(0, time - 4));
+    }
+}
+
+TEST_CASE("a way is learnt where that saves time, and not looked for where it did not twice",
+          "[unit][tile]") {
+    constexpr int kOften = 40;
+    for (std::size_t nops = 0; nops < 12; ++nops) {
+        CAPTURE(nops);
+        Worker worker(loading(nops));
+        isa::StretchRecipes recipes;
+        for (int time = 0; time < kOften; ++time) {
+            static_cast<void>(worker.run({5}, &recipes));
+        }
+        // A check of the load and one of the branch, an extent and two registers; a sum takes the time of
+        // an instruction and a half.
+        const std::size_t instructions = 4 + nops;
+        CHECK((recipes.met() > 0) == (2 * instructions >= 3 * (2 + 1 + 2)));
+    }
+    // Where short ways were written down in vain twice, a long one is not any more.
+    constexpr int kFirst = 24;
+    constexpr int kBetween = 4;
+    for (int vain = 0; vain < 4; ++vain) {
+        CAPTURE(vain);
+        Worker worker(loading(20));
+        isa::StretchRecipes recipes;
+        for (int time = 0; time < kFirst + kBetween * vain; ++time) {
+            static_cast<void>(worker.run({0}, &recipes));
+        }
+        for (int time = 0; time < kOften; ++time) {
+            static_cast<void>(worker.run({5}, &recipes));
+        }
+        CHECK((recipes.met() > 0) == (vain < 2));
+    }
+}
+
+TEST_CASE("a start has 64 recipes at most", "[unit][tile]") {
+    constexpr std::uint32_t kMost = 64;
+    Worker worker(fmt::format(".align 8\nworker: setzi $m0, {}\nld32 $m1, $m0, $mzero, 0\n"
+                              "{{ rpt $m1, 0 ; fnop }}\n{{ nop ; fnop }}\nexitz $mzero\n",
+                              kData));
+    isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+    for (const bool again : {false, true}) {
+        for (std::uint32_t passes = 0; passes < kMost + 3; ++passes) { // each a way of its own
+            CAPTURE(again, passes);
+            const std::int64_t before = recipes.met();
+            static_cast<void>(worker.run({passes}, &recipes));
+            CHECK(recipes.met() - before == (again && passes < kMost ? 1 : 0));
+        }
+    }
+}
+
+TEST_CASE("recipes are looked for as long as they meet one stretch in two, after 4096 of them",
+          "[unit][tile]") {
+    constexpr std::uint32_t kJudged = 4096;
+    constexpr std::uint32_t kFirst = 24;
+    auto machine = test::random_machine(true);
+    machine.tile.phase_limit_cycles = 20'000'000;
+    // Each pass of the loop is a stretch, the first one with what is before it and the exit one of its own.
+    // The inner repeat has as many passes in each, or one more each time.
+    Worker worker(fmt::format(".align 8\nworker: setzi $m0, {}\nld32 $m1, $m0, $mzero, 0\n"
+                              "ld32 $m2, $m0, $mzero, 1\nld32 $m3, $m0, $mzero, 2\nnop\n"
+                              "1: add $m3, $m3, $m2\n{{ rpt $m3, 0 ; fnop }}\n{{ nop ; fnop }}\n"
+                              "nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nbrnzdec $m1, 1b\n"
+                              "exitz $mzero\n",
+                              kData),
+                  machine);
+    isa::StretchRecipes recipes;
+    const auto met_of = [&](std::uint32_t count, std::uint32_t step, std::uint32_t first) {
+        const std::int64_t before = recipes.met();
+        REQUIRE(worker.run({count - 1, step, first}, &recipes).fault.empty());
+        return recipes.met() - before;
+    };
+    static_cast<void>(met_of(2 * kFirst, 0, 3)); // known from here on
+    CHECK(met_of(100, 0, 3) == 98);
+    std::uint32_t all = 2 * kFirst + 100;
+    for (std::uint32_t first = 100; all < kJudged; first += 300, all += 400) {
+        CHECK(met_of(100, 0, 3) == 98);
+        CHECK(met_of(300, 1, first) == 0); // three times as many
+    }
+    CHECK(met_of(100, 0, 3) == 0);
 }
