@@ -291,6 +291,31 @@ TEST_CASE("a name is suggested up to a distance that grows with its length", "[i
     const std::string longest(63, 'a');
     CHECK(suggests(longest, longest));
     CHECK_FALSE(suggests(longest + "a", longest + "a"));
+    CHECK_FALSE(suggests(longest, longest + "a"));
+    CHECK_FALSE(suggests(longest + "a", longest));
+}
+
+TEST_CASE("a source's names are compared 200,000 times, and then none is suggested", "[isa]") {
+    const assembly::SourceMap map;
+    for (const std::size_t names : {std::size_t{199'999}, std::size_t{200'000}}) {
+        CAPTURE(names);
+        assembly::Diagnostics diagnostics(map);
+        const std::vector<std::string_view> far(names, "x");
+        const std::vector<std::string_view> near = {"abcx"};
+        CHECK(diagnostics.nearest("abcd", far).empty());
+        CHECK(diagnostics.nearest("abcd", near).empty() == (names == 200'000));
+        CHECK(diagnostics.nearest("abcd", near).empty());
+    }
+}
+
+TEST_CASE("a hundred warnings are shown", "[isa]") {
+    for (const std::size_t warnings : {std::size_t{99}, std::size_t{100}, std::size_t{101}}) {
+        std::string text;
+        for (std::size_t i = 0; i < warnings; ++i) {
+            text += ".warning\n";
+        }
+        CHECK(assembled(text).warnings.size() == std::min<std::size_t>(warnings, 100));
+    }
 }
 
 TEST_CASE("a hundred mistakes are shown and the others counted", "[isa]") {
