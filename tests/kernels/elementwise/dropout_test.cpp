@@ -207,7 +207,12 @@ TEST_CASE("dropout refuses rates, seeds and steps that it cannot have", "[kernel
     CHECK(refusal(request_of(half, 1, 0)) ==
           "-1rate: got 1, expected 0 to 0.999969482421875 for f16");
     CHECK(refusal(request_of(half, -0.5, 0)).starts_with("-1rate: got -0.5"));
+    CHECK(refusal(request_of(half, 1 - 0x1p-15, 0)) == "taken");
+    CHECK(refusal(request_of(half, 1 - 0x1p-16, 0)).starts_with("-1rate: "));
     CHECK(refusal(request_of(single, 1 - 0x1p-16, 0)) == "taken");
+    CHECK(refusal(request_of(single, 1 - 0x1p-17, 0)).starts_with("-1rate: "));
+    CHECK(refusal(request_of(half, 0, 0x1p32 - 1)) == "taken");
+    CHECK(refusal(request_of(half, 0, 0x1p32)).starts_with("-1seed: "));
     CHECK(refusal(request_of(half, 0.5, -1)) ==
           "-1seed: got -1, expected a whole number from 0 to 4294967295");
     CHECK(refusal(request_of(half, 0.5, 0.5)).starts_with("-1seed: got 0.5"));
