@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -191,4 +193,123 @@ TEST_CASE(
             }
         }
     }
+}
+
+TEST_CASE("each row of shuffled numbers has all of them, in any order alike") {
+    Draw draw;
+    draw.values.kind = workload::ValuesSpec::Kind::Shuffled;
+    const auto rows_of = [&](ElementType type, std::int64_t rows, std::int64_t columns) {
+        const auto elements = elements_of(job::given_values({type, {rows, columns}}, draw, 1));
+        REQUIRE(std::ssize(elements) == rows * columns);
+        std::vector<std::vector<double>> made;
+        for (auto at = elements.begin(); at != elements.end(); at += columns) {
+            made.emplace_back(at, at + columns);
+        }
+        return made;
+    };
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        constexpr std::int64_t kOrders = 24; // of four numbers
+        std::map<std::vector<double>, std::int64_t> many;
+        for (const auto& row : rows_of(type, 100 * kOrders, 4)) {
+            CHECK(std::set<double>(row.begin(), row.end()) == std::set<double>{0, 1, 2, 3});
+            ++many[row];
+        }
+        CHECK(std::ssize(many) == kOrders);
+        for (const auto& [order, times] : many) {
+            CHECK((times > 50 && times < 150));
+        }
+        CHECK(rows_of(type, 2, 1) == std::vector<std::vector<double>>{{0}, {0}});
+        const auto before = rows_of(type, 1, 500);
+        draw.seed = 2;
+        CHECK(rows_of(type, 1, 500) != before);
+        draw.seed = 1;
+    }
+}
+
+TEST_CASE(
+    "a selection of the largest is a pipeline of one step, with each number of the workload") {
+    workload::TopKWorkload told;
+    told.n = 64;
+    told.k = 5;
+    told.buckets = 8;
+    told.kept = 2;
+    told.dtype = ElementType::F32;
+    told.seed = 9;
+    told.values.kind = workload::ValuesSpec::Kind::Shuffled;
+    for (const std::int64_t rows : {1, 2}) {
+        told.rows = rows;
+        const job::Source source = job::source_of(told);
+        CHECK_FALSE(source.is_kind);
+        CHECK(source.pipeline.seed == 9);
+        REQUIRE(source.pipeline.tensors.size() == 1);
+        const PipelineTensor& x = source.pipeline.tensors[0];
+        CHECK(x.name == "x");
+        CHECK(x.type == ElementType::F32);
+        CHECK(x.shape ==
+              (rows == 1 ? std::vector<std::int64_t>{64} : std::vector<std::int64_t>{2, 64}));
+        CHECK(source.draws.at(0).values.kind == told.values.kind);
+        REQUIRE(source.pipeline.steps.size() == 1);
+        const workload::PipelineStep& step = source.pipeline.steps[0];
+        CHECK(step.name == "top_k");
+        CHECK(step.family == "top_k");
+        CHECK(step.inputs == std::vector<std::string>{"x"});
+        CHECK(step.outputs == std::vector<std::string>{"values", "indices"});
+        using Options = std::map<std::string, workload::PipelineStep::OptionValue>;
+        CHECK(step.options == Options{{"k", 5.0}, {"buckets", 8.0}, {"kept", 2.0}});
+    }
+}
+
+TEST_CASE("operands of a product have a size more for several groups, and are drawn for all that "
+          "is summed") {
+    workload::MatmulWorkload told;
+    told.m = 2;
+    told.k = 3;
+    told.n = 5;
+    told.seed = 9;
+    using Shape = std::vector<std::int64_t>;
+    for (const std::int64_t groups : {1, 2}) {
+        for (const bool bias : {false, true}) {
+            for (const bool accumulates : {false, true}) {
+                CAPTURE(groups, bias, accumulates);
+                told.groups = groups;
+                told.bias = bias;
+                told.accumulate =
+                    accumulates ? workload::Accumulate::Apart : workload::Accumulate::None;
+                std::vector<std::pair<std::string, Shape>> wanted{{"a", {2, 3}}, {"b", {3, 5}}};
+                std::int64_t contraction = 3;
+                if (bias) {
+                    wanted.push_back({"bias", {5}});
+                    contraction = workload::contraction_with_one_more(contraction);
+                }
+                if (accumulates) {
+                    wanted.push_back({"c", {2, 5}});
+                    contraction = workload::contraction_with_one_more(contraction);
+                }
+                const job::Source source = job::source_of(told);
+                CHECK(source.is_kind);
+                CHECK(source.pipeline.steps.at(0).options.at("accumulate") ==
+                      workload::PipelineStep::OptionValue(accumulates));
+                std::vector<std::pair<std::string, Shape>> made;
+                std::vector<std::string> names;
+                for (const PipelineTensor& tensor : source.pipeline.tensors) {
+                    Shape shape = tensor.shape;
+                    if (groups > 1) {
+                        CHECK(shape.at(0) == groups);
+                        shape.erase(shape.begin());
+                    }
+                    made.emplace_back(tensor.name, shape);
+                    names.push_back(tensor.name);
+                }
+                CHECK(made == wanted);
+                CHECK(source.pipeline.steps.at(0).inputs == names);
+                for (const Draw& draw : source.draws) {
+                    CHECK(draw.contraction == contraction);
+                    CHECK(draw.seed == 9);
+                    CHECK(draw.is_exact);
+                }
+            }
+        }
+    }
+    told.dtype = ElementType::F143;
+    CHECK(job::source_of(told).draws.at(0).contraction == kExactF8); // more than the product's own
 }
