@@ -1100,8 +1100,10 @@ private:
         for (std::size_t i = 0; i < last.outputs.size(); ++i) {
             const auto tensor = last.node->outputs[i];
             if (tensor && pipeline_.tensors[*tensor].is_left) {
-                // another step may have written the tensor where words decide
-                const bool is_there = standing_[*tensor] && !last.may_not_run;
+                // a store has a row of the tensor alone; another step may have written the tensor where
+                // words decide
+                const bool is_there =
+                    last.node->kind != Node::Kind::Store && standing_[*tensor] && !last.may_not_run;
                 planned_.results.push_back(
                     {*tensor, is_there ? last.outputs[i] : *left_at(*tensor)});
             }
