@@ -155,8 +155,7 @@ private:
         };
         return most(standing) <= (is_.share.empty() ? 1 : 2 * most(even)) &&
                std::ranges::all_of(standing, [&](const Share& share) {
-                   const bool may_end = !is_.has_whole_grains && &share == &standing.back();
-                   return share.first % is_.grain == 0 && (may_end || share.units % is_.grain == 0);
+                   return share.first % is_.grain == 0; // and so they end, but for the last
                });
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/dynamic/bucket.h"
 #include "kernels/dynamic/decode.h"
 #include "kernels/dynamic/encode.h"
 #include "kernels/dynamic/fill.h"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -530,4 +532,14 @@ TEST_CASE("dynamic_encode: words that encode does not write are refused", "[kern
     auto endless = encoding.metadata;
     std::fill(endless.begin() + static_cast<std::ptrdiff_t>(first) + 11, endless.end(), 1);
     CHECK_THROWS_AS(decode(layout, endless), ProgramError);
+    // no word behind the last one is read, however the ones before go on
+    const std::span<const std::uint16_t> words(encoding.metadata.data() + first,
+                                               encoding.metadata.data() + encoding.metadata.size());
+    const auto whole = static_cast<std::size_t>(read_bucket(layout, words, 5).words);
+    CHECK(read_bucket(layout, words.first(whole), 5).groups.size() == 1);
+    for (std::size_t most = 0; most < whole; ++most) {
+        CHECK_THROWS_WITH(read_bucket(layout, words.first(most), 5),
+                          Catch::StartsWith("bucket 5, word ") &&
+                              Catch::EndsWith(": the metadata have no end"));
+    }
 }

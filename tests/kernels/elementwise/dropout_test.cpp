@@ -107,7 +107,8 @@ TEST_CASE("dropout works on blocks where they stand, in whatever order of the te
         const std::int64_t wide = Draws{.type = type}.elements_of_block();
         // as columns of blocks: the blocks of a column are neighbours
         const family::TensorType x{type, {6, 3 * wide}};
-        for (const Bytes apart : {Bytes{Draws::kBlockBytes}, Bytes{Draws::kBlockBytes + 8}}) {
+        for (const Bytes apart : {Bytes{Draws::kBlockBytes}, Bytes{Draws::kBlockBytes + 8},
+                                  Bytes{Draws::kBlockBytes + 4}}) {
             CAPTURE(name_of(type), apart);
             const Request request = request_of(x, 0.3, 5);
             spec::MachineSpec machine;
@@ -126,7 +127,11 @@ TEST_CASE("dropout works on blocks where they stand, in whatever order of the te
                  {{3, wide, 6 * apart}, {6, 3 * wide, apart}, {wide, 1, bytes_of(type)}}});
             const graph::TensorId where = graph.add_tensor(std::move(given));
             const auto emitted = step->emit(graph, site, std::vector{std::optional(where)});
-            CHECK(emitted.inputs.front() == where); // nothing is moved
+            const bool begins_units = apart % 8 == 0; // else all of it is moved
+            CHECK((emitted.inputs.front() == where) == begins_units);
+            if (!begins_units) {
+                continue;
+            }
             graph.tensors[emitted.outputs.front().index].wanted = true;
             graph.tensors[emitted.outputs.front().index].name = "y";
             graph.control = emitted.steps;

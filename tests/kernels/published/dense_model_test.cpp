@@ -395,6 +395,43 @@ TEST_CASE("a reduction's stages have the least sum of ratios near the roots", "[
     }
 }
 
+TEST_CASE("a vertex of FP16 or FP32 costs the overheads of its groups, passes and rows",
+          "[kernels]") {
+    const DenseMachine machine = bow();
+    const Cycles round = machine.round_cycles;
+    const Cycles launches = 14;
+    for (const auto& [data, partials] : kTypes) {
+        for (const DenseVertex& vertex : dense_vertices({1, 1, 1, data, partials}, machine)) {
+            if (bytes_of(data) == 1) {
+                continue;
+            }
+            const bool f16 = data == ElementType::F16;
+            // FP16 sums of eight units have prologues of their own
+            const bool narrow = f16 && partials == ElementType::F16 && vertex.units == 8;
+            const Cycles load = vertex.units * vertex.in_group * bytes_of(data) / 8;
+            const std::int64_t passes = vertex.out_group / vertex.units;
+            for (const std::int64_t rows : {3, 5}) { // of each worker
+                const Cycles issues = f16 ? 38 + machine.row_issues_f16 * (rows - 3)
+                                          : 46 + machine.row_issues_f32 * (rows - 3);
+                const Cycles kept = f16 ? 7 : 0; // of the weight set before
+                const Cycles zeroing = f16 ? -1 : 2 + 8 * rows;
+                const Cycles added = round * (issues - kept) + launches;
+                const Cycles zeroed = round * (issues - kept + zeroing) + launches;
+                const Cycles start = 50 + (f16 ? 7 * round : 0) + (narrow ? 12 : 13) + 11;
+                const Cycles of_in = (f16 ? 3 * round : 0) + (narrow ? 16 : 15);
+                for (const auto& [ins, outs] :
+                     {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 4}, {3, 1}, {3, 4}}) {
+                    CAPTURE(name_of(data), name_of(partials), vertex.units, rows, ins, outs);
+                    CHECK(amp_vertex_cycles(machine, vertex, data, partials,
+                                            {rows * machine.workers, ins, outs}) ==
+                          start + outs * ((narrow ? 19 : 18) + passes * (7 + load + zeroed)) +
+                              (ins - 1) * (of_in + outs * (19 + passes * (6 + load + added))));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("a vertex of FP8 costs the overheads that are published of it", "[kernels]") {
     const DenseMachine machine = bow();
     const std::int64_t w = machine.workers;
