@@ -85,6 +85,41 @@ TEST_CASE("a tile may have no more than what its program names") {
     CHECK(ipu::named_bytes(machine, program)[0] == machine.memory.bytes());
 }
 
+TEST_CASE("words in which elements of a known tensor stand are known as a whole") {
+    const auto machine = tiles(2);
+    const Address base = machine.memory.region0_begin();
+    const auto known_words = [&](const program::Tensor& tensor) {
+        program::KnownWords known(2, base, machine.memory.bytes());
+        ipu::learn_tensor(tensor, known);
+        std::vector<Address> words; // behind the base, of tile 1
+        for (Address word = 0; word < 200; word += 4) {
+            CHECK_FALSE(known.is_known(0, base + word));
+            if (known.is_known(1, base + word)) {
+                words.push_back(word);
+            }
+        }
+        return words;
+    };
+    using Words = std::vector<Address>;
+    program::Tensor tensor;
+    tensor.shape = {6};
+    // halves that begin or end within a word
+    tensor.pieces = {{1, base + 2, 0, {{3, 1, 2}}}};
+    CHECK(known_words(tensor) == Words{0, 4});
+    tensor.pieces = {{1, base + 8, 0, {{3, 1, 2}}}};
+    CHECK(known_words(tensor) == Words{8, 12});
+    tensor.pieces = {{1, base + 8, 0, {{4, 1, 2}}}};
+    CHECK(known_words(tensor) == Words{8, 12});
+    tensor.pieces = {{1, base + 10, 0, {{1, 1, 2}}}};
+    CHECK(known_words(tensor) == Words{8});
+    // rows apart from each other, and two pieces
+    tensor.pieces = {{1, base + 64, 0, {{2, 3, 32}, {3, 1, 2}}}, {1, base + 128, 0, {{1, 1, 2}}}};
+    CHECK(known_words(tensor) == Words{64, 68, 96, 100, 128});
+    tensor.type = ElementType::F32;
+    tensor.pieces = {{1, base + 12, 0, {{3, 1, 4}}}};
+    CHECK(known_words(tensor) == Words{12, 16, 20});
+}
+
 TEST_CASE("a tensor may stand backwards in a tile and in the host's array") {
     const auto machine = tiles(1);
     ipu::ChipMemory memory(machine);
