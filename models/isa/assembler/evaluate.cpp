@@ -151,8 +151,7 @@ std::optional<Value> Evaluator::evaluate(const Expression& expression) {
                            : node.kind < NodeKind::Add  ? apply_unary(node)
                                                         : apply_binary(node);
         if (!is_ok) {
-            stack_.resize(base);
-            return std::nullopt;
+            return std::nullopt; // as all that needs it: who asks next empties the stack
         }
     }
     const Value value = stack_.back();
