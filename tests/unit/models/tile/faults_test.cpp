@@ -65,6 +65,18 @@ TEST_CASE("a fault shows the registers of its context that have no fixed value",
                Catch::EndsWith("; " + registers('m', 14) + ", " + registers('a', 8)));
 }
 
+TEST_CASE("a fault names control registers as who runs the code does", "[unit][tile]") {
+    // of the first worker too, whose number is 0
+    CHECK_THAT(fault_of(worker("setzi $m2, 0x80004\n"
+                               "{ ld64 $a0:1, $m2, $mzero, 0 ; uput $FP_CLR, $a2 }")),
+               Catch::Contains("tile_0.worker_0 @ ") &&
+                   Catch::Contains("{ ld64 $a0:1, $m2, $mzero, 0 ; uput $FP_CLR, $a2 }"));
+    CHECK_THAT(fault_of(supervisor("setzi $m0, worker\nrun $m0, $mzero, 0\n"
+                                   "put $WORKER0_BASE, $m0\nsync TEXCH_SYNCZONE_LOCAL")),
+               Catch::Contains("tile_0.supervisor @ ") &&
+                   Catch::Contains("put $WORKER0_BASE, $m0"));
+}
+
 TEST_CASE("an access outside memory faults", "[unit][tile]") {
     CHECK_THAT(fault_of(worker("setzi $m2, 0xe8000\nld32 $m3, $m2, 0")),
                Catch::Contains("4-byte access at 0xe8000: outside tile memory 0x4c000..0xe7fff"));
