@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every rule of the machine that a tile program can break stops the run with tile, context, line
 // and reason.
+#include "models/isa/engine.h"
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
@@ -171,6 +172,38 @@ TEST_CASE("launches need an entry that is code in region 0 and whole words", "[u
         CHECK_THAT(fault("0x60000", "0x80000"), Catch::Contains("no code there"));
     }
     CHECK_THAT(fault_of(worker("setzi $m4, 0x80000\nbr $m4")), Catch::Contains("no code there"));
+}
+
+TEST_CASE("a worker is stopped where it branches or repeats beyond the limit of a phase",
+          "[unit][tile]") {
+    constexpr std::int64_t kLimit = 100; ///< issues of a worker
+    spec::MachineSpec machine;
+    machine.tile.phase_limit_cycles = kLimit * machine.tile.round_cycles();
+    // The worker's code stands first: issues count from there.
+    const std::string launch = ".supervisor\n.globl start\nstart: setzi $m0, worker\n"
+                               "run $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\nbr $lr\n";
+    for (const isa::Engine& engine : isa::engines()) {
+        for (const std::int64_t times : {kLimit - 1, kLimit, kLimit + 1}) {
+            for (const char* const loop : {"setzi $m0, {}\n1: brnzdec $m0, 1b\n",
+                                           "{{ rpt {}, 0 ; fnop }}\n{{ nop ; fnop }}\n"}) {
+                CAPTURE(engine.name, times, loop);
+                test::AssembledTile tile(
+                    ".worker\nworker: " + fmt::format(fmt::runtime(loop), times) +
+                        "exitz $mzero\n" + launch,
+                    machine);
+                tile.core().set_engine(engine);
+                std::string told;
+                try {
+                    tile.run();
+                } catch (const tile::TileFault& fault) {
+                    told = fault.what();
+                }
+                // else the supervisor comes too late
+                CHECK((told.find("the worker has not exited") != std::string::npos) ==
+                      (times > kLimit));
+            }
+        }
+    }
 }
 
 TEST_CASE("a worker base may not be set while the worker is active", "[unit][tile]") {
