@@ -228,8 +228,9 @@ constexpr Address kData = kBegin + 0x1000;
 constexpr Address kRegion1 = kBegin + 0x2000;
 constexpr Address kEnd = kBegin + 0x6000;
 
-Outcome run(const std::string& text, const Data& data, const isa::Engine& engine, bool at_once) {
-    test::AssembledTile tile(text, small_machine());
+Outcome run(const std::string& text, const Data& data, const isa::Engine& engine, bool at_once,
+            const spec::MachineSpec& machine = small_machine()) {
+    test::AssembledTile tile(text, machine);
     fill(tile, kData, kEnd, data);
     tile.core().set_engine(engine);
     tile.core().set_rows_at_once(at_once);
@@ -317,6 +318,28 @@ TEST_CASE("a pass keeps to FP_CTL", "[unit][tile]") {
                 check_equal(program_text(pass, lines_of(pass)), {seed++, special_percent});
             }
         }
+    }
+}
+
+TEST_CASE("a pass beyond the limit of a phase is stopped where bundles are", "[unit][tile]") {
+    spec::MachineSpec machine = small_machine();
+    for (const bool adds : {true, false}) {
+        const Pass pass = apart({.adds = adds, .passes = 30});
+        const std::string text = program_text(pass, lines_of(pass));
+        int stopped = 0;
+        int ended = 0;
+        // A worker counts its issues from where the code begins: 120 of the loop, less those of code in front.
+        for (std::int64_t issues = 16; issues < 130; ++issues) {
+            CAPTURE(adds, issues);
+            machine.tile.phase_limit_cycles = issues * machine.tile.round_cycles();
+            const isa::Engine& engine = isa::engines().back();
+            const Outcome bundles = run(text, {}, engine, false, machine);
+            CHECK(run(text, {}, engine, true, machine).end == bundles.end);
+            const bool is_stopped = bundles.end.find("worker has not exited") != std::string::npos;
+            (is_stopped ? stopped : ended) += 1;
+        }
+        CHECK(stopped > 0);
+        CHECK(ended > 0);
     }
 }
 
