@@ -257,6 +257,102 @@ TEST_CASE("what a worker reads and leaves is told beside the phase, which stays 
     CHECK(of_worker_alone > 1000); // workers read what others have read before
 }
 
+TEST_CASE("first reads of a worker are ranges of words with the values that they had",
+          "[unit][isa]") {
+    using Kind = ShadowRead::Kind;
+    constexpr std::uint32_t kUsed = 60;
+    constexpr std::uint32_t kGap = 8; ///< words between two that were read come along
+    std::mt19937 random(11);
+    int told = 0;
+    int refused = 0;
+    for (int round = 0; round < 2000; ++round) {
+        CAPTURE(round);
+        Memory memory;
+        for (std::uint32_t word = 0; word < kUsed; ++word) {
+            if (random() % 8 != 0) {
+                memory.put(word, 1000 + word);
+            }
+        }
+        const std::vector<std::uint64_t> bits = memory.bits;
+        memory.begin();
+        memory.shadow.follow_worker();
+        std::vector<bool> written(kUsed);
+        for (int access = 0; access < 12; ++access) {
+            const auto word = static_cast<std::uint32_t>(random() % kUsed);
+            const auto count =
+                static_cast<std::uint32_t>(1 + random() % std::min(kUsed - word, 4U));
+            const auto choice = random() % 16;
+            if (choice < 10) {
+                static_cast<void>(memory.shadow.read(word * 4));
+            } else if (choice < 13) {
+                const std::uint32_t value = 7;
+                std::memcpy(&memory.bytes[word * std::size_t{4}], &value, 4);
+                memory.shadow.store(word * 4, choice != 10);
+                written[word] = true;
+            } else if (choice < 15) {
+                memory.shadow.lose(WordRange{word, count});
+                std::fill_n(written.begin() + word, count, true);
+            } else {
+                static_cast<void>(memory.shadow.are_known({word, count}));
+            }
+        }
+        isa::ShadowMemory::FirstReads found;
+        const bool is_told = memory.shadow.first_reads(found);
+        std::vector<bool> needed(kUsed);
+        std::vector<std::uint32_t> unknown;
+        bool words_say_all = true;
+        for (const ShadowRead& read : memory.shadow.worker_followed().reads) {
+            if (read.kind == Kind::Word && read.value == 0) {
+                unknown.push_back(read.word);
+                continue;
+            }
+            for (std::uint32_t word = read.word; word < read.word + read.count; ++word) {
+                needed[word] = true;
+                words_say_all = words_say_all && (read.kind == Kind::Word || !written[word]);
+            }
+            words_say_all = words_say_all && (read.kind == Kind::Word ||
+                                              (read.kind == Kind::AreKnown && read.value != 0));
+        }
+        REQUIRE(is_told == words_say_all);
+        (is_told ? told : refused) += 1;
+        if (!is_told) {
+            continue;
+        }
+        CHECK(found.unknown == unknown);
+        const auto is_as_it_was = [&](std::uint32_t word) {
+            return word_bits::get(bits.data(), word) && !written[word];
+        };
+        std::vector<std::uint32_t> values;
+        std::uint32_t next = 0; // word behind the range before
+        std::uint32_t between = 0;
+        for (const WordRange& range : found.ranges) {
+            REQUIRE(range.count > 0);
+            REQUIRE((next == 0 || range.first > next));
+            // two ranges are apart for a reason
+            bool may_join = next != 0 && range.first - next <= kGap;
+            for (std::uint32_t word = next; word < range.first; ++word) {
+                CHECK_FALSE(needed[word]);
+                may_join = may_join && is_as_it_was(word);
+            }
+            CHECK_FALSE(may_join);
+            next = range.first + range.count;
+            for (std::uint32_t word = range.first; word < next; ++word) {
+                values.push_back(1000 + word);
+                between = needed[word] ? 0 : between + 1;
+                CHECK(between <= kGap);
+                CHECK((needed[word] || is_as_it_was(word)));
+            }
+            CHECK(between == 0);
+        }
+        for (std::uint32_t word = next; word < kUsed; ++word) {
+            CHECK_FALSE(needed[word]);
+        }
+        CHECK(found.values == values);
+    }
+    CHECK(told > 200);
+    CHECK(refused > 200);
+}
+
 TEST_CASE("passes that are skipped lose what they would have stored", "[unit][isa]") {
     std::mt19937 random(2);
     for (int round = 0; round < 500; ++round) {
