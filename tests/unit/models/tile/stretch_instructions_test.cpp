@@ -177,6 +177,85 @@ TEST_CASE("a known way moves with the base, the delta and the stride of its acce
     }
 }
 
+TEST_CASE("a known way stores main registers at a distance in words", "[unit][tile]") {
+    constexpr std::uint32_t kBaseAt = kData + 2048;
+    for (const std::string body : {"stm32 $m5, $m1, $m2", "stm32step $m5, $m1+=, $m2",
+                                   "stm32step $m5, $m1+=, $m2\nstm32 $m6, $m1, $m2"}) {
+        Worker worker(with_three_words(body));
+        for (const std::uint32_t base : {0U, 4U, 8U, 24U, 512U, 6U}) {
+            for (const std::uint32_t distance : {0U, 1U, 2U, 9U, 0U - 3U}) {
+                CAPTURE(body, base, distance);
+                const Again found = again(worker, {kBaseAt, 4, 0}, {kBaseAt + base, distance, 0});
+                CHECK(found.is_same);
+                CHECK(found.met == !found.faults);
+            }
+        }
+    }
+}
+
+TEST_CASE("a known way moves each of three packed addresses", "[unit][tile]") {
+    // Two in region 1 and one in region 0, none in an element of another.
+    constexpr std::uint32_t kRegion1 = kBase + kRegion;
+    const std::vector<std::uint32_t> recorded = {kRegion1 + 256, kRegion1 + 4096 + 256,
+                                                 kData + 2 * kElement + 256};
+    for (const std::string paced :
+         {"st64pace $a0:1, $m4:5+=, $mzero, 0", "ldst64pace $a0:1, $a2:3, $m4:5+=, $mzero, 0",
+          "ld2x64pace $a0:1, $a2:3, $m4:5+=, $mzero, 0",
+          "ld2xst64pace $a0:3, $a4:5, $m4:5+=, $mzero, 0",
+          "ld2xst64pace $a0:3, $a4:5, $m4:5+=, $m6, 21", "st64pace $a0:1, $m4:5+=, $m6, 1"}) {
+        std::string body = fmt::format(".align 8\nworker: setzi $m0, {}\nsetzi $m6, 3\n", kData);
+        for (unsigned word = 0; word < 3; ++word) {
+            body += fmt::format("ld32 $m{}, $m0, $mzero, {}\n", word + 1, word);
+        }
+        body += "tapack $m4:5, $m1, $m2, $m3\n";
+        for (unsigned time = 0; time < 3; ++time) {
+            body += paced + "\n";
+        }
+        Worker worker(body + "exitz $mzero\n");
+        CHECK(again(worker, recorded, recorded).met);
+        unsigned met = 0;
+        for (std::size_t which = 0; which < 3; ++which) {
+            for (const std::uint32_t by : {8U, 16U, 64U, 512U, 4U, 0U - 8U, 0U - 256U}) {
+                CAPTURE(paced, which, by);
+                auto then = recorded;
+                then[which] += by;
+                const Again found = again(worker, recorded, then);
+                CHECK(found.is_same);
+                CHECK(found.met == !found.faults);
+                met += found.met ? 1 : 0;
+            }
+        }
+        CHECK(met > 12);
+    }
+}
+
+TEST_CASE("a known way loads at distances along a list, whatever they are", "[unit][tile]") {
+    constexpr std::uint32_t kRegion1 = kBase + kRegion;
+    constexpr std::uint32_t kList = kData + 16; // the words behind the first four
+    for (const std::string load :
+         {"ldd16a64 $a0:1, $m2++, $m1, $m3@", "ldd16a32 $a0, $m2++, $m1, $m3@"}) {
+        Worker worker(with_three_words(load + "\n" + load + "\n" + load));
+        const std::vector<std::uint32_t> recorded = {kRegion1, kList, 16, 0, 32U << 16U | 8, 64};
+        CHECK(again(worker, recorded, recorded).met);
+        struct Row {
+            std::size_t word;
+            std::uint32_t value;
+            bool is_way; ///< the first distance has to be as it was
+        };
+        for (const Row& row :
+             {Row{0, kRegion1 + 8, true}, Row{0, kRegion1 + 512, true}, Row{1, kList + 2, true},
+              Row{2, 24, false}, Row{4, 40U << 16U | 72, true}, Row{4, 0, true}, Row{5, 8, true},
+              Row{4, 32U << 16U | 2, true}, Row{0, kRegion1 + 2, true}}) {
+            CAPTURE(load, row.word, row.value);
+            auto then = recorded;
+            then[row.word] = row.value;
+            const Again found = again(worker, recorded, then);
+            CHECK(found.is_same);
+            CHECK(found.met == (row.is_way && !found.faults));
+        }
+    }
+}
+
 TEST_CASE("what a known way stores is not what it loads or stores otherwise elsewhere",
           "[unit][tile]") {
     // Which of two accesses to a word came first is not known: then it is gone anew.
