@@ -85,6 +85,9 @@ TEST_CASE("mistakes in conditions say where they are") {
           "a.S:1:5: number '99999999999999999999' is too large, expected 64 bits");
     CHECK(mistake("\"x\"") == "a.S:1:5: expected a value, got '\"x\"'");
     CHECK(mistake("defined") == "a.S:1:2: expected a macro's name behind 'defined'");
+    CHECK(mistake("defined 3") == "a.S:1:13: expected a macro's name behind 'defined'");
+    CHECK(mistake("defined(3)") == "a.S:1:13: expected a macro's name behind 'defined'");
+    CHECK(mistake("defined(") == "a.S:1:2: expected a macro's name behind 'defined'");
     CHECK(mistake("defined(A") == "a.S:1:2: expected ')'");
     const std::string deep = "expression nested too deeply, expected at most 200 levels";
     CHECK(mistake(std::string(100000, '(')).find(deep) != std::string::npos);
@@ -211,6 +214,21 @@ TEST_CASE("limits of macros and conditions are where the page says") {
     CHECK_FALSE(is_accepted(levels(200, "(", ")")));
     CHECK(is_accepted(levels(199, "-", "")));
     CHECK_FALSE(is_accepted(levels(200, "-", "")));
+    CHECK(is_accepted(levels(199, "1 ? 1 : ", "")));
+    CHECK_FALSE(is_accepted(levels(200, "1 ? 1 : ", "")));
+    const auto many = [](int statements, int calls_of_each) {
+        std::string calls_of_one;
+        for (int call = 0; call < calls_of_each; ++call) {
+            calls_of_one += "A ";
+        }
+        std::string text = "#define A 1\n";
+        for (int statement = 0; statement < statements; ++statement) {
+            text += calls_of_one + "\n";
+        }
+        return text;
+    };
+    CHECK(is_accepted(many(1, 200'000)));
+    CHECK_FALSE(is_accepted(many(1, 200'001)));
     CHECK(is_accepted("#if 18446744073709551615\n#endif\n"));
     CHECK_FALSE(is_accepted("#if 18446744073709551616\n#endif\n"));
     CHECK(is_accepted("#if 0xffffffffffffffff && 0177 && 0b1111ull\n#endif\n"));

@@ -230,6 +230,44 @@ TEST_CASE("what is included has limits in all") {
         REQUIRE(result.mistakes.size() == 1);
         CHECK(result.mistakes[0].find(too_large) != std::string::npos);
     }
+    // 64 lines of a MiB, the last one out of a macro
+    const std::string mib(1U << 20U, 'x');
+    for (const std::string more : {"", "y"}) {
+        std::string text = "#define X " + mib + more + "\n";
+        for (int copy = 0; copy < 63; ++copy) {
+            text += "#include \"long.h\"\n";
+        }
+        CHECK(preprocessed(text + "X\n", {}, directory.in("a.S")).mistakes.empty() == more.empty());
+    }
+    std::string text;
+    for (int copy = 0; copy < 64; ++copy) {
+        text += "#include \"long.h\"\n";
+    }
+    CHECK(preprocessed(text, {}, directory.in("a.S")).mistakes.empty());
+    CHECK_FALSE(preprocessed(text + "y\n", {}, directory.in("a.S")).mistakes.empty());
+}
+
+TEST_CASE("a source includes 20,000 files in all") {
+    const Directory directory;
+    directory.write("e.h", "");
+    std::string text;
+    for (int times = 0; times < 20'000; ++times) {
+        text += "#include \"e.h\"\n";
+    }
+    CHECK(preprocessed(text, {}, directory.in("a.S")).mistakes.empty());
+    CHECK(preprocessed(text + "#include \"e.h\"\n", {}, directory.in("a.S")).mistakes.size() == 1);
+}
+
+TEST_CASE("a standard header in a wrong folder is suggested where it is") {
+    const std::string begin = "a.S:1:2: cannot find the include file '";
+    for (const auto& [wanted, meant] :
+         {std::pair{"some/where/else/StackSizeDefs.hpp", "poplar/StackSizeDefs.hpp"},
+          std::pair{"x/gc_tile_defines.h", "arch/gc_tile_defines.h"}}) {
+        CHECK(preprocessed("#include <" + std::string(wanted) + ">\n").mistakes ==
+              Texts{begin + wanted + "'; did you mean '" + meant + "'?"});
+    }
+    CHECK(preprocessed("#include <some/where/else/no.hpp>\n").mistakes ==
+          Texts{begin + "some/where/else/no.hpp'"});
 }
 
 TEST_CASE("the standard headers agree with the constants of the assembler") {

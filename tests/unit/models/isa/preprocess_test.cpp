@@ -93,6 +93,16 @@ TEST_CASE("nothing is left of an empty operand of a paste") {
     CHECK(only_line("#define R(a, b) [ a ## b ]\nR(,)R(1,)R(,2)\n") == "[ ][ 1 ][ 2 ]");
 }
 
+TEST_CASE("a comma stays that stands before an empty operand of a paste") {
+    const std::string define = "#define F(a, ...) x , a ## __VA_ARGS__\n";
+    CHECK(only_line(define + "F()") == "x ,");
+    CHECK(only_line(define + "F(, r)") == "x , r");
+    CHECK(only_line(define + "F(l, r)") == "x , lr");
+    // but not one that stands before the rest itself
+    CHECK(only_line("#define G(a, ...) x , ## __VA_ARGS__\nG(1)") == "x");
+    CHECK(only_line("#define G(a, ...) x , ## __VA_ARGS__\nG(1, r)") == "x , r");
+}
+
 TEST_CASE("function-like macros take and place their arguments") {
     CHECK(only_line("#define F(a, b) a-b\nF(1, (2, 3)) F (x,y) F\n") == "1-(2, 3) x-y F");
     CHECK(only_line("#define F(a) a ; nop\nF(add $m0, 1)\n") ==
@@ -277,6 +287,11 @@ TEST_CASE("conditions compare and compute to the ends of 64 bits") {
                                   "3 == 3",
                                   "3 != 4",
                                   "!(3 < 3)",
+                                  "!(3u < 3u)",
+                                  "3u <= 3u",
+                                  "!(3u > 3u)",
+                                  "3u >= 3u",
+                                  "!(-1 < 0u)",
                                   "!(4 <= 3)",
                                   "!(3 > 3)",
                                   "!(2 >= 3)",
