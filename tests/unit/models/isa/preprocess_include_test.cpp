@@ -179,8 +179,8 @@ TEST_CASE("an include that is there and cannot be read says why, and is never wh
     CHECK(
         preprocessed("#include \"/dev/zero\"\n", {}, name).mistakes ==
         Texts{name + ":1:2: cannot read the include file '/dev/zero': it is no file with a text"});
-    CHECK(preprocessed("#include \"/dev/zer\"\n", {}, name).mistakes ==
-          Texts{name + ":1:2: cannot find the include file '/dev/zer'"});
+    CHECK(preprocessed("#include \"/dev/nulx\"\n", {}, name).mistakes ==
+          Texts{name + ":1:2: cannot find the include file '/dev/nulx'"});
     directory.write("large.h", "");
     std::filesystem::resize_file(directory.in("large.h"), (64U << 20U) + 1);
     CHECK(preprocessed("#include \"large.h\"\n", {}, name).mistakes ==
