@@ -736,6 +736,9 @@ TEST_CASE("the word behind one that was unknown when it went out comes back know
 TEST_CASE("a word that went out unknown is known in all other rows", "[component][system]") {
     CHECK(is_known_behind({{1, 3}, {0, 4}}, 1));
 }
+TEST_CASE("what stands behind a row in a tile does not go out with it", "[component][system]") {
+    CHECK(is_known_behind({{1, 3}, {0, 4}}, 0));
+}
 TEST_CASE("a word that went out unknown and then known comes back known", "[component][system]") {
     CHECK(is_known_behind({{1, 3}, {0, 2}, {1, 3}, {0, 3}}, 1));
 }

@@ -107,6 +107,34 @@ TEST_CASE("a tile is a process whose threads have numbers of their own", "[unit]
     }
 }
 
+TEST_CASE("each chip has processes of its own, far from those of the others", "[unit][traces]") {
+    constexpr int kOfChip = 1 << 16; // more than a chip has tiles
+    NameTable names;
+    const json trace = written(names,
+                               [](Exporter& sink) {
+                                   for (const std::uint32_t chip : {0U, 2U}) {
+                                       sink.span(compute(machine_track().of_chip(chip), 0, 5));
+                                       sink.span(compute(worker_track(3, 0).of_chip(chip), 0, 5));
+                                   }
+                               },
+                               {.machine = "tiny", .chips = 3});
+    std::map<int, int> processes;
+    for (const auto& event : events_of(trace, "M")) {
+        if (event["name"] == "process_name") {
+            ++processes[event["pid"]];
+        }
+    }
+    // each chip's machine, and tile 3 of two of them
+    CHECK(processes ==
+          std::map<int, int>{
+              {1, 1}, {kOfChip + 1, 1}, {2 * kOfChip + 1, 1}, {5, 1}, {2 * kOfChip + 5, 1}});
+    std::map<int, int> slices;
+    for (const auto& event : events_of(trace, "X")) {
+        ++slices[event["pid"]];
+    }
+    CHECK(slices == std::map<int, int>{{1, 1}, {5, 1}, {2 * kOfChip + 1, 1}, {2 * kOfChip + 5, 1}});
+}
+
 TEST_CASE("a flow goes by time, whichever of its slices came first", "[unit][traces]") {
     NameTable names;
     const json trace = written(names, [](Exporter& sink) {
