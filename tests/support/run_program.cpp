@@ -376,6 +376,9 @@ std::vector<std::string> faults_of(const spec::MachineSpec& machine,
         std::map<std::int64_t, std::set<TileId>> others; // of elements that stand on several tiles
         bool is_twice = false;
         for (const program::Piece& piece : tensor.pieces) {
+            if (std::ranges::any_of(piece.dims, [](const auto& dim) { return dim.count < 1; })) {
+                faults.push_back("tensor '" + tensor.name + "' has a piece of nothing");
+            }
             for_each_element(piece, [&](std::int64_t host, Address) {
                 auto& tile = first.at(static_cast<std::size_t>(host));
                 if (!tile) {
