@@ -290,7 +290,7 @@ FieldLine describe_output(Describe<PipelineStep>& d, const char* key) {
 }
 
 void describe_outputs(Describe<PipelineStep>& d, const family::Family& family) {
-    if (family.outputs.size() > 1) {
+    if (!family.outputs.empty()) {
         d.names_or_null("outputs", &PipelineStep::outputs)
             .unit("tensors")
             .range(family.outputs.size(), family.outputs.size())

@@ -63,8 +63,8 @@ const Json* plain_value(const Json& root, std::string_view path) {
     const Json* at = &root;
     while (!path.empty()) {
         const std::size_t dot = std::min(path.find('.'), path.size());
-        const auto found = at->is_object() ? at->find(path.substr(0, dot)) : at->end();
-        if (!at->is_object() || found == at->end()) {
+        const auto found = at->find(path.substr(0, dot)); // the end, too, of what is no object
+        if (found == at->end()) {
             return nullptr;
         }
         at = &*found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/values.h"
 #include "tests/kernels/catalog/pipeline_support.h"
+#include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
 
@@ -146,6 +147,27 @@ TEST_CASE("the resolved form of a pipeline has every key and loads to the same",
         {"tiles": 2, "steps": [{"family": "relu", "inputs": ["w"], "output": "v"}]}]}]})"));
     CHECK(tree.resolved["steps"][0]["steps"][0]["parallel"][0]["steps"][0]["factor"] == 2);
     CHECK(load_text(tree.resolved.dump()).resolved == tree.resolved);
+}
+
+TEST_CASE("a tensor of a file of several stands in the resolved form as it was told",
+          "[unit][catalog]") {
+    const test::ScratchFolder scratch;
+    const std::string head = R"({"x": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]}})";
+    std::string bytes(8, '\0');
+    bytes[0] = static_cast<char>(head.size());
+    const std::string file = scratch.write("m.safetensors", bytes + head + std::string(8, '\0'));
+    auto document = config::parse_document(fmt::format(R"({{"schema_version": 1, "kind": "pipeline",
+"tensors": {{"x": {{"shape": [2, 1], "type": "f32", "values": "{}"}}}},
+"steps": [{{"family": "relu", "inputs": ["x"], "output": "y"}}]}})",
+                                                       file),
+                                           scratch.path("a.json"));
+    const auto resolved = [&] {
+        return catalog::load_workload(document, scratch.path("a.json"), source_paths()).resolved;
+    };
+    const auto told = resolved();
+    CHECK(told["tensors"]["x"]["values"] == file);
+    document.root = told;
+    CHECK(resolved() == told);
 }
 
 TEST_CASE("the pipelines of configs go together", "[unit][catalog]") {

@@ -243,6 +243,21 @@ TEST_CASE("a tensor is updated as soon as nothing reads it or its gradient any m
     CHECK(of_bias(R"(}, "accumulate": 1)") == plain);
 }
 
+TEST_CASE("updates stand right behind the rounds, which read all of them",
+          "[unit][catalog][gradient]") {
+    const auto workload = expanded(
+        trained(kProduct,
+                kOfAll + std::string(R"(, "accumulate": 2, "optimiser": {"family": "descent"})")));
+    REQUIRE(workload.steps.front().repeats == 2);
+    // each at the first place behind the rounds, so that the last one made comes first
+    CHECK(made(workload.steps, 1) ==
+          Lines{"cast b_gradient_total -> b_gradient_taken", "scale b_gradient_taken -> b_change",
+                "add b b_change -> b", "cast w_gradient_total -> w_gradient_taken",
+                "scale w_gradient_taken -> w_change", "add w w_change -> w",
+                "cast x_gradient_total -> x_gradient_taken", "scale x_gradient_taken -> x_change",
+                "add x x_change -> x"});
+}
+
 TEST_CASE("gradients are summed and unscaled in FP32 for the update of a tensor of FP16",
           "[unit][catalog][gradient]") {
     // The steps of training of a weight of `type`, the rounds first where there are some.

@@ -242,6 +242,129 @@ TEST_CASE("norms and pools are of numbers that they can be computed of") {
     CHECK(pool(whole) == of_node("MaxPool", "got whole numbers of more than 16 bits"));
 }
 
+TEST_CASE("operators take the sizes, numbers and attributes that they are about, and no others") {
+    const std::vector<Port> inputs{port("x", {2, 3}),        port("row", {3}),
+                                   port("t", {2, 3, 4}),     port("slope", {3, 1}),
+                                   port("i", {2, 3}, kLong), port("text", {2, 3}, kText)};
+    const auto places = [](std::int64_t rows, std::int64_t columns) {
+        const auto count = static_cast<std::size_t>(rows * columns);
+        return importer::whole_elements(Sizes(count, 1), Sizes{rows, columns});
+    };
+    const auto powers = [](std::int64_t one) {
+        return importer::whole_elements({63, 0, one, 0, 1, 2}, Sizes{2, 3});
+    };
+    const std::map<std::string, Elements> known{
+        {"three", numbers({1, 2, 3}, {3})},
+        {"wide", numbers({1, 2, 3}, {1, 3})},
+        {"t3", numbers({1, 2, 3, 4, 5, 6}, {3, 2})},
+        {"of_one", numbers({1, 2}, {2, 1})},
+        {"most", powers(63)},
+        {"many", powers(64)},
+        {"below", powers(-1)},
+        {"halves", numbers({0.5, 1.5, 1}, {3})},
+        {"rows", places(2, 1)},
+        {"cube", importer::whole_elements({1, 0}, Sizes{2, 1, 1})},
+        {"depth", whole({3})},
+        {"values", numbers({0, 1}, {2})},
+        {"one", whole({1})},
+        {"number", importer::whole_elements({1}, Sizes{})},
+        {"pair", places(2, 2)},
+        {"triple", places(2, 3)},
+        {"four", places(2, 4)},
+        {"threes", places(3, 1)},
+        {"nothing", places(2, 0)}};
+    struct Case {
+        const char* op;
+        Lines taken;
+        Lines refused;
+        std::string message;
+        std::map<std::string, Attribute> of_taken = {};
+        std::map<std::string, Attribute> of_refused = {};
+    };
+    const std::map<std::string, Attribute> one_batch{{"batch_dims", kOne}};
+    const std::map<std::string, Attribute> two_batches{{"batch_dims", std::int64_t{2}}};
+    const std::string power = "got a power of whole numbers below 0 or from 64 on";
+    const std::string ranks = "got indices of another number of sizes than x";
+    const std::string updates = "got other sizes of indices than of updates";
+    const std::vector<Case> cases{
+        {"Gemm", {"x", "t3"}, {"x", "t"}, "got tensors that are no matrices"},
+        {"Gemm", {"x", "t3"}, {"t", "t3"}, "got tensors that are no matrices"},
+        {"PRelu", {"x", "row"}, {"row", "x"}, "a slope of more elements than x has"},
+        {"PRelu",
+         {"t", "slope"},
+         {"x", "t3"},
+         "got sizes 2 x 3 and 3 x 2, which do not go together"},
+        {"Pow", {"i", "most"}, {"i", "many"}, power},
+        {"Pow", {"i", "most"}, {"i", "below"}, power},
+        {"Pow", {"x", "three"}, {"i", "halves"}, "got whole numbers to a power that is none"},
+        {"Add",
+         {"i", "i"},
+         {"text", "text"},
+         "'text' has elements of STRING, expected FLOAT, FLOAT16 or whole numbers"},
+        {"LayerNormalization",
+         {"x", "three"},
+         {"x", "wide"},
+         "got sizes 1 x 3, which do not become 3"},
+        {"LayerNormalization",
+         {"x", "three"},
+         {"x", "three"},
+         "attribute 'stash_type' is another than FLOAT",
+         {{"stash_type", kOne}},
+         {{"stash_type", std::int64_t{10}}}},
+        {"BatchNormalization",
+         {"x", "three", "three", "three", "three"},
+         {"row", "three", "three", "three", "three"},
+         "got no channels in 3"},
+        {"GatherElements", {"x", "rows"}, {"x", "cube"}, ranks},
+        {"GatherElements", {"t", "cube"}, {"row", "rows"}, ranks},
+        {"ScatterElements", {"x", "rows", "of_one"}, {"x", "rows", "row"}, updates},
+        {"ScatterElements", {"x", "rows", "of_one"}, {"t", "rows", "of_one"}, updates},
+        {"OneHot",
+         {"i", "depth", "values"},
+         {"x", "depth", "values"},
+         "'x' has elements of FLOAT and is not known when the model is imported, expected whole "
+         "numbers"},
+        {"GatherND",
+         {"x", "one"},
+         {"x", "number"},
+         "got indices of no sizes for 2 x 3 with 0 sizes of batches"},
+        {"GatherND",
+         {"x", "pair"},
+         {"x", "triple"},
+         "got indices of 2 x 3 for 2 x 3 with 0 sizes of batches"},
+        {"GatherND",
+         {"x", "rows"},
+         {"x", "nothing"},
+         "got indices of 2 x 0 for 2 x 3 with 0 sizes of batches"},
+        {"GatherND",
+         {"x", "rows"},
+         {"x", "pair"},
+         "got indices of 2 x 2 for 2 x 3 with 1 sizes of batches",
+         one_batch,
+         one_batch},
+        {"GatherND",
+         {"x", "rows"},
+         {"x", "threes"},
+         "got indices of 3 x 1 for 2 x 3 with 1 sizes of batches",
+         one_batch,
+         one_batch},
+        {"GatherND",
+         {"x", "rows"},
+         {"x", "rows"},
+         "got indices of 2 x 1 for 2 x 3 with 2 sizes of batches",
+         {},
+         two_batches}};
+    for (const Case& one : cases) {
+        CAPTURE(one.op, one.message);
+        const auto with = [&](const Lines& names,
+                              const std::map<std::string, Attribute>& attributes) {
+            return told(node(one.op, names, {"y"}, attributes), inputs, known);
+        };
+        CHECK(with(one.taken, one.of_taken) == Lines{});
+        CHECK(with(one.refused, one.of_refused) == of_node(one.op, one.message));
+    }
+}
+
 TEST_CASE("pads are of at most as many elements as a tensor has") {
     constexpr std::int64_t kMost = importer::kMostElements;
     const std::vector<Port> x{port("x", {4})};
