@@ -285,7 +285,7 @@ TEST_CASE("products inside repeats are rewritten too, and mistakes are told of t
 }
 
 TEST_CASE("a section names tensors that products read", "[unit][catalog]") {
-    const std::string tensors = R"("x": {"shape": [16, 32]}, "w": {"shape": [32, 16]},
+    std::string tensors = R"("x": {"shape": [16, 32]}, "w": {"shape": [32, 16]},
                                    "u": {"shape": [16, 16], "known": true})";
     const std::string steps = R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"},
 {"if": "n", "then": [{"family": "relu", "inputs": ["u"], "output": "z"}]})";
@@ -308,6 +308,10 @@ TEST_CASE("a section names tensors that products read", "[unit][catalog]") {
     CHECK(with(R"({"level": 0.5, "block": 8, "param_name_patterns": []})") ==
           "/sparsity/param_name_patterns: got no expression, expected one at least");
     CHECK(with(R"({"block": 8, "param_name_patterns": {"w$": 0.5}})").empty());
+    tensors += R"(, "v": {"shape": [16, 16]})";
+    CHECK(with(R"({"level": 0.5, "block": 8, "param_name_patterns": ["w$", "^v"]})")
+              .ends_with("/sparsity/param_name_patterns/1: '^v' names 'v', which no product reads, "
+                         "expected an operand of a matmul; tensors that are not named stay dense"));
 }
 
 TEST_CASE("a tensor that cannot be sparse says why at the key that does not allow it",

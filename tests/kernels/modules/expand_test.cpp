@@ -286,7 +286,16 @@ TEST_CASE("mistakes of uses are told where they stand", "[unit][modules]") {
              R"(}, {"family": "relu", "inputs": ["end"], "output": "z"})") ==
           Lines{"a.json:6:32: /steps/0/nmae: unknown key; did you mean 'name'?"});
     const std::string twice = R"({"module": "linear", )" + sizes + ", " + use + "}";
-    CHECK(of(twice + ", " + twice).front().find("got a second use 'linear'") != std::string::npos);
+    CHECK(of(twice + ", " + twice).front() ==
+          fmt::format("a.json:6:{}: /steps/1: got a second use 'linear', expected another name; "
+                      "\"name\" tells uses of a module apart",
+                      std::string_view("\"steps\": [").size() + twice.size() + 3));
+    // a name of the pipeline's own that is that of a use
+    CHECK(
+        mistakes(with_linear(
+            R"("tensors": {"linear.weight": {"shape": [8, 6]}, "x": {"shape": [4, 8]}}, "steps": [)" +
+            twice + "]")) == Lines{"a.json:5:30: /tensors/linear.weight: got a second tensor "
+                                   "'linear.weight', expected one"});
 }
 
 TEST_CASE("uses and tensors are counted where modules have no steps", "[unit][modules]") {

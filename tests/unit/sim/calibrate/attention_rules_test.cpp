@@ -124,19 +124,20 @@ TEST_CASE("a stage that trains is a feed-forward part and layers behind it") {
 }
 
 TEST_CASE("recall of a selection has no error within three standard errors") {
-    const auto recall = [](const std::string& deviation) {
-        return measured(row_of({{"workload", "top-k by buckets"},
-                                {"machine", "Bow 64 tiles"},
-                                {"metric", "recall"},
-                                {"unit", "1"},
-                                {"value", "0.8"},
-                                {"n", "250000"},
-                                {"k", "16"},
-                                {"buckets", "4"},
-                                {"kept", "8"},
-                                {"repetitions", "12"},
-                                {"std", deviation}}));
+    const auto row = [](const std::string& deviation) {
+        return row_of({{"workload", "top-k by buckets"},
+                       {"machine", "Bow 64 tiles"},
+                       {"metric", "recall"},
+                       {"unit", "1"},
+                       {"value", "0.8"},
+                       {"n", "250000"},
+                       {"k", "16"},
+                       {"buckets", "4"},
+                       {"kept", "8"},
+                       {"repetitions", "12"},
+                       {"std", deviation}});
     };
+    const auto recall = [&](const std::string& deviation) { return measured(row(deviation)); };
     const Measurement made = recall("0.06");
     CHECK(made.group == "top-k recall");
     CHECK(made.timed == "recall of all rows");
@@ -147,6 +148,11 @@ TEST_CASE("recall of a selection has no error within three standard errors") {
     CHECK(recall("0.0001").allowed == Approx(0.01));
     const nlohmann::json step{{"sentence", "exact; recall 0.750000 of the 16 largest"}};
     CHECK(made.read({{{"check", {{"steps", nlohmann::json::array({step})}}}}}) == Approx(0.75));
+    const nlohmann::json exact{{"sentence", "exact"}};
+    CHECK_THROWS_WITH(made.read({{{"check", {{"steps", nlohmann::json::array({exact})}}}}}),
+                      "the result tells no recall: exact");
+    CHECK(test::refusal(row("")).ends_with(
+        "column 'std': expected the standard deviation of a repetition"));
 
     RowOutcome outcome{
         .row = row_of({{"value", "0.8"}}), .mapped = made, .simulated = 0.75, .failure = {}};

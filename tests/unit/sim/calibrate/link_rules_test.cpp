@@ -81,6 +81,25 @@ TEST_CASE("words about the topology are chips of a ladder") {
     CHECK(chips("other IPU, other board, no direct link") == std::pair{0, 3});
 }
 
+TEST_CASE("chips are told by whole numbers, of which a row has two") {
+    const auto told = [](const std::string& from, const std::string& to) {
+        return refusal(row_of({{"workload", "one-word transfer, IPU pair on a ladder"},
+                               {"topology", "IPU ladder"},
+                               {"machine", "GC2 (1216 tiles, 1.6 GHz)"},
+                               {"from_chip", from},
+                               {"to_chip", to},
+                               {"unit", "us"}}));
+    };
+    CHECK(pair_row(1023, 0).runs.at(0).workload["source"] == 1023);
+    for (const std::string wrong : {"1024", "-1", "0.5", ""}) {
+        CAPTURE(wrong);
+        CHECK(told("0", wrong).ends_with("column 'to_chip': expected a chip's number"));
+        if (!wrong.empty()) { // an empty one says that words tell it
+            CHECK(told(wrong, "0").ends_with("column 'from_chip': expected a chip's number"));
+        }
+    }
+}
+
 TEST_CASE("a rate between chips is of the bytes of all messages") {
     const std::string board = "other IPU, same board";
     const struct {

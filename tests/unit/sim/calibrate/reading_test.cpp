@@ -29,6 +29,18 @@ TEST_CASE("a time is cycles over the clock, in the row's unit") {
     CHECK(in("ns") == Approx(1e9 * all / clock));
 }
 
+TEST_CASE("cycles are of all phases that are named, and each is there") {
+    const json result{{"cycles", 100}, {"phases", {{"link", 20}, {"sync", 7}}}};
+    const auto cycles = [&](const std::vector<std::string>& phases) {
+        return cycles_of(result, Timed{.phases = phases, .steps = {}});
+    };
+    CHECK(cycles({"all"}) == 100);
+    CHECK(cycles({"link"}) == 20);
+    CHECK(cycles({"sync", "link"}) == 27);
+    CHECK_THROWS_WITH(cycles({"link", "lnk"}), "the run has no phase 'lnk'");
+    CHECK(cycles_of(result, Timed{.phases = {"sync"}, .steps = {}, .fixed_cycles = 3}) == 10);
+}
+
 TEST_CASE("units are what they say: prefixes of 1000, binary ones of 1024") {
     const auto size = [](const std::string& unit, const std::string& base) {
         return unit_in(exchange_row("x", "7", "4", "latency", "1", unit), base);
