@@ -3,6 +3,7 @@
 tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
   SOURCES
     unit/sim/assemble_test.cpp
+    unit/sim/batch_test.cpp
     unit/sim/bucket_words_test.cpp
     unit/sim/cli_test.cpp
     unit/sim/completion_test.cpp
