@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -22,6 +24,10 @@ namespace fs = std::filesystem;
 
 int run_here(const cli::RunCommand& command) {
     return run::run_command(command, [](const std::function<void()>& body) { body(); });
+}
+/// Every run ends so before it has a result.
+int run_ended(const cli::RunCommand& command, const std::function<void()>& end) {
+    return run::run_command(command, [&](const std::function<void()>&) { end(); });
 }
 
 cli::RunCommand quiet(std::vector<std::string> workloads, std::vector<std::string> machines = {}) {
@@ -164,4 +170,35 @@ TEST_CASE("a run that fails leaves none of an older one's files, others of the f
         left.push_back(entry.path().filename().string());
     }
     CHECK(left == std::vector<std::string>{"mine.txt"});
+}
+
+TEST_CASE("a run whose process ends by itself has failed with why") {
+    const ScratchFolder folder;
+    cli::RunCommand command = quiet({product(folder, "a.json", 8), product(folder, "b.json", 16)});
+    command.json = folder.path("r.json");
+    struct Case {
+        std::function<void()> end;
+        int exit_code;
+        std::string alone; ///< how a run in timing mode ended
+        std::string among; ///< how one of several ended
+    };
+    const std::vector<Case> cases{
+        {[] { std::raise(SIGKILL); }, process::kHostMemory, "Killed",
+         "by signal 9, as the system does where memory runs out"},
+        {[] { std::raise(SIGUSR1); }, process::kBug, "User defined signal 1",
+         "by signal 10, User defined signal 1"},
+        {[] { std::_Exit(process::kIo); }, process::kIo, "without a result", "without a result"}};
+    for (const Case& one : cases) {
+        CAPTURE(one.among);
+        CHECK(run_ended(command, one.end) == one.exit_code);
+        const json runs = runs_in(command.json);
+        CHECK(runs.at(1).at("status") == "failed");
+        CHECK(runs.at(1).at("message") == "b: the run ended " + one.among);
+        CHECK(runs.at(1).at("exit_code") == one.exit_code);
+        cli::RunCommand alone = quiet({command.workloads.front()});
+        alone.mode = "auto";
+        CHECK(refusal([&] { run_ended(alone, one.end); }) == "tessera: " + alone.workloads.front() +
+                                                                 ": the run in timing mode ended " +
+                                                                 one.alone);
+    }
 }
