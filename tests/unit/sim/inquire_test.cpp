@@ -215,6 +215,30 @@ TEST_CASE("what is described is what was named, and settings are of the same kin
           1);
 }
 
+TEST_CASE("the steps of a model as they run are described of a workload with a name",
+          "[unit][sim]") {
+    const auto described = [](const std::string& what, const std::string& name, bool expanded) {
+        cli::DescribeCommand command{};
+        command.what = what;
+        command.name = name;
+        command.json = !expanded;
+        command.expanded = expanded;
+        return inquire::describe_text(command, kWide);
+    };
+    for (const auto& [what, name] :
+         {std::pair{"machine", "tiny"}, {"machine", ""}, {"workload", ""}}) {
+        CAPTURE(what, name);
+        CHECK_THROWS_WITH(described(what, name, true),
+                          "describe: --expanded needs the name of a workload");
+    }
+    const std::string model = "arithmetic_gradients"; // whose file has the steps forwards alone
+    const auto expanded = nlohmann::json::parse(described("workload", model, true));
+    const auto resolved = nlohmann::json::parse(described("workload", model, false));
+    CHECK(expanded.at("steps").size() > resolved.at("steps").size());
+    CHECK_FALSE(expanded.contains("train"));
+    CHECK(resolved.contains("train"));
+}
+
 TEST_CASE("every kind of file has a schema of its own, and a result's is that of the rest",
           "[unit][sim]") {
     std::map<std::string, std::string> by_text;

@@ -275,6 +275,16 @@ TEST_CASE("several tiles in turn are counted and the one with most is named") {
                Equals("2 tiles in turn, tile 3 for 66.7 % of the run: work 100.0 %"));
 }
 
+TEST_CASE("what a chip waits before it begins is a part of the critical path, that of links") {
+    Run run;
+    run.told.phase(Doing::Delayed, 0, {{0, 30}, {1, 30}});
+    run.told.phase(Doing::ComputeSet, 0, {{0, 40}, {1, 10}});
+    const auto path = result::critical_path(run.account);
+    CHECK(path.by_role[static_cast<std::size_t>(program::Role::Link)] == 30);
+    CHECK(std::accumulate(path.by_role.begin(), path.by_role.end(), path.barriers) ==
+          run.account.cycles());
+}
+
 TEST_CASE("an exchange is held to the lane of the critical tile, and near it nobody is blamed") {
     struct Case {
         Cycles cycles;
