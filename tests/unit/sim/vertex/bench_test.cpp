@@ -513,6 +513,23 @@ TEST_CASE("every instruction of sources and stubs has a text, and nothing behind
     CHECK(vertex::instruction_text(ends, last) == "{ add $m0, $m0, 1 ; f32add $a0, $a0, $a1 }");
 }
 
+TEST_CASE("code begins at a multiple of 32 bytes, which its own alignments may count on",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto at = [&](Bytes address) {
+        return folder.bench_refusal(fmt::format(R"("code": {{"address": {}}})", address));
+    };
+    const Bytes place = kMemory.code_begin() + 4096;
+    const std::string expected =
+        fmt::format("expected a multiple of 32 in tile memory, {:#x}..{:#x}", kMemory.code_begin(),
+                    kMemory.end() - 1);
+    CHECK(at(place) == "accepted");
+    CHECK(at(place + 32) == "accepted");
+    CHECK(at(place + 16) == fmt::format("/code/address: got {:#x}, {}", place + 16, expected));
+    CHECK(at(kMemory.code_begin() - 32) ==
+          fmt::format("/code/address: got {:#x}, {}", kMemory.code_begin() - 32, expected));
+}
+
 TEST_CASE("what is to be kept apart is placed before what is not", "[unit][vertex]") {
     auto says = block("says", 8);
     says.not_with = {0};
