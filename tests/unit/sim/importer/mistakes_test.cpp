@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What a model or what is told of it has wrong, in the words that people read; and the nearest that is taken.
+#include "sim/importer/onnx_reader.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/unit/sim/importer/graphs.h"
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 using namespace tessera;
@@ -409,4 +412,23 @@ TEST_CASE("tensors of FP64 are named, as far as an output needs them") {
     CHECK(made.known[0].elements->type == ValueType::F32);
     CHECK(made.known[0].elements->number(0) == double{0.1F});
     CHECK(made.tensors["x"]["type"] == "f32");
+}
+
+TEST_CASE("a model file has at most the bytes of a message of protobuf, which is told unread") {
+    if (!importer::reads_onnx()) {
+        return;
+    }
+    constexpr std::uintmax_t kMost = std::uintmax_t{2047} << 20U;
+    const ScratchFolder folder;
+    const std::string file = folder.write("m.onnx", "");
+    std::filesystem::resize_file(file, kMost + 1); // a hole, of no bytes on the disk
+    try {
+        static_cast<void>(importer::read_onnx_file(file));
+        FAIL("taken");
+    } catch (const ConfigError& error) {
+        CHECK(error.diagnostics().front().text() ==
+              fmt::format("{}: got {} bytes, expected at most {}, as of a message of protobuf; its "
+                          "tensors may be in files beside it",
+                          file, kMost + 1, kMost));
+    }
 }
