@@ -655,8 +655,8 @@ TEST_CASE("generators reach both ends and stay inside", "[unit][vertex]") {
     CHECK(refusal(R"({"generator": "uniform", "low": 1, "high": 0.5})") ==
           "/arrays/x/values/high: got low 1 and high 0.5, expected low <= high");
     CHECK(refusal(R"({"generator": "uniform", "low": 0.5, "high": 0.5})") == "accepted");
-    CHECK(folder.bench_refusal(R"("arrays": {"x": {"values": [[1, 2], [3]]}})")
-              .find("got lists of different lengths") != std::string::npos);
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"values": [[1, 2], [3]]}})") ==
+          "/arrays/x/values: got lists of different lengths; give the array a length");
     const auto cube =
         test::initial_of(folder.bench(R"("arrays": {"x": {"type": "i16", "shape": [2, 3, 4],
                          "values": {"each": "100 * i0 + 10 * i1 + i2 - i"}}})"),

@@ -115,6 +115,13 @@ TEST_CASE("each rule of a vertex file has its message", "[unit][vertex]") {
         CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": )" + element + "}}") ==
               "/arrays/x/element: got " + element + R"(, expected {"not_with": [arrays]})");
     }
+    folder.write("none.json", R"({"schema_version": 1, "sources": [], "entry": "stop",
+                                 "kind": "worker"})");
+    CHECK(VertexFolder::mistakes([&] {
+              static_cast<void>(vertex::load_vertex(folder.path("none.json")));
+          }) == "/sources: got an empty array, expected a file");
+    CHECK(VertexFolder::mistakes([&] { static_cast<void>(folder.load(R"("calls": [])")); }) ==
+          "/calls: got an empty array, expected a call");
     CHECK(folder.refusal(x + R"(, "include_directories": ["a", 3, null])") ==
           "/include_directories/1: got number 3, expected a string\n"
           "/include_directories/2: got null, expected a string");
