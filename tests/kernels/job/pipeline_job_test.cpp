@@ -74,6 +74,7 @@ struct Ran {
 Ran run(const workload::PipelineWorkload& pipeline) {
     Ran ran{job::make_job({"test", pipeline}), nullptr, {}};
     ran.program = &ran.job->plan(small_machine());
+    CHECK(test::faults_of(small_machine(), *ran.program) == std::vector<std::string>{});
     std::map<program::ArrayId, std::vector<std::byte>> writes;
     for (const auto& operand : ran.job->operands()) {
         writes[operand.array].assign(operand.bytes.begin(), operand.bytes.end());

@@ -242,6 +242,27 @@ TEST_CASE("no plan that the rules allow is better than the one found", "[kernels
     CHECK(in_steps > 1);
 }
 
+TEST_CASE("twice a tile's memory is the last bound of temporary bytes, and then there is none",
+          "[kernels][published]") {
+    const DenseProblem problem = square(256, 64, ElementType::F16);
+    DenseMachine machine = bow();
+    machine.tiles = 40;
+    const auto bytes_of_plan = [&](Bytes tile_bytes) {
+        machine.tile_bytes = tile_bytes;
+        return plan_dense(problem, machine, 1.0).phases.temporary_bytes;
+    };
+    const Bytes most = bytes_of_plan(Bytes{1} << 30);
+    Bytes least = most; // of any plan
+    for (Bytes bound = most - 1; bytes_of_plan(bound) <= bound; bound = least - 1) {
+        least = bytes_of_plan(bound);
+    }
+    REQUIRE(least % 4 == 0);
+    REQUIRE(2 * least < most);
+    CHECK(bytes_of_plan(least) == least);
+    CHECK(bytes_of_plan(least / 2) == least);
+    CHECK(bytes_of_plan(least / 4) == most);
+}
+
 TEST_CASE("a larger machine, a faster exchange or more memory make no plan slower",
           "[kernels][published]") {
     const DenseProblem problem = square(1024, 512, ElementType::F16);
