@@ -313,3 +313,34 @@ TEST_CASE("operands of a product have a size more for several groups, and are dr
     told.dtype = ElementType::F143;
     CHECK(job::source_of(told).draws.at(0).contraction == kExactF8); // more than the product's own
 }
+
+TEST_CASE("blocks of a sparse tensor are a part of a whole matrix where its elements choose or "
+          "give them") {
+    using Source = workload::PatternSpec::Source;
+    using Kind = workload::ValuesSpec::Kind;
+    PipelineTensor tensor{.name = "a", .shape = {12, 8}, .type = ElementType::F32, .block = 4};
+    for (const Source source : {Source::File, Source::Uniform, Source::Banded, Source::PowerLaw,
+                                Source::NOfM, Source::Largest}) {
+        for (const Kind kind : {Kind::Integer, Kind::Uniform, Kind::File}) {
+            CAPTURE(static_cast<int>(source), static_cast<int>(kind));
+            tensor.pattern.emplace();
+            tensor.pattern->source = source;
+            tensor.values.kind = kind;
+            const Draw draw = draw_of(tensor);
+            REQUIRE(draw.sparse);
+            // a pattern's file has its values itself
+            const bool is_part =
+                source != Source::File && (source == Source::Largest || kind == Kind::File);
+            CHECK(draw.sparse->whole_a.has_value() == is_part);
+            CHECK((!is_part || draw.sparse->whole_a->kind == kind));
+            CHECK(draw.sparse->m == 12);
+            CHECK(draw.sparse->k == 8);
+            CHECK(draw.sparse->n == 1);
+            CHECK(draw.sparse->block == 4);
+            CHECK(draw.sparse->dtype == ElementType::F32);
+            CHECK(draw.sparse->partials == ElementType::F32);
+            CHECK(draw.sparse->seed == draw.seed);
+            CHECK(draw.sparse->pattern.source == source);
+        }
+    }
+}
