@@ -235,6 +235,9 @@ TEST_CASE("a channel leads to another chip's that leads back", "[unit][program]"
     for (const Peer peer : {Peer{2, 0}, Peer{0, 0}, Peer{1, 1}}) {
         CHECK(told([&](Chips& chips) { chips.system.peers[0][0] = peer; }) == back(peer));
     }
+    CHECK(told([](Chips& chips) { // of a chip that there is not, which leads back
+              chips.system.peers = {{{2, 0}}, {{0, 0}}, {{0, 0}}};
+          }) == back({2, 0}));
     CHECK(told([](Chips& chips) { chips.system.peers.pop_back(); }) == back({1, 0}));
     CHECK(told([](Chips& chips) { chips.system.peers[1].clear(); }) == back({1, 0}));
     CHECK(told([](Chips& chips) { chips.system.peers[1][0] = {0, 1}; }) == back({1, 0}));
