@@ -41,6 +41,9 @@ TEST_CASE("the lexer and the preprocessor say what they cannot read", "[isa]") {
          "  a.S:4:1: in the expansion of macro 'm'"},
         {"nop '", "1:5: got the character ''', expected a label, directive or instruction"},
         {"nop \x01", "1:5: got the byte 1, expected printable text"},
+        {"nop \x7f", "1:5: got the byte 127, expected printable text"},
+        {"nop ; setzi $m0, 12ab ; nop",
+         "1:18: number: got 12ab, expected decimal, 0x or 0b digits"},
         {"setzi $m0, 12ab", "1:12: number: got 12ab, expected decimal, 0x or 0b digits"},
         {"setzi $m0, 0x", "1:12: number: got 0x, expected decimal, 0x or 0b digits"},
         {".equ a, 0x1ffffffffffffffff",
@@ -196,6 +199,22 @@ TEST_CASE("symbols and labels that do not fit are told", "[isa]") {
     CHECK(mistakes_of({{"a.S", ".globl x\nx: nop"}, {"b.S", ".globl x\nx: nop"}}) ==
           Lines{"b.S:2:1: global symbol 'x': defined in another source too, expected one "
                 "definition"});
+    CHECK(mistakes_of({{"a.S", "bri workr"}, {"b.S", ".globl worker\nworker: nop"}}) ==
+          Lines{"a.S:1:5: symbol 'workr': not defined; did you mean 'worker'?"});
+    // values are nested 200 deep: each of s0 to s199 needs the next one, s200 is a number
+    for (const int symbols : {201, 202}) {
+        std::string text;
+        for (int i = 0; i + 1 < symbols; ++i) {
+            text += fmt::format(".set s{}, s{}\n", i, i + 1);
+        }
+        text += fmt::format("s{} = 1\n.int s0", symbols - 1);
+        const Lines told = mistakes_of(text);
+        CHECK(told.empty() == (symbols == 201));
+        if (!told.empty()) {
+            CHECK(told.front() ==
+                  "a.S:200:12: symbol: its value is nested more than 200 symbols deep");
+        }
+    }
     // one message a name, not one a use
     CHECK(mistakes_of("bri nowhere\nbri nowhere").size() == 1);
 }

@@ -51,6 +51,60 @@ TEST_CASE("conditions may use differences of labels above", "[isa]") {
     CHECK(mistakes_of("x: .if x\n.endif") == Lines{"a.S:1:8: .if: " + unknown});
 }
 
+TEST_CASE("places of one section are compared where they stand", "[isa]") {
+    const std::string labels = "x: nop\ny: nop\n";
+    const auto compared = [&](const std::string& sign, const std::string& left,
+                              const std::string& right) {
+        return words_of(labels + ".if " + left + " " + sign + " " + right +
+                        "\n.int 1\n.else\n.int 2\n.endif")
+                   .back() == 1;
+    };
+    struct Row {
+        std::string sign;
+        bool less;
+        bool equal;
+        bool greater;
+    };
+    for (const Row& row :
+         {Row{"==", false, true, false}, Row{"!=", true, false, true}, Row{"<>", true, false, true},
+          Row{"<", true, false, false}, Row{"<=", true, true, false}, Row{">", false, false, true},
+          Row{">=", false, true, true}}) {
+        CAPTURE(row.sign);
+        CHECK(compared(row.sign, "x", "y") == row.less);
+        CHECK(compared(row.sign, "x", "x") == row.equal);
+        CHECK(compared(row.sign, "y", "x") == row.greater);
+        CHECK(compared(row.sign, "x + 4", "y") == row.equal);
+    }
+}
+
+TEST_CASE("of a place only the distance from another of its section is known where it stands",
+          "[isa]") {
+    const std::string labels = ".data\nz: .int 0\n.text\nnop\nx: nop\ny: nop\n";
+    const auto is_known = [&](const std::string& expression) {
+        const auto told = mistakes_of(labels + ".space " + expression);
+        const bool is_told =
+            told == Lines{"a.S:7:1: .space: got a value that is not known yet, expected a number "
+                          "of bytes"};
+        CHECK((told.empty() || is_told));
+        return told.empty();
+    };
+    for (const std::string known : {"y - x", "x - x", "(x + 8) - y", "x - (y - 4)", "(8 + x) - x",
+                                    "(y - x) * 2", "-(x - y)", "(x == x) & 4", "(y >= x) & 4"}) {
+        CAPTURE(known);
+        CHECK(is_known(known));
+    }
+    for (const std::string unknown :
+         {"x",      "x + 4",  "x - 4",  "4 - x",  "x + x",       "x * 2",        "2 * x", "x | 1",
+          "x & 1",  "x << 1", "x / 4",  "x % 4",  "-x",          "~x",           "!x",    "x - z",
+          "x == z", "x < 4",  "x && y", "x || 0", "(x + z) - z", "x - 4 - y + y"}) {
+        CAPTURE(unknown);
+        CHECK_FALSE(is_known(unknown));
+    }
+    // nor is a common symbol, which has its place after all sources
+    CHECK(mistakes_of(".comm c, 4\n.space c") ==
+          Lines{"a.S:2:1: .space: got a value that is not known yet, expected a number of bytes"});
+}
+
 TEST_CASE("texts are compared", "[isa]") {
     CHECK(holds(".ifc abc, abc"));
     CHECK(holds(".ifc  a b ,a b "));
@@ -58,6 +112,8 @@ TEST_CASE("texts are compared", "[isa]") {
     CHECK(holds(".ifc \"a,b\", \"a,b\""));
     CHECK_FALSE(holds(".ifc abc, ABC"));
     CHECK(holds(".ifc ,"));
+    CHECK(holds(".ifc \"\","));
+    CHECK(holds(".ifeqs \"\", \"\""));
     CHECK(holds(".ifnc abc, abd"));
     CHECK(holds(".ifeqs \"x\", \"x\""));
     CHECK(holds(".ifnes \"x\", \"y\""));

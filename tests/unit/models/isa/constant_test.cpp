@@ -180,6 +180,18 @@ TEST_CASE("local common symbols are each source's own", "[isa]") {
     CHECK(words_of(".int 1\n.lcomm x, 8\n.int 2") == Words{1, 2, 0, 0});
 }
 
+TEST_CASE("common symbols stand at multiples of their alignment, wherever the code ends", "[isa]") {
+    for (const std::string directive : {".comm x, 4, ", ".lcomm x, 4, "}) {
+        for (const Address alignment : {8U, 16U, 64U}) {
+            CAPTURE(directive, alignment);
+            const auto all = assembled("nop\n" + directive + std::to_string(alignment) +
+                                       "\n.globl x_at\nx_at: .int x");
+            const auto at = static_cast<Address>(all.words[1]);
+            CHECK(at == (kBase + 8 + alignment - 1) / alignment * alignment);
+        }
+    }
+}
+
 TEST_CASE("sizes of common symbols have their limits", "[isa]") {
     const auto alignment_of = [](const std::string& bytes) {
         const auto all = assembled(".lcomm pad, 1\n.lcomm x, " + bytes);
@@ -249,6 +261,8 @@ TEST_CASE("the bytes of a file are laid down", "[isa]") {
     CHECK(read(".incbin \"five.bin\", 1, 2") == Words{0xbfbb});
     CHECK(read(".incbin \"five.bin\",, 1") == Words{0xef});
     CHECK(read(".incbin \"five.bin\", 5\n.int 1") == Words{1});
+    static_cast<void>(folder.write("most.bin", std::string(std::size_t{1} << 20U, '\x01')));
+    CHECK(read(".incbin \"most.bin\"") == Words(std::size_t{1} << 18U, 0x01010101));
     CHECK(mistake_of(".incbin \"five.bin\", 6") ==
           source +
               ":1:9: .incbin 'five.bin': got bytes 6 to 5, expected 0 to 5, which the file has");

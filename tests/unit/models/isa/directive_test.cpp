@@ -100,6 +100,20 @@ TEST_CASE("sections may be left and come back to", "[isa]") {
     CHECK(mistakes_of(".popsection") == Lines{"a.S:1:1: .popsection: no .pushsection is open"});
 }
 
+TEST_CASE("a subsection is code or data as its section is", "[isa]") {
+    // data are padded with zeros, code with nops
+    const std::uint32_t nop = words_of("nop").front();
+    for (const std::string section :
+         {".data", ".section mine, \"a\"", ".text", ".section mine, \"ax\""}) {
+        CAPTURE(section);
+        const bool is_data = section == ".data" || section.ends_with("\"a\"");
+        CHECK(words_of(section + "\n.int 1, 1\n.subsection 1\n.int 2\n.align 8\n.int 3") ==
+              Words{1, 1, 2, is_data ? 0 : nop, 3});
+    }
+    // and stands in no memory where that does not
+    CHECK(words_of(".int 1\n.section .comment\n.int 2\n.subsection 1\n.int 3") == Words{1});
+}
+
 TEST_CASE("sections for tools are not in memory", "[isa]") {
     const auto codelet = assembled(".int 1\n.section .debug_info, \"\", @progbits\n.int 2\nx:\n"
                                    ".section .note.GNU-stack, \"\"\n.section .comment\n.int 3");

@@ -5,6 +5,7 @@
 #include "tests/unit/models/isa/assemble_support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace tessera;
 using namespace tessera::isa;
@@ -57,6 +58,16 @@ TEST_CASE("a fixed symbol is defined once", "[isa]") {
     CHECK(mistakes_of(".equiv n, 1\n.equiv n, 2") == again);
     CHECK(mistakes_of(".equiv n, 1\nn = 2") ==
           Lines{"a.S:2:1: symbol 'n': defined in line 1 already, expected a new name"});
+}
+
+TEST_CASE("a numeric label that follows is one of the same source", "[isa]") {
+    // also where the other source has one of that number, or more of them
+    for (const std::string other : {"nop", "1: nop", "1: 1: 1: nop"}) {
+        CAPTURE(other);
+        const auto all = assembled({{"a.S", other}, {"b.S", ".globl f\nf: bri 1f\nnop\n1: nop"}});
+        const Address at = all.symbols.at("f");
+        CHECK(all.words[(at - kBase) / 4] == words_of(fmt::format("bri {}", at + 8))[0]);
+    }
 }
 
 TEST_CASE("sources keep their macros conditions and numeric labels apart", "[isa]") {
