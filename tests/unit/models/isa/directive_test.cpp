@@ -273,6 +273,14 @@ TEST_CASE("on request halves are swapped and rpt bodies aligned", "[isa]") {
                      "{ rpt 3, 0 ; fnop }\n{ nop ; fnop }") ==
           Lines{"nop", "rpt 3, 0", "{ nop ; fnop }", "nop", "rpt 3, 0", "{ nop ; fnop }",
                 "{ rpt 3, 0 ; fnop }", "{ nop ; fnop }"});
+    // a bundle off 8 bytes is moved where it is an rpt, in whichever half, and no other is
+    for (const std::string rpt : {"{ rpt 3, 0 ; fnop }", "{ fnop ; rpt 3, 0 }"}) {
+        CHECK(listing_of(".allow_optimizations\nnop\n" + rpt + "\n{ nop ; fnop }") ==
+              Lines{"nop", "nop", "{ rpt 3, 0 ; fnop }", "{ nop ; fnop }"});
+    }
+    CHECK(listing_of(".allow_optimizations\nnop\n{ nop ; fnop }") ==
+          Lines{"nop", "{ nop ; fnop }"});
+    CHECK(mistakes_of("nop\n{ rpt 3, 0 ; fnop }\n{ nop ; fnop }").size() == 1);
     CHECK(mistakes_of(".allow_optimizations\n{ nop ; nop }").size() == 1);
 }
 

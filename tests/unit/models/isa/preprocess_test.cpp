@@ -276,6 +276,19 @@ TEST_CASE("text knows where it was written and through which macros it came") {
     CHECK(result.origin_of(5, "done") == "a.S:5:24");
 }
 
+TEST_CASE("text of a caller's define stands nowhere, and what is behind it where it was written") {
+    PreprocessOptions options;
+    options.defines = {{"X", "ab cd"}};
+    const Preprocessed result = preprocessed("  X tail\n", options);
+    CHECK(result.line(1) == "  ab cd tail");
+    const std::string nowhere = "a.S:1:3 < in the expansion of macro 'X' a.S:1:3";
+    CHECK(result.origin_of(1, "ab") == nowhere);
+    CHECK(result.origin_of(1, "b cd") == nowhere);
+    CHECK(result.origin_of(1, "d tail") == nowhere);
+    CHECK(result.origin_of(1, "tail") == "a.S:1:5");
+    CHECK(result.origin_of(1, "il") == "a.S:1:7");
+}
+
 TEST_CASE("conditions compare and compute to the ends of 64 bits") {
     const auto holds = [](const std::string& condition) {
         return only_line("#if " + condition + "\nyes\n#else\nno\n#endif\n") == "yes";
