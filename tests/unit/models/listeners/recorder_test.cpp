@@ -191,6 +191,29 @@ TEST_CASE("executions beyond what a window may hold are counted and not kept") {
     CHECK(recorder.bytes() < 2 * Recorder::kMostWindowBytes);
 }
 
+TEST_CASE("executions and releases beyond what is kept are counted, and count in their columns") {
+    constexpr std::size_t kMost = Recorder::kMostEvents;
+    const auto program = program_of(1, 0);
+    Recorder recorder(program, machine_of(1));
+    test::Told told(1, {&recorder});
+    for (std::size_t done = 0; done < kMost; ++done) {
+        told.phase(Doing::ComputeSet, 0, {{0, 3}});
+    }
+    CHECK(recorder.executions().size() == kMost);
+    CHECK(recorder.executions_left_out() == 0);
+    CHECK(recorder.releases().size() == kMost);
+    CHECK(recorder.releases_left_out() == 0);
+    told.phase(Doing::ComputeSet, 0, {{0, 5}});
+    told.phase(Doing::ComputeSet, 0, {{0, 4}});
+    CHECK(recorder.executions().size() == kMost);
+    CHECK(recorder.executions_left_out() == 2);
+    CHECK(recorder.releases().size() == kMost);
+    CHECK(recorder.releases_left_out() == 2);
+    CHECK(recorder.steps()[0].executions == static_cast<std::int64_t>(kMost) + 2);
+    CHECK(columns_of(recorder, 0).at("most") == Numbers{5});
+    CHECK(columns_of(recorder, 0).at("last") == Numbers{4});
+}
+
 TEST_CASE("of a step that has not run there is nothing") {
     const auto program = program_of(2, 0);
     Recorder recorder(program, machine_of(2));
