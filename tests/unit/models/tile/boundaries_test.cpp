@@ -8,9 +8,11 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -323,6 +325,73 @@ TEST_CASE("a code segment at address 0 is refused, as a branch there ends the ph
     CHECK(small_elements().memory.code_begin() == small_elements().memory.region0_begin());
     CHECK_THROWS_WITH(test::AssembledTile(".supervisor\n.globl start\nstart: br $lr\n", machine),
                       Catch::Contains("not at 0, a branch to which ends the phase"));
+}
+
+TEST_CASE("segments stand in tile memory, and code in its region 0", "[unit][tile]") {
+    const spec::MachineSpec machine = small_elements();
+    const auto begin = machine.memory.region0_begin();
+    const auto region1 = static_cast<Address>(machine.memory.region1_begin());
+    const auto end = static_cast<Address>(machine.memory.end());
+    std::vector<std::byte> memory(static_cast<std::size_t>(machine.memory.bytes()));
+    std::vector<program::Codelet> codelets(1);
+    codelets[0].words.assign(static_cast<std::size_t>(machine.memory.region0_bytes / 4), 0);
+    const auto loaded = [&](program::SegmentKind kind, Address address, Bytes bytes) {
+        codelets[0].address = address;
+        tile::CodeCache cache(codelets);
+        tile::TileCore core(machine, 3, memory.data());
+        program::Image image;
+        program::Segment& segment = image.segments.emplace_back();
+        segment.address = address;
+        segment.bytes = bytes;
+        segment.kind = kind;
+        segment.name = "it";
+        segment.data = std::make_shared<std::vector<std::byte>>(memory.size());
+        try {
+            core.load(image, cache);
+        } catch (const ProgramError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const auto outside = [](Address address, Bytes bytes) {
+        return fmt::format("tile_3: segment 'it' at {:#x} of {} bytes is outside tile memory",
+                           address, bytes);
+    };
+    const auto no_code = [](Address address, Bytes bytes) {
+        return fmt::format(
+            "tile_3: code segment 'it' at {:#x} of {} bytes: code lies in region 0 at "
+            "multiples of 4 bytes, not at 0, a branch to which ends the phase",
+            address, bytes);
+    };
+    using Kind = program::SegmentKind;
+    CHECK(loaded(Kind::Tensor, begin, machine.memory.bytes()).empty());
+    CHECK(loaded(Kind::Tensor, end - 8, 8).empty());
+    CHECK(loaded(Kind::Tensor, end, 0).empty());
+    CHECK(loaded(Kind::Tensor, begin, 0).empty());
+    CHECK(loaded(Kind::Tensor, begin, machine.memory.bytes() + 1) ==
+          outside(begin, machine.memory.bytes() + 1));
+    CHECK(loaded(Kind::Tensor, end - 8, 9) == outside(end - 8, 9));
+    CHECK(loaded(Kind::Tensor, end, 1) == outside(end, 1));
+    CHECK(loaded(Kind::Tensor, end + 4, 0) == outside(end + 4, 0));
+    CHECK(loaded(Kind::Tensor, begin - 4, 4) == outside(begin - 4, 4));
+    CHECK(loaded(Kind::Tensor, begin, -1) == outside(begin, -1));
+    CHECK(loaded(Kind::Code, begin, machine.memory.region0_bytes).empty());
+    CHECK(loaded(Kind::Code, region1 - 8, 8).empty());
+    CHECK(loaded(Kind::Code, region1 - 8, 12) == no_code(region1 - 8, 12));
+    CHECK(loaded(Kind::Code, region1, 4) == no_code(region1, 4));
+    CHECK(loaded(Kind::Code, begin + 2, 4) == no_code(begin + 2, 4));
+
+    tile::TileCore core(machine, 3, memory.data());
+    CHECK(core.memory(begin, machine.memory.bytes()).size() == memory.size());
+    CHECK(core.memory(end, 0).empty());
+    CHECK(core.memory(end - 4, 4).data() == memory.data() + memory.size() - 4);
+    for (const auto& [address, bytes] :
+         {std::pair{end - 4, Bytes{5}}, std::pair{end + 1, Bytes{0}},
+          std::pair{begin - 1, Bytes{1}}, std::pair{begin, Bytes{-1}}}) {
+        CHECK_THROWS_WITH(
+            core.memory(address, bytes),
+            fmt::format("tile_3: {} bytes at {:#x} are outside tile memory", bytes, address));
+    }
 }
 
 TEST_CASE("an element is a power of two of bytes to the tile", "[unit][tile]") {
