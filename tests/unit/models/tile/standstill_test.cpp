@@ -4,8 +4,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 using namespace tessera;
@@ -88,6 +90,39 @@ TEST_CASE("a context whose state is another one does not go round", "[unit][tile
     CHECK_FALSE(standstill.branched_back(context, kTarget));
     context.main[16] = context.main[17] = 1;
     CHECK(standstill.branched_back(context, kTarget));
+}
+
+TEST_CASE("a context that goes round tells the words that it looks at", "[unit][tile]") {
+    const std::vector<program::Codelet> codelets;
+    const tile::CodeCache code(codelets); // without lines
+    Standstill standstill(2);
+    standstill.start_phase();
+    CHECK(standstill.first_look(0) == nullptr);
+    CHECK(standstill.text(0, false, code) == "worker_0");
+    CHECK(standstill.text(-1, false, code) == "supervisor");
+    const Standstill::Look plain{0x4c010, 0x50000, false};
+    const Standstill::Look awaiting{0x4c014, 0x50004, true};
+    for (const Standstill::Look& look : {plain, plain, awaiting, plain, awaiting}) {
+        standstill.read(0, look);
+    }
+    standstill.read(1, plain);
+    CHECK(*standstill.first_look(0) == awaiting);
+    CHECK(*standstill.first_look(1) == plain);
+    CHECK(standstill.text(0, false, code) ==
+          "worker_0 for the word at 0x50000 (instruction at 0x4c010), 0x50004 (instruction at "
+          "0x4c014)");
+    CHECK(standstill.text(0, true, code) ==
+          "worker_0 for the word at 0x50004 (instruction at 0x4c014)");
+    CHECK(standstill.text(1, true, code) == "worker_1");
+    // sixteen of them
+    for (Address word = 0; word < 20; ++word) {
+        standstill.read(-1, {0x4c020, 4 * word, false});
+    }
+    const std::string all = standstill.text(-1, false, code);
+    CHECK(std::count(all.begin(), all.end(), '(') == 16);
+    CHECK(all.ends_with("0x3c (instruction at 0x4c020)"));
+    standstill.start_phase();
+    CHECK(standstill.first_look(-1) == nullptr);
 }
 
 TEST_CASE("a loop of any length is found after a round of it, and within four", "[unit][tile]") {
