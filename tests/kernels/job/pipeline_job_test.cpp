@@ -281,6 +281,7 @@ struct Watched {
     job::CheckOutcome check;
     std::vector<std::uint16_t> given;
     std::vector<std::uint16_t> left;
+    std::map<std::string, std::vector<std::int64_t>> results; ///< shapes
 };
 
 /// `spoilt`: a tensor that is read with the last bit of its largest element turned.
@@ -313,6 +314,9 @@ Watched watched(const workload::PipelineWorkload& pipeline, const std::string& s
             }};
     const auto outcome = test::run_program(small_machine(), program, writes, watcher);
     made.left = elements<std::uint16_t>(outcome.arrays.at(first));
+    for (const job::Result& result : job->results()) {
+        made.results[result.name] = result.shape;
+    }
     made.check = job->check(
         [&](program::ArrayId array) { return spoil(array, outcome.arrays.at(array)); }, 1);
     return made;
@@ -353,6 +357,7 @@ TEST_CASE("rows are stored and loaded again, and only the one that a store names
             CHECK(one.at("rounds") == 1);
             CHECK(one.at("elements") == kRow);
         }
+        CHECK(ran.results.at("rows") == std::vector<std::int64_t>{3, 2, 4}); // not the row alone
         REQUIRE(ran.left.size() == 3 * kRow);
         for (std::size_t i = 0; i < kRow; ++i) {
             CHECK(ran.left[i] == ran.given[i]);
