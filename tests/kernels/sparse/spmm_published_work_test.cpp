@@ -399,6 +399,20 @@ TEST_CASE("a published sparse plan's compute sets take nearly as long as predict
     CHECK(all / static_cast<double>(products) == Approx(1).epsilon(0.03));
 }
 
+TEST_CASE("a published sparse plan's two compute sets are predicted with a step of control each",
+          "[kernels]") {
+    const Case of{4, 8, 96, 40, {ElementType::F16, ElementType::F16}};
+    const auto predicted = [&](Cycles step_cycles) {
+        spec::MachineSpec machine;
+        machine.control.step_cycles = step_cycles;
+        return Laid(of, machine).planned->division.predicted;
+    };
+    const auto before = predicted(10);
+    const auto after = predicted(17);
+    CHECK(after.compute - before.compute == 2 * 7);
+    CHECK(after.reduction == before.reduction);
+}
+
 TEST_CASE("passes of a published sparse plan take as often what one takes", "[kernels]") {
     const Case of{4, 8, 96, 40, {ElementType::F16, ElementType::F16}};
     const Laid laid(of);
