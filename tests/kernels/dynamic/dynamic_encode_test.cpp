@@ -115,6 +115,9 @@ void check_encoding(const Layout& layout, const SparsePattern& pattern, const En
     const Decoded decoded = decode(layout, encoding.metadata);
     CHECK(same(decoded.pattern,
                pattern.block == layout.block ? pattern : recut(pattern, layout.block).pattern));
+    CHECK(decoded.pattern.rows == layout.rows * layout.block); // whole blocks
+    CHECK(decoded.pattern.columns == layout.columns * layout.block);
+    CHECK(decoded.pattern.block == layout.block);
     // A block's values are where decode says that the block is.
     std::vector<std::int32_t> values(static_cast<std::size_t>(pattern.stored_elements()));
     std::iota(values.begin(), values.end(), 1);

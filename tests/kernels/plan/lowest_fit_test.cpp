@@ -85,6 +85,21 @@ TEST_CASE("the lowest fit is the lowest address that no rule forbids", "[kernels
     }
 }
 
+TEST_CASE("a place that ends with the search is looked at, too", "[kernels]") {
+    const auto memory = small_memory();
+    const Bytes last = memory.end() - 64;
+    const auto found = [&](Bytes search_end, Bytes taken) {
+        FitRequest request{.bytes = 64, .alignment = 1, .lowest = last};
+        request.limit = memory.end();
+        request.search_end = search_end;
+        return plan::lowest_fit(memory, request, {{last, last + taken, false}});
+    };
+    CHECK(found(memory.end(), 1).address == last + 1);
+    CHECK(found(memory.end(), 1).bytes_over == 1);
+    CHECK(found(memory.end(), 64).bytes_over == 64);
+    CHECK(found(memory.end() - 1, 64).address == last); // not looked at: it ends behind the search
+}
+
 TEST_CASE("what stands in the way says from where on a place may be tried again", "[kernels]") {
     const auto memory = small_memory();
     const Bytes first = memory.region0_begin();
