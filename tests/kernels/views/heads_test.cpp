@@ -182,14 +182,18 @@ TEST_CASE("runs of whole heads stay few pieces", "[kernels][views]") {
     const auto parts = graph::selected(rows, std::array<std::int64_t, 3>{4, 3, 8}, 1, 2);
     REQUIRE(parts.size() == 1);
     CHECK(elements_of(parts).size() == 4 * 8);
-    // a run that begins and ends inside of heads: the end of one, two whole ones, the begin of one
-    const graph::Piece run{0, {}, 3, {{5 + 2 * 8 + 2, 1, 2}}};
-    const auto cut = graph::without_carries(run, std::array<std::int64_t, 2>{6, 8});
-    std::map<std::int64_t, std::size_t> elements; // by the first
-    for (const graph::Piece& part : cut) {
-        elements[part.host_offset] = elements_of(std::vector{part}).size();
-    }
-    CHECK(elements == std::map<std::int64_t, std::size_t>{{3, 5}, {8, 2 * 8}, {24, 2}});
+    // what begins and ends inside of heads: the end of one, two whole ones, the begin of one
+    const auto cut = [](std::int64_t first, std::int64_t count, std::int64_t stride) {
+        std::map<std::int64_t, std::size_t> elements; // by the first
+        for (const graph::Piece& part : graph::without_carries({0, {}, first, {{count, stride, 2}}},
+                                                               std::array<std::int64_t, 2>{6, 8})) {
+            elements[part.host_offset] = elements_of(std::vector{part}).size();
+        }
+        return elements;
+    };
+    using Elements = std::map<std::int64_t, std::size_t>;
+    CHECK(cut(3, 5 + 2 * 8 + 2, 1) == Elements{{3, 5}, {8, 2 * 8}, {24, 2}});
+    CHECK(cut(2, 3 + 2 * 4 + 1, 2) == Elements{{2, 3}, {8, 2 * 4}, {24, 1}});
 }
 
 TEST_CASE("heads and join_heads show the elements where they are", "[kernels][views]") {
