@@ -5,6 +5,7 @@
 #include "tests/unit/models/isa/assemble_support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -190,6 +191,28 @@ TEST_CASE("common symbols stand at multiples of their alignment, wherever the co
             CHECK(at == (kBase + 8 + alignment - 1) / alignment * alignment);
         }
     }
+}
+
+TEST_CASE("common symbols of any size stand behind each other, by their names", "[isa]") {
+    for (const std::string kind : {".comm ", ".lcomm "}) {
+        std::string text = "nop\nnop\n";
+        const std::vector<Bytes> sizes = {1, 1, 3, 1, 0, 2, 1, 5, 1};
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            text += fmt::format("{}s{}, {}, 1\n", kind, i, sizes[i]);
+        }
+        const auto all = assembled(text);
+        Address next = kBase + 8;
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            CAPTURE(kind, i);
+            CHECK(all.symbols.at(fmt::format("s{}", i)) == next);
+            next += static_cast<Address>(sizes[i]);
+        }
+        CHECK(all.words.size() == (next - kBase + 3) / 4);
+    }
+    // a byte of padding too
+    const auto padded = assembled(".comm a, 1, 1\n.comm b, 2, 2\n.comm c, 1, 1\n");
+    CHECK(padded.symbols.at("b") == padded.symbols.at("a") + 2);
+    CHECK(padded.symbols.at("c") == padded.symbols.at("b") + 2);
 }
 
 TEST_CASE("sizes of common symbols have their limits", "[isa]") {
