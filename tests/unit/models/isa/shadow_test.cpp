@@ -257,6 +257,31 @@ TEST_CASE("what a worker reads and leaves is told beside the phase, which stays 
     CHECK(of_worker_alone > 1000); // workers read what others have read before
 }
 
+TEST_CASE("of a word that has a round it is told whether it is known", "[unit][isa]") {
+    for (const bool known : {true, false}) {
+        Memory memory;
+        memory.rounds = {5};
+        if (known) {
+            memory.put(5, 77);
+        }
+        memory.put(6, 78);
+        memory.begin();
+        CHECK(memory.shadow.read(5 * 4) == known);
+        CHECK(memory.shadow.read(5 * 4) == known);
+        CHECK(memory.shadow.read(6 * 4));
+        const ShadowRead round{
+            .kind = ShadowRead::Kind::Round, .word = 5, .value = known ? 1U : 0U};
+        const ShadowRead word{
+            .kind = ShadowRead::Kind::Word, .word = 6, .value = isa::shadow_value(true, 78)};
+        REQUIRE(memory.shadow.reads().size() >= 2);
+        CHECK((memory.shadow.reads().front() == round));
+        CHECK((memory.shadow.reads().back() == word));
+        if (known) {
+            CHECK(memory.shadow.reads().size() == 2);
+        }
+    }
+}
+
 TEST_CASE("first reads of a worker are ranges of words with the values that they had",
           "[unit][isa]") {
     using Kind = ShadowRead::Kind;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -253,6 +254,39 @@ TEST_CASE("a known way loads at distances along a list, whatever they are", "[un
             CHECK(found.is_same);
             CHECK(found.met == (row.is_way && !found.faults));
         }
+    }
+}
+
+TEST_CASE("a known way repeats along a list of which all is known", "[unit][tile]") {
+    constexpr std::uint32_t kRegion1 = kBase + kRegion;
+    constexpr std::uint32_t kList = kData + 16; // the words behind the first four
+    constexpr std::uint32_t kPasses = 8;        // so many distances, two in a word
+    Worker worker(with_three_words(fmt::format(
+        ".align 8\nnop\nrpt {}, 0\n{{ ldd16a64 $a0:1, $m2++, $m1, $m3@ ; fnop }}", kPasses)));
+    std::vector<std::uint32_t> recorded = {kRegion1, kList, 16, 0};
+    for (std::uint32_t word = 0; word < kPasses / 2; ++word) {
+        recorded.push_back((24 + 16 * word) << 16U | (16 + 16 * word));
+    }
+    auto elsewhere = recorded;
+    elsewhere[0] += 64;
+    auto others = recorded;
+    others[5] = 8U << 16U | 40;
+    for (const auto& then : {recorded, elsewhere, others}) {
+        const Again found = again(worker, recorded, then);
+        CHECK(found.is_same);
+        CHECK_FALSE(found.faults);
+        CHECK(found.met);
+    }
+    // from the first distance on that is not known it is gone anew
+    for (std::uint32_t unknown = 0; unknown <= kPasses / 2; ++unknown) {
+        CAPTURE(unknown);
+        isa::StretchRecipes recipes{isa::StretchRecipes::All{}};
+        REQUIRE(worker.run(recorded, &recipes).fault.empty());
+        const std::vector<std::uint32_t> known(recorded.begin(),
+                                               recorded.end() - std::ptrdiff_t{unknown});
+        const Left by_recipe = worker.run(known, &recipes, unknown);
+        CHECK((by_recipe == worker.run(known, nullptr, unknown)));
+        CHECK((recipes.met() > 0) == (unknown == 0));
     }
 }
 
