@@ -101,6 +101,32 @@ TEST_CASE("a known way keeps clear of the elements from which its code is fetche
     }
 }
 
+TEST_CASE("a known way keeps clear of all elements from which its code is fetched meanwhile",
+          "[unit][tile]") {
+    // Two accesses at one base, the code of which lies in two elements.
+    constexpr unsigned kNops = 260;
+    std::string body = fmt::format(".align 8\nworker: setzi $m0, {}\nld32 $m1, $m0, $mzero, 0\n"
+                                   "ld32 $a0, $m1, $mzero, 0\n",
+                                   kData);
+    for (unsigned nop = 0; nop < kNops; ++nop) {
+        body += "nop\n";
+    }
+    Worker worker(body + "ld32 $a1, $m1, $mzero, 1\nexitz $mzero\n");
+    REQUIRE(worker.code_end() > kBase + kElement);
+    unsigned faults = 0;
+    for (Address element = 0; element < 4; ++element) {
+        for (const Address off : {Address{0}, Address{512}, Address{kElement - 8}}) {
+            const Address address = kBase + element * kElement + off;
+            CAPTURE(element, off);
+            const Again found = again(worker, {kData + kElement}, {address});
+            CHECK(found.is_same);
+            CHECK(found.met == !found.faults);
+            faults += found.faults ? 1 : 0;
+        }
+    }
+    CHECK(faults == 2 * 3);
+}
+
 TEST_CASE("a known way ends at the limit of the phase as it does instruction by instruction",
           "[unit][tile]") {
     constexpr std::uint32_t kPasses = 12;
