@@ -51,3 +51,19 @@ TEST_CASE("adding a product to a tensor takes as long as on the tile that has mo
     }
     CHECK(predicted(machine, {1600}, Accumulate::None) == 0);
 }
+
+TEST_CASE("an estimate has memory for what a product is added to, and apart from it for the sum",
+          "[kernels][family]") {
+    spec::MachineSpec machine;
+    family::Estimate estimate;
+    estimate.cuts.parts_m = 2;
+    estimate.cuts.parts_n = 3; // six tiles
+    estimate.bytes = 1000;
+    const auto bytes = [&](workload::Accumulate accumulate) {
+        return family::fitting(machine, "c", estimate, accumulate, ElementType::F32, 601).bytes;
+    };
+    const Bytes share = 4 * 101; // 601 elements over six tiles
+    CHECK(bytes(workload::Accumulate::None) == 1000);
+    CHECK(bytes(workload::Accumulate::Over) == 1000 + share);
+    CHECK(bytes(workload::Accumulate::Apart) == 1000 + 2 * share);
+}
