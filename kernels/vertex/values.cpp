@@ -43,7 +43,7 @@ double npy_number(const std::string& descr, const char* from) {
 }
 
 bool ends_in_npy(const std::string& path) {
-    return path.size() >= 4 && path.compare(path.size() - 4, 4, ".npy") == 0;
+    return path.ends_with(".npy");
 }
 
 std::string read_array_file(const std::string& path) {

@@ -48,7 +48,7 @@ tessera_test(test_kernels_own_codelet LABELS kernels
   LINK tessera_own_codelet)
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/pipeline/outputs_test.cpp kernels/family/comparison_test.cpp
-  APART kernels/family/accumulate_test.cpp kernels/family/family_example_test.cpp kernels/family/refusals_test.cpp kernels/family/taken_test.cpp
+  APART kernels/family/accumulate_test.cpp kernels/family/family_example_test.cpp kernels/family/refusals_test.cpp kernels/family/taken_test.cpp kernels/family/two_matrices_test.cpp
   LINK tessera_catalog tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_views tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/block_norms_test.cpp kernels/reduce/reduce_test.cpp kernels/views/concat_test.cpp kernels/views/heads_test.cpp kernels/views/reshape_test.cpp kernels/views/transpose_test.cpp
