@@ -132,7 +132,7 @@ std::vector<std::vector<std::byte>> Operand::encoded(const family::Value& a) con
                            [&](const auto& values) { return bucket_values(encoding, values); });
     }
     forms.push_back(bytes_of_all(encoding.metadata));
-    if (layout_.split.x * layout_.split.y > 1) {
+    if (Trip::may_travel(layout_.split)) {
         forms.push_back(bytes_of_all(travel_words(layout_.split, encoding.travel)));
     }
     return forms;

@@ -194,6 +194,21 @@ TEST_CASE("texts have no blanks, and none can end a section", "[unit][traces]") 
     CHECK(text.find("  workload=$end\n  machine=my_machine\n") != std::string::npos);
 }
 
+TEST_CASE("a letter that is not printed or ends a word is an underscore", "[unit][traces]") {
+    for (int code = 0; code < 0x100; ++code) {
+        CAPTURE(code);
+        const auto letter = static_cast<char>(code);
+        const bool stays = code > ' ' && code != 0x7f;
+        NameTable names;
+        const std::string text = written(names, [&](Exporter& sink) {
+            sink.span(
+                compute(machine_track(), 0, 5, names.intern("a" + std::string(1, letter) + "b")));
+        });
+        CHECK(text.find("sa" + std::string(1, stays ? letter : '_') + "b \"\n") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("a cut trace says so where it is cut", "[unit][traces]") {
     const test::ScratchFolder folder;
     const NameTable names;

@@ -208,6 +208,12 @@ TEST_CASE("an include without end is an error") {
     directory.write("once.h", "#pragma once\nonce\n");
     CHECK(preprocessed("#include \"once.h\"\n#include \"./once.h\"\n", {}, directory.in("a.S"))
               .texts() == Texts{"once"});
+    for (const std::string line : {"#pragma pack", "#ident once", "#pragma once more"}) {
+        CAPTURE(line); // says no such thing
+        directory.write("twice.h", line + "\ntwice\n");
+        CHECK(preprocessed("#include \"twice.h\"\n#include \"twice.h\"\n", {}, directory.in("a.S"))
+                  .texts() == Texts{"twice", "twice"});
+    }
 }
 
 TEST_CASE("an include within a call is an error") {
