@@ -216,6 +216,21 @@ TEST_CASE("an include without end is an error") {
     }
 }
 
+TEST_CASE("included files are a hundred within each other at most") {
+    constexpr int kMost = 100;
+    const Directory directory;
+    for (const int files : {kMost, kMost + 1}) {
+        CAPTURE(files);
+        for (int file = 1; file <= files; ++file) {
+            const std::string next = "#include \"" + std::to_string(file + 1) + ".h\"\n";
+            directory.write(std::to_string(file) + ".h", file < files ? next : "last\n");
+        }
+        const Preprocessed result = preprocessed("#include \"1.h\"\n", {}, directory.in("a.S"));
+        CHECK(result.texts() == (files <= kMost ? Texts{"last"} : Texts{}));
+        CHECK(result.mistakes.size() == (files <= kMost ? 0U : 1U));
+    }
+}
+
 TEST_CASE("an include within a call is an error") {
     CHECK(preprocessed("#define F(x) x\nF(\n#include <arch/gc_tile_defines.h>\n1)\n").mistakes ==
           Texts{"a.S:3:2: #include within a macro's arguments"});
