@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/codelets/column_sums_cost.h"
+#include "kernels/exchange_plan/known_schedules.h"
 #include "kernels/family/numbers.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/reduce/sum_rows.h"
@@ -8,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -119,6 +121,31 @@ TEST_CASE("the check of sums of rows finds a wrong element", "[kernels][reduce]"
         const auto checked = step->check(std::array{&x}, outcome.output, 1);
         CHECK(checked.failed_elements == 1);
         CHECK_THAT(checked.sentence, Catch::Contains("element 2"));
+    }
+}
+
+TEST_CASE("a sum may be off by a rounding for each row that a tile adds", "[kernels][reduce]") {
+    // on one tile; near 4 numbers of FP32 are 8 u apart
+    const std::int64_t rows = 4;
+    const double u = unit_roundoff(ElementType::F32);
+    const TensorType matrix{ElementType::F32, {rows, 2}};
+    const family::Value x = test::value_of(matrix, [](auto) { return 1; });
+    const auto step = reduce::sum_rows().make({{matrix}, {}});
+    spec::MachineSpec machine;
+    machine.chip.tiles = 1;
+    exchange_plan::KnownSchedules known;
+    graph::Graph graph("test");
+    const std::vector<std::optional<graph::TensorId>> nowhere(1);
+    static_cast<void>(step->emit(graph, {machine, known, 0, "step"}, nowhere));
+    const std::int64_t slices = 1; // whose sum is rounded again, as the result is
+    const double allowed = static_cast<double>((rows + slices + 1) * rows) * u;
+    const double apart = 8 * u;
+    for (int steps = 0; steps < 5; ++steps) {
+        CAPTURE(steps);
+        const double off = steps * apart;
+        const std::vector<family::Value> made{test::value_of(
+            {ElementType::F32, {2}}, [&](auto) { return static_cast<double>(rows) + off; })};
+        CHECK(step->check(std::array{&x}, made, 1).passed == (off <= allowed));
     }
 }
 

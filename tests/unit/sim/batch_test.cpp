@@ -16,6 +16,8 @@
 
 using namespace tessera;
 using namespace tessera::test;
+using Catch::Contains;
+using Catch::StartsWith;
 using nlohmann::json;
 
 namespace {
@@ -56,15 +58,6 @@ std::string machine(const ScratchFolder& folder, const std::string& name, double
 
 json runs_in(const std::string& file) {
     return json::parse(read_text(file)).at("runs");
-}
-
-std::string refusal(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "taken";
 }
 
 } // namespace
@@ -133,11 +126,11 @@ TEST_CASE("files of one name are told apart by their folders, but for --out, whi
     CHECK(runs.at(0).at("machine").at("name") == "a/m");
     CHECK(runs.at(1).at("machine").at("name") == "b/m");
     command.out_directory = folder.path("out");
-    CHECK(refusal([&] { run_here(command); }) ==
-          "run: --out: got machine 'm' twice, expected different names");
+    CHECK_THROWS_WITH(run_here(command),
+                      "run: --out: got machine 'm' twice, expected different names");
     command.workloads.push_back(product(folder, "other/w.json", 16));
-    CHECK(refusal([&] { run_here(command); }) ==
-          "run: --out: got workload 'w' twice, expected different names");
+    CHECK_THROWS_WITH(run_here(command),
+                      "run: --out: got workload 'w' twice, expected different names");
     CHECK_FALSE(fs::exists(command.out_directory));
 }
 
@@ -146,13 +139,11 @@ TEST_CASE("a mistake of any pair is told before the first run, with its machine"
     cli::RunCommand command = quiet({product(folder, "w.json", 8)}, {"tiny", "gc2"});
     command.sets = {"streaming.latency_us=1"};
     command.json = folder.path("r.json");
-    const std::string told = refusal([&] { run_here(command); });
-    CHECK(told.find("--set: ") == 0);
-    CHECK(told.find("on gc2: ") != std::string::npos);
-    CHECK(told.find("on tiny: ") == std::string::npos);
+    CHECK_THROWS_WITH(run_here(command),
+                      StartsWith("--set: ") && Contains("on gc2: ") && !Contains("on tiny: "));
     CHECK_FALSE(fs::exists(command.json));
     command.machines = {"gc2"};
-    CHECK(refusal([&] { run_here(command); }).find("on gc2: ") == std::string::npos);
+    CHECK_THROWS_WITH(run_here(command), !Contains("on gc2: "));
 }
 
 TEST_CASE("a run that fails leaves none of an older one's files, others of the folder stay") {
@@ -164,7 +155,7 @@ TEST_CASE("a run that fails leaves none of an older one's files, others of the f
     }
     cli::RunCommand command = quiet({file});
     command.out_directory = folder.path("out");
-    CHECK(refusal([&] { run_here(command); }).find(" does not fit ") != std::string::npos);
+    CHECK_THROWS_WITH(run_here(command), Contains(" does not fit "));
     std::vector<std::string> left;
     for (const auto& entry : fs::directory_iterator(command.out_directory)) {
         left.push_back(entry.path().filename().string());
@@ -197,8 +188,8 @@ TEST_CASE("a run whose process ends by itself has failed with why") {
         CHECK(runs.at(1).at("exit_code") == one.exit_code);
         cli::RunCommand alone = quiet({command.workloads.front()});
         alone.mode = "auto";
-        CHECK(refusal([&] { run_ended(alone, one.end); }) == "tessera: " + alone.workloads.front() +
-                                                                 ": the run in timing mode ended " +
-                                                                 one.alone);
+        CHECK_THROWS_WITH(run_ended(alone, one.end), "tessera: " + alone.workloads.front() +
+                                                         ": the run in timing mode ended " +
+                                                         one.alone);
     }
 }
