@@ -94,7 +94,7 @@ struct Pair {
                 .to_tile = kReceiver,
                 .bytes = bytes};
     }
-    /// What a network by itself does with the message, which may go in cycle `ready`.
+    /// Returns what a network by itself does with the message, which may go in cycle `ready`.
     [[nodiscard]] std::vector<link::NetworkEvent> alone(Bytes bytes, Cycles ready) const {
         const link::Topology topology = link::topology(machine);
         const link::RouteTable routes(machine, topology);

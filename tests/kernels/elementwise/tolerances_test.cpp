@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What results may be off by, written down once more: an answer that is wrong tells it.
+// The tests here write down once more what results may be off by: an answer that is wrong tells it.
 #include "kernels/elementwise/adam.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/family/numbers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which programs of several chips belong together, and how those that do not are told.
+// The tests here say which programs of several chips belong together, and how those that do not are told.
 #include "base/error.h"
 #include "models/program/system_binding.h"
 
@@ -74,7 +74,7 @@ struct Chips {
     [[nodiscard]] SystemBinding bound() const { return bind(made(), kTiles); }
 };
 
-/// What is told of two chips after a change; empty where they are bound.
+/// Returns what is told of two chips after a change; empty where they are bound.
 std::string told(const std::function<void(Chips&)>& change) {
     Chips chips = Chips::two();
     change(chips);
@@ -370,7 +370,7 @@ TEST_CASE("no message is written over code or rows", "[unit][program]") {
 
 namespace {
 
-/// What is told of the meetings of chips whose control programs are these.
+/// Returns what is told of the meetings of chips whose control programs are these.
 std::string meetings(std::vector<std::vector<std::uint32_t>> zones,
                      const std::vector<std::vector<Step>>& ways) {
     Chips chips(ways.size());
