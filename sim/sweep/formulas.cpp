@@ -63,7 +63,7 @@ const Json* plain_value(const Json& root, std::string_view path) {
     const Json* at = &root;
     while (!path.empty()) {
         const std::size_t dot = std::min(path.find('.'), path.size());
-        const auto found = at->find(path.substr(0, dot)); // the end, too, of what is no object
+        const auto found = at->find(path.substr(0, dot)); // what is no object gives its end
         if (found == at->end()) {
             return nullptr;
         }

@@ -151,7 +151,7 @@ std::optional<Value> Evaluator::evaluate(const Expression& expression) {
                            : node.kind < NodeKind::Add  ? apply_unary(node)
                                                         : apply_binary(node);
         if (!is_ok) {
-            return std::nullopt; // as all that needs it: who asks next empties the stack
+            return std::nullopt; // all that needs it fails too, and who asks next empties the stack
         }
     }
     const Value value = stack_.back();

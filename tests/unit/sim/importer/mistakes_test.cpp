@@ -273,7 +273,6 @@ TEST_CASE("operators take the sizes, numbers and attributes that they are about,
         {"number", importer::whole_elements({1}, Sizes{})},
         {"pair", places(2, 2)},
         {"triple", places(2, 3)},
-        {"four", places(2, 4)},
         {"threes", places(3, 1)},
         {"nothing", places(2, 0)}};
     struct Case {
@@ -422,13 +421,8 @@ TEST_CASE("a model file has at most the bytes of a message of protobuf, which is
     const ScratchFolder folder;
     const std::string file = folder.write("m.onnx", "");
     std::filesystem::resize_file(file, kMost + 1); // a hole, of no bytes on the disk
-    try {
-        static_cast<void>(importer::read_onnx_file(file));
-        FAIL("taken");
-    } catch (const ConfigError& error) {
-        CHECK(error.diagnostics().front().text() ==
-              fmt::format("{}: got {} bytes, expected at most {}, as of a message of protobuf; its "
-                          "tensors may be in files beside it",
-                          file, kMost + 1, kMost));
-    }
+    CHECK_THROWS_WITH(importer::read_onnx_file(file),
+                      fmt::format("{}: got {} bytes, expected at most {}, as of a message of "
+                                  "protobuf; its tensors may be in files beside it",
+                                  file, kMost + 1, kMost));
 }
